@@ -39,6 +39,8 @@ var floorTable = parseFloors(`
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/settings diagnose/probe checkpoint/revert
 4 record/handover record/safe record/clock record/trigger record/callers
 5 diagnose/rules record report report/terminal report/html report/encode
+5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles
+5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport
 6 export watch prove prove/finalize serve serve/ui mcp
 7 labs/* labs/isuumo/*
 8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*

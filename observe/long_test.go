@@ -25,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -60,7 +61,7 @@ func TestLongRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := time.Since(began)
-	doc := report.Show(rec, report.Options{})
+	doc := recording.Show(rec, report.Options{})
 	if err := terminal.Write(io.Discard, doc, terminal.Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}

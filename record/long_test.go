@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -69,7 +70,7 @@ func TestHalfHour(t *testing.T) {
 		t.Errorf("the file takes %d bytes, %d are allowed", st.Size(), most)
 	}
 	began := time.Now()
-	if err := terminal.Write(io.Discard, report.Show(rec, report.Options{}), terminal.Options{Width: 80}); err != nil {
+	if err := terminal.Write(io.Discard, recording.Show(rec, report.Options{}), terminal.Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d series: %.2f MB, told in %v", len(rec.Series), float64(st.Size())/1e6, time.Since(began).Round(time.Millisecond))

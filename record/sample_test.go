@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -120,7 +121,7 @@ func checkSampled(t *testing.T, rec *kasoku.Recording, limit string) {
 		t.Errorf("joins %+v, %d callers, %d transactions, %d saves", rec.Joins, len(rec.Callers), len(rec.Transactions), len(rec.Saves))
 	}
 	var shown strings.Builder
-	if err := terminal.Write(&shown, report.Show(rec, report.Options{}), terminal.Options{Width: 200}); err != nil {
+	if err := terminal.Write(&shown, recording.Show(rec, report.Options{}), terminal.Options{Width: 200}); err != nil {
 		t.Error(err)
 	}
 	if n := strings.Count(shown.String(), "1 of 10 statements"); n < 2 {

@@ -13,10 +13,10 @@ const (
 	mostAxis  = 1e200
 )
 
-// linearAxis returns an axis from 0 that holds the values, with 2 to 5 round
+// LinearAxis returns an axis from 0 that holds the values, with 2 to 5 round
 // labels. The limits are drawn as lines of their own; a label that would touch one
 // without being it is left out.
-func linearAxis(most float64, limits []Limit, print func(float64) string) Axis {
+func LinearAxis(most float64, limits []Limit, print func(float64) string) Axis {
 	for _, l := range limits {
 		most = max(most, l.Value)
 	}
@@ -53,9 +53,9 @@ func roundStep(v float64) float64 {
 	return p
 }
 
-// logAxis returns an axis around the values, labelled at powers of ten, and at 2
+// LogAxis returns an axis around the values, labelled at powers of ten, and at 2
 // and 5 times them when there would be fewer than two.
-func logAxis(least, most float64, print func(float64) string) Axis {
+func LogAxis(least, most float64, print func(float64) string) Axis {
 	if !(least >= leastAxis && most <= mostAxis && least <= most) {
 		least, most = 1, 10
 	}
@@ -76,8 +76,8 @@ func logAxis(least, most float64, print func(float64) string) Axis {
 	return a
 }
 
-// axisLatency prints a latency in ms for an axis: 10 ms, 1 s.
-func axisLatency(ms float64) string {
+// LatencyLabel prints a latency in ms for an axis: 10 ms, 1 s.
+func LatencyLabel(ms float64) string {
 	switch {
 	case ms == 0:
 		return "0"
@@ -89,8 +89,8 @@ func axisLatency(ms float64) string {
 	return unit.Plain(ms) + " ms"
 }
 
-// most returns the largest number, NaN when there is none.
-func most(vs []float64) float64 {
+// Largest returns the largest number, NaN when there is none.
+func Largest(vs []float64) float64 {
 	m := math.NaN()
 	for _, v := range vs {
 		if !math.IsNaN(v) && (math.IsNaN(m) || v > m) {
@@ -100,8 +100,8 @@ func most(vs []float64) float64 {
 	return m
 }
 
-// least returns the smallest number above 0, NaN when there is none.
-func least(vs []float64) float64 {
+// Smallest returns the smallest number above 0, NaN when there is none.
+func Smallest(vs []float64) float64 {
 	m := math.NaN()
 	for _, v := range vs {
 		if v > 0 && (math.IsNaN(m) || v < m) {
@@ -111,8 +111,8 @@ func least(vs []float64) float64 {
 	return m
 }
 
-// above puts what is not known below everything that is.
-func above(v float64) float64 {
+// UnknownLast puts what is not known below everything that is.
+func UnknownLast(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Inf(-1)
 	}

@@ -1,10 +1,11 @@
 package report
 
 import (
-	"github.com/kasoku/kasoku/internal/unit"
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Timeline is charts over one clock.
@@ -167,14 +168,14 @@ func (t *Timeline) Legend(columns int) string {
 	return s + ", one column a second; · no data"
 }
 
-// seconds prints a time on the run's clock: 30 s.
-func seconds(at float64) string { return unit.Plain(math.Round(at)) + " s" }
+// SecondsText prints a time on the run's clock: 30 s.
+func SecondsText(at float64) string { return unit.Plain(math.Round(at)) + " s" }
 
-// peaks prints the peak of each series.
-func (c *Chart) peaks() {
+// Peaks prints the peak of each series.
+func (c *Chart) Peaks() {
 	for i := range c.Series {
 		s := &c.Series[i]
-		s.Peak = c.Print(most(s.Values))
+		s.Peak = c.Print(Largest(s.Values))
 	}
 }
 
@@ -212,7 +213,7 @@ func (t *Timeline) Table() *Table {
 					cells = append(cells, Cell{Text: unit.Missing})
 					continue
 				}
-				cells = append(cells, Cell{Text: t.Charts[i].Print(s.Values[k]), Raw: raw(s.Values[k])})
+				cells = append(cells, Cell{Text: t.Charts[i].Print(s.Values[k]), Raw: RawNumber(s.Values[k])})
 			}
 		}
 		out.Rows = append(out.Rows, Row{Cells: cells})

@@ -1,8 +1,9 @@
 package report
 
 import (
-	"github.com/kasoku/kasoku/internal/contain"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/contain"
 )                // A Kind says what a document is about.
 type Kind string // The kinds.
 const (
@@ -182,9 +183,9 @@ func (d *Document) add(o Options, s Section) {
 	}
 }
 
-// put adds what a function makes. One that panics leaves a section that says so in its
+// PutSection adds what a function makes. One that panics leaves a section that says so in its
 // place; the rest of the document stands.
-func (d *Document) put(o Options, name string, section func() Section) {
+func (d *Document) PutSection(o Options, name string, section func() Section) {
 	var s Section
 	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, func() { s = section() }); err != nil {
 		s = lost(name, err)
@@ -193,9 +194,9 @@ func (d *Document) put(o Options, name string, section func() Section) {
 	d.add(o, s)
 }
 
-// fill fills in what is no section: head, verdict, facts. A panic in it is an alert; the
+// Fill fills in what is no section: head, verdict, facts. A panic in it is an alert; the
 // rest of the document stands.
-func (d *Document) fill(name string, f func()) {
+func (d *Document) Fill(name string, f func()) {
 	if err := contain.Run(contain.Part{Kind: contain.Section, Name: name}, f); err != nil {
 		d.Alerts = append(d.Alerts, Alert{Tone: Mark, Text: string(Lost(err).Text)})
 	}

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"github.com/kasoku/kasoku/internal/unit"
 	"slices"
 	"strconv"
+
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // An Align says how the cells of a column stand.
@@ -65,10 +66,10 @@ type Table struct {
 	Note     Prose
 }
 
-func (c Cell) tone(t Tone) Cell { c.Tone = t; return c }
+func (c Cell) Toned(t Tone) Cell { c.Tone = t; return c }
 
-// withoutEmpty leaves out the columns in which nothing was measured.
-func (t *Table) withoutEmpty() *Table {
+// WithoutEmpty leaves out the columns in which nothing was measured.
+func (t *Table) WithoutEmpty() *Table {
 	for k := len(t.Columns) - 1; k >= 0; k-- {
 		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[k].Text != unit.Missing }) {
 			continue
@@ -81,5 +82,5 @@ func (t *Table) withoutEmpty() *Table {
 	return t
 }
 
-// raw prints a number for machines, in nine digits: more than anything measured has.
-func raw(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
+// RawNumber prints a number for machines, in nine digits: more than anything measured has.
+func RawNumber(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }

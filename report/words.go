@@ -7,11 +7,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// day prints a wall time for people: 20 Nov 2026, 14:02:11 JST.
-func day(t time.Time) string { return t.Format("2 Jan 2006, 15:04:05 MST") }
+// FormatDay prints a wall time for people: 20 Nov 2026, 14:02:11 JST.
+func FormatDay(t time.Time) string { return t.Format("2 Jan 2006, 15:04:05 MST") }
 
 // axisTime prints a label of the time axis, whose labels are step seconds apart.
 func axisTime(at, step int) string {
@@ -24,8 +25,8 @@ func axisTime(at, step int) string {
 	return unit.Plain(float64(at)/3600) + " h"
 }
 
-// list joins words: a, b and c.
-func list(words []string) string {
+// JoinWords joins words: a, b and c.
+func JoinWords(words []string) string {
 	switch n := len(words); n {
 	case 0:
 		return ""
@@ -36,8 +37,8 @@ func list(words []string) string {
 	}
 }
 
-// label makes words of a code: slow-log-trap is Slow log trap.
-func label(code string) string {
+// LabelOf makes words of a code: slow-log-trap is Slow log trap.
+func LabelOf(code string) string {
 	s := strings.ReplaceAll(code, "-", " ")
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
@@ -53,6 +54,11 @@ var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|: |\. |$)`)
 // names are words that keep their small letter.
 var names = regexp.MustCompile(`^(?:mysql|epollhttp|nethttp)`)
 
+// FailuresOf says how many requests the benchmark counted as failed: 12 of 4,600 failed.
+func FailuresOf(s *kasoku.Score) string {
+	return unit.Count(int(s.Failures)) + " of " + unit.Count(int(max(s.Requests, s.Failures))) + " failed"
+}
+
 // Sentence begins a text with a capital letter when its first word is a plain one.
 func Sentence(s string) string {
 	if !firstWord.MatchString(s) || names.MatchString(s) {
@@ -61,8 +67,8 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// full makes a whole sentence of a clause: a capital letter and a full stop.
-func full(s string) Prose {
+// FullSentence makes a whole sentence of a clause: a capital letter and a full stop.
+func FullSentence(s string) Prose {
 	s = Sentence(strings.TrimSpace(s))
 	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ":") {
 		return Prose(s)
@@ -70,23 +76,23 @@ func full(s string) Prose {
 	return Prose(s + ".")
 }
 
-func footer(o Options, version string) string {
+func FooterOf(o Options, version string) string {
 	parts := []string{strings.TrimSpace("kasoku " + version)}
 	if !o.Made.IsZero() {
 		made := o.Made
 		if o.Location != nil {
 			made = made.In(o.Location)
 		}
-		parts = append(parts, "report made "+day(made))
+		parts = append(parts, "report made "+FormatDay(made))
 	}
 	return strings.Join(append(parts, "this file is complete: no network, no other files"), " · ")
 }
 
-// mostRows is how many rows of a long table are shown before the rest is summed
+// MostRows is how many rows of a long table are shown before the rest is summed
 // up.
-const mostRows = 10
+const MostRows = 10
 
-// leftOut says what a table does not show: 8 more, 4.2 % of time.
-func leftOut(n int, share float64, of string) string {
+// LeftOut says what a table does not show: 8 more, 4.2 % of time.
+func LeftOut(n int, share float64, of string) string {
 	return unit.Count(n) + " more, " + unit.Percent(share) + " of " + of
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
 )
@@ -38,7 +39,7 @@ func outputs(t *testing.T, path string) map[string]string {
 		t.Fatal(err)
 	}
 	o := report.Options{Made: time.Unix(0, 0), File: "planted.kasoku"}
-	doc := report.Show(rec, o)
+	doc := recording.Show(rec, o)
 	out := map[string]string{}
 	for name, write := range map[string]func(w io.Writer) error{
 		"terminal": func(w io.Writer) error { return terminal.Write(w, doc, terminal.Options{Width: 120, Color: true}) },

@@ -9,12 +9,13 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
 // AccessLogJSON writes what was read of access logs; with seconds also how many
 // requests each row had in each of them.
-func AccessLogJSON(w io.Writer, a *report.AccessLog, o report.AccessOptions, seconds bool) error {
-	told, err := report.TellAccess(a, o)
+func AccessLogJSON(w io.Writer, a *logfile.AccessLog, o logfile.AccessOptions, seconds bool) error {
+	told, err := logfile.TellAccess(a, o)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ type BadLine struct {
 	Why  string `json:"why"`
 }
 
-func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessOptions, seconds bool) *AccessLog {
+func newAccessLog(a *logfile.AccessLog, told *logfile.ToldAccess, o logfile.AccessOptions, seconds bool) *AccessLog {
 	wall := func(at time.Duration) time.Time { return a.Wall(at, o.Options) }
 	logged := func(at time.Duration) *time.Time {
 		if told.From == nil {
@@ -139,7 +140,7 @@ func newAccessLog(a *report.AccessLog, told *report.ToldAccess, o report.AccessO
 	return out
 }
 
-func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []float64,
+func newAccessRow(r *accesslog.Row, by []string, told *logfile.ToldAccess, ps []float64,
 	wall func(time.Duration) time.Time) AccessRow {
 	out := AccessRow{
 		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes),
@@ -148,7 +149,7 @@ func newAccessRow(r *accesslog.Row, by []string, told *report.ToldAccess, ps []f
 		MaxBytes: r.MaxBytes,
 		Upstream: known(r.Upstream.Seconds(), r.UpstreamCount > 0), Upstreamed: r.UpstreamCount,
 	}
-	if report.Stamped(r) {
+	if logfile.Stamped(r) {
 		first, last := wall(r.First), wall(r.Last)
 		out.First, out.Last = &first, &last
 	}

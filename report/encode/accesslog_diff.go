@@ -5,11 +5,12 @@ import (
 
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
 // AccessDiffJSON writes what moved between two sides of access logs.
-func AccessDiffJSON(w io.Writer, d *report.LogDiff, o report.AccessOptions) error {
-	doc, err := report.DiffAccess(d, o)
+func AccessDiffJSON(w io.Writer, d *logfile.LogDiff, o logfile.AccessOptions) error {
+	doc, err := logfile.DiffAccess(d, o)
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func AccessDiffJSON(w io.Writer, d *report.LogDiff, o report.AccessOptions) erro
 		Schema: Schema, Kind: "accesslog diff", Verdict: doc.Verdict,
 		Alerts: list(doc.Alerts, func(a *report.Alert) string { return a.Text }),
 		By:     full(by), Before: newAccessSide(d.Before, d.Names[0]), After: newAccessSide(d.After, d.Names[1]),
-		Rows: list(report.Limited(rows, o.Limit), func(r *report.Moved[accesslog.Row]) MovedRow {
+		Rows: list(logfile.Limited(rows, o.Limit), func(r *logfile.Moved[accesslog.Row]) MovedRow {
 			out := MovedRow{Key: map[string]string{}, Before: newMovedSide(r.Before), After: newMovedSide(r.After)}
 			for i, k := range r.Either().Key {
 				out.Key[by[i]] = k
@@ -67,7 +68,7 @@ type MovedSide struct {
 	Latency  *Distribution `json:"latency"`
 }
 
-func newAccessSide(a *report.AccessLog, name string) AccessSide {
+func newAccessSide(a *logfile.AccessLog, name string) AccessSide {
 	out := AccessSide{Name: name, Logs: list(a.Logs, newAccessPart)}
 	for i := range a.Rows {
 		out.Requests += a.Rows[i].Count

@@ -7,10 +7,11 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/loadreport"
 )
 
 // AttackJSON writes what came of an attack.
-func AttackJSON(w io.Writer, a *report.Attack, o report.Options) error {
+func AttackJSON(w io.Writer, a *loadreport.Attack, o report.Options) error {
 	return JSON(w, newAttack(a, o))
 }
 
@@ -40,18 +41,18 @@ type AttackTarget struct {
 	Counts Counts `json:"counts"`
 }
 
-func newTarget(t *report.AttackTarget) AttackTarget {
+func newTarget(t *loadreport.AttackTarget) AttackTarget {
 	return AttackTarget{t.Name, newCounts(t.Tally)}
 }
 
-func newAttack(a *report.Attack, o report.Options) *Attack {
-	d := report.TellAttack(a, o)
+func newAttack(a *loadreport.Attack, o report.Options) *Attack {
+	d := loadreport.TellAttack(a, o)
 	out := &Attack{
 		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started,
 		Length: a.Length().Seconds(), Schedule: a.Schedule, Seed: a.Seed,
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
-		Steps:    list(a.Steps, func(s *report.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
+		Steps:    list(a.Steps, func(s *loadreport.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
 		Targets:  list(a.Targets, newTarget),
 		Warnings: list(a.Warnings, newWarning),
 	}

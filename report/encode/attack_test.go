@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/attacks"
+	"github.com/kasoku/kasoku/report/loadreport"
 )
 
 func TestAttackGolden(t *testing.T) {
@@ -16,8 +17,10 @@ func TestAttackGolden(t *testing.T) {
 	}{
 		{"attack-bad.json", func(b *bytes.Buffer) error { return AttackJSON(b, attacks.Bad(), report.Options{}) }},
 		{"attack-none.json", func(b *bytes.Buffer) error { return AttackJSON(b, attacks.None(), report.Options{}) }},
-		{"attack-bad.tsv", func(b *bytes.Buffer) error { return TSV(b, report.TellAttack(attacks.Bad(), report.Options{})) }},
-		{"attack-good.md", func(b *bytes.Buffer) error { return Markdown(b, report.TellAttack(attacks.Good(), report.Options{})) }},
+		{"attack-bad.tsv", func(b *bytes.Buffer) error { return TSV(b, loadreport.TellAttack(attacks.Bad(), report.Options{})) }},
+		{"attack-good.md", func(b *bytes.Buffer) error {
+			return Markdown(b, loadreport.TellAttack(attacks.Good(), report.Options{}))
+		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var b bytes.Buffer

@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )
 
@@ -23,7 +24,7 @@ func configured(t *testing.T) *compare.Comparison {
 
 func TestDiffs(t *testing.T) {
 	var md, js bytes.Buffer
-	if err := Markdown(&md, report.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig}})); err != nil {
+	if err := Markdown(&md, comparison.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig}})); err != nil {
 		t.Fatal(err)
 	}
 	if err := ComparisonJSON(&js, configured(t)); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysql"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/statements"
 )
 
 // A DigestFile is what a server counted of its statements. It is a snapshot, too:
@@ -46,12 +46,12 @@ type Digest struct {
 }
 
 // DigestsJSON writes them, sorted by a column.
-func DigestsJSON(w io.Writer, d *report.Digests, column string, at time.Time) error {
+func DigestsJSON(w io.Writer, d *statements.Digests, column string, at time.Time) error {
 	return JSON(w, DigestFile{Schema, "digests", d.Server, at, known(d.Over.Seconds(), d.Over > 0), d.Lost,
 		list(d.Sorted(column), newDigest)})
 }
 
-func newDigest(r *report.DigestRow) Digest {
+func newDigest(r *statements.DigestRow) Digest {
 	p95, ok := r.P95()
 	return Digest{
 		Database: r.Schema, ID: r.ID, Text: r.Text, Sample: r.Sample, Calls: r.Calls,

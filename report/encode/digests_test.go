@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/mysql"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/statements"
 )
 
 // A snapshot that was written is read as it was.
 func TestDigestsRoundTrip(t *testing.T) {
-	d := &report.Digests{Server: "MySQL 9.7.0", Digests: mysql.Digests{Lost: 3, Classes: map[mysql.DigestKey]mysql.Digest{
+	d := &statements.Digests{Server: "MySQL 9.7.0", Digests: mysql.Digests{Lost: 3, Classes: map[mysql.DigestKey]mysql.Digest{
 		{Schema: "shop", ID: "a1"}: {Text: "SELECT ?", Sample: "SELECT 1", Calls: 7, Total: 123456789012345678, Lock: 3, Min: 1, Max: 99, Errors: 1,
 			RowsAffected: 2, RowsSent: 3, RowsExamined: 4, TmpDisk: 5, NoIndex: 6, Buckets: []mysql.Bucket{{Low: 0, High: 10, Calls: 5}, {Low: 10, High: 12, Calls: 2}}},
 		{ID: "a1"}: {Text: "COMMIT", Calls: 1, Total: time.Second},
@@ -64,7 +64,7 @@ func FuzzReadDigests(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := DigestsJSON(&b, &report.Digests{Digests: *d}, "calls", time.Time{}); err != nil {
+		if err := DigestsJSON(&b, &statements.Digests{Digests: *d}, "calls", time.Time{}); err != nil {
 			t.Error(err)
 		}
 	})

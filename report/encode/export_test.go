@@ -15,7 +15,9 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
 )
 
 func options() report.Options {
@@ -53,7 +55,7 @@ func compared(t *testing.T) *compare.Comparison {
 }
 
 func TestGolden(t *testing.T) {
-	show := report.Show(sample.Before(), options())
+	show := recording.Show(sample.Before(), options())
 	logs, moved := analysed(t)
 	for _, x := range []struct {
 		name  string
@@ -63,19 +65,19 @@ func TestGolden(t *testing.T) {
 		{"compare.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, compared(t)) }},
 		{"show.tsv", func(b *bytes.Buffer) error { return TSV(b, show) }},
 		{"groups.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, grouped(t)) }},
-		{"groups.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(grouped(t), options())) }},
-		{"groups.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(grouped(t), options())) }},
-		{"compare.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(compared(t), options())) }},
+		{"groups.tsv", func(b *bytes.Buffer) error { return TSV(b, comparison.Compare(grouped(t), options())) }},
+		{"groups.md", func(b *bytes.Buffer) error { return Markdown(b, comparison.Compare(grouped(t), options())) }},
+		{"compare.tsv", func(b *bytes.Buffer) error { return TSV(b, comparison.Compare(compared(t), options())) }},
 		{"show.md", func(b *bytes.Buffer) error { return Markdown(b, show) }},
 		{"analysed.json", func(b *bytes.Buffer) error { return RunJSON(b, logs, options()) }},
-		{"analysed.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Show(logs, options())) }},
-		{"analysed.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(logs, options())) }},
+		{"analysed.tsv", func(b *bytes.Buffer) error { return TSV(b, recording.Show(logs, options())) }},
+		{"analysed.md", func(b *bytes.Buffer) error { return Markdown(b, recording.Show(logs, options())) }},
 		{"analysed-moved.json", func(b *bytes.Buffer) error { return ComparisonJSON(b, moved) }},
-		{"analysed-moved.tsv", func(b *bytes.Buffer) error { return TSV(b, report.Compare(moved, options())) }},
-		{"analysed-moved.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(moved, options())) }},
+		{"analysed-moved.tsv", func(b *bytes.Buffer) error { return TSV(b, comparison.Compare(moved, options())) }},
+		{"analysed-moved.md", func(b *bytes.Buffer) error { return Markdown(b, comparison.Compare(moved, options())) }},
 		{"services.json", func(b *bytes.Buffer) error { return RunJSON(b, sample.Services(), options()) }},
-		{"services.md", func(b *bytes.Buffer) error { return Markdown(b, report.Show(sample.Services(), options())) }},
-		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, report.Compare(compared(t), options())) }},
+		{"services.md", func(b *bytes.Buffer) error { return Markdown(b, recording.Show(sample.Services(), options())) }},
+		{"compare.md", func(b *bytes.Buffer) error { return Markdown(b, comparison.Compare(compared(t), options())) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var b bytes.Buffer

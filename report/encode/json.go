@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recording"
 )
 
 // Schema is the version of the JSON. A field that is added leaves it as it is; one
@@ -22,7 +23,7 @@ const Schema = 1
 // RunJSON writes what a run file holds, in summary: everything but the samples of
 // the series, which are in TSV.
 func RunJSON(w io.Writer, rec *kasoku.Recording, o report.Options) error {
-	return JSON(w, newRun(rec, report.Show(rec, o)))
+	return JSON(w, newRun(rec, recording.Show(rec, o)))
 }
 
 // ComparisonJSON writes a comparison.
@@ -58,7 +59,8 @@ func (w lossy) Write(b []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := w.Writer.Write(fmt.Appendf(head[:len(head):len(head)], ",\n  \"lost_parts\": %s\n}\n", list)); err != nil {
+	if _, err := w.Writer.Write(fmt.Appendf(head[:len(head):len(head)], ",\n  \"lost_parts\": %s\n}\n",
+		list)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -252,7 +254,8 @@ func distribution(h *histogram.Histogram) *Distribution {
 		return nil
 	}
 	q := func(p float64) float64 { return h.Quantile(p).Seconds() }
-	return &Distribution{h.Count(), h.Mean().Seconds(), h.Min().Seconds(), q(0.5), q(0.9), q(0.95), q(0.99), q(0.999), h.Max().Seconds()}
+	return &Distribution{h.Count(), h.Mean().Seconds(), h.Min().Seconds(), q(0.5), q(0.9), q(0.95), q(0.99), q(0.999),
+		h.Max().Seconds()}
 }
 
 // A Finding is one cause.

@@ -7,10 +7,11 @@ import (
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/runlist"
 )
 
 func TestListGolden(t *testing.T) {
-	d := report.List(sample.Tuning(), report.ListOptions{Options: report.Options{Location: sample.JST}})
+	d := runlist.List(sample.Tuning(), runlist.ListOptions{Options: report.Options{Location: sample.JST}})
 	var tsv, md bytes.Buffer
 	if err := TSV(&tsv, d); err != nil {
 		t.Fatal(err)

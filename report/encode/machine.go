@@ -3,7 +3,7 @@ package encode
 import (
 	"math"
 
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/machine"
 )
 
 // A Machine is what used one host, and what queued on it.
@@ -80,34 +80,34 @@ type GoPool struct {
 // told is a number that may not be known.
 func told(v float64) *float64 { return known(v, !math.IsNaN(v)) }
 
-func newMachine(m *report.Machine) Machine {
+func newMachine(m *machine.Machine) Machine {
 	return Machine{
 		Host: m.Host, Unattributed: told(m.Unattributed),
-		Groups: list(m.Groups, func(u *report.Usage) Usage {
+		Groups: list(m.Groups, func(u *machine.Usage) Usage {
 			return Usage{u.Name, u.Kind, rounded(u.CPU),
 				rounded(u.Peak)}
 		}),
-		Threads: list(m.Threads, func(u *report.Usage) Thread {
+		Threads: list(m.Threads, func(u *machine.Usage) Thread {
 			return Thread{u.Name, rounded(u.CPU), rounded(u.Peak), told(u.Waited)}
 		}),
-		Disks: list(m.Disks, func(d *report.Disk) Disk {
+		Disks: list(m.Disks, func(d *machine.Disk) Disk {
 			return Disk{
 				d.Name, rounded(d.Busy), rounded(d.BusyPeak), uint64(d.Reads), uint64(d.Writes),
 				told(d.ReadAwait), told(d.WriteAwait), told(d.FlushAwait), told(d.Read), told(d.Written),
 			}
 		}),
-		Listeners: list(m.Listeners, func(l *report.Listener) Listener {
+		Listeners: list(m.Listeners, func(l *machine.Listener) Listener {
 			return Listener{l.Name, l.QueueMax, told(l.Limit), told(l.Drops)}
 		}),
 		Programs: list(m.Programs, newGoProgram),
 	}
 }
 
-func newGoProgram(p *report.GoProgram) GoProgram {
+func newGoProgram(p *machine.GoProgram) GoProgram {
 	return GoProgram{
 		Name: p.Name, Heap: told(p.Heap), Goroutines: told(p.Goroutines), Collections: told(p.Collections),
 		Pauses: told(p.Pauses), Pause: told(p.Pause), GCCPU: told(p.GCCPU), SchedP99: told(p.SchedP99),
-		Pools: list(p.Pools, func(q *report.GoPool) GoPool {
+		Pools: list(p.Pools, func(q *machine.GoPool) GoPool {
 			return GoPool{q.Name, told(q.InUse), told(q.Limit), told(q.Waits), told(q.Waiting)}
 		}),
 	}

@@ -27,7 +27,8 @@ type markdown struct{ b *bufio.Writer }
 func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m.b, format+"\n", args...) }
 
 // special are the characters that begin markup anywhere in a line.
-var special = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", "&", "&amp;", "|", "\\|", "#", "\\#")
+var special = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<",
+	"&lt;", "&", "&amp;", "|", "\\|", "#", "\\#")
 
 func escape(s string) string { return special.Replace(field(s)) }
 

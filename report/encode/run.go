@@ -7,6 +7,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/loadreport"
+	"github.com/kasoku/kasoku/report/machine"
 )
 
 // list makes a list that is never null in JSON. It ends where making one panics.
@@ -37,7 +39,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
 		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number)) }),
-		Targets:  containedValue(func() []AttackTarget { return list(report.Targets(r), newTarget) }),
+		Targets:  containedValue(func() []AttackTarget { return list(loadreport.Targets(r), newTarget) }),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
 		Slowest:      list(r.Slowest, newSlowRequest),
@@ -50,11 +52,14 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Advice:       list(r.Advice, NewAdvice),
 		Messages:     list(r.Messages, newMessage),
 		Profiles:     list(r.Profiles, newProfile),
-		Machines:     containedValue(func() []Machine { return list(report.Machines(r), newMachine) }),
+		Machines:     containedValue(func() []Machine { return list(machine.Machines(r), newMachine) }),
 		Logs:         list(r.Logs, newLog),
 		RowChecks:    list(r.RowChecks, newRowCheck),
-		Settings:     list(r.Settings, func(s *kasoku.Setting) Setting { return Setting{s.Host, s.Scope, s.Name, s.Value} }),
-		Configs:      list(r.Configs, newConfig),
+		Settings: list(r.Settings, func(s *kasoku.Setting) Setting {
+			return Setting{s.Host, s.Scope, s.Name,
+				s.Value}
+		}),
+		Configs: list(r.Configs, newConfig),
 		Changes: list(r.Changes, func(c *kasoku.Change) Change {
 			return Change{c.Object, c.Name, c.Before, c.During, c.Restored, c.Note}
 		}),
@@ -73,7 +78,10 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 	}
 	if g := r.Diagnosis; g != nil {
 		out.Rules = g.Rules
-		out.Silences = list(g.Silences, func(s *kasoku.Silence) Silence { return Silence{s.ID, s.Reason, s.Near, s.Blind} })
+		out.Silences = list(g.Silences, func(s *kasoku.Silence) Silence {
+			return Silence{s.ID, s.Reason, s.Near,
+				s.Blind}
+		})
 		for i := range g.Findings {
 			out.Findings = append(out.Findings, newFinding(i+1, &g.Findings[i]))
 		}
@@ -133,20 +141,26 @@ func codes(in map[int]uint64) map[string]uint64 {
 
 func newFinding(number int, f *kasoku.Finding) Finding {
 	return Finding{
-		Number: number, ID: f.ID, Object: Object{f.Object.Kind, f.Object.Name}, Title: f.Title, Clause: f.Clause, Severity: string(f.Severity),
+		Number: number, ID: f.ID, Object: Object{f.Object.Kind,
+			f.Object.Name}, Title: f.Title, Clause: f.Clause, Severity: string(f.Severity),
 		Confidence: Confidence{string(f.Confidence.Level), f.Confidence.Holds, f.Confidence.Of, f.Confidence.Note},
 		Impact:     Impact{f.Impact.Share, f.Impact.Of, f.Impact.Estimate, full(f.Impact.Shared)},
 		Risk:       string(f.Risk()), Cause: f.Cause, Expect: f.Expect, Verify: f.Verify, Explains: full(f.Explains),
 		From: f.Interval.From.Seconds(), To: f.Interval.To.Seconds(),
 		Evidence: list(f.Evidence, func(e *kasoku.Evidence) Evidence {
-			return Evidence{e.Source, e.Text, e.Note, e.Value, e.Number, e.Strong, e.Interval.From.Seconds(), e.Interval.To.Seconds()}
+			return Evidence{e.Source, e.Text, e.Note, e.Value, e.Number, e.Strong, e.Interval.From.Seconds(),
+				e.Interval.To.Seconds()}
 		}),
-		Fixes: list(f.Fixes, func(x *kasoku.Fix) Fix { return Fix{x.Text, x.Where, x.Code, x.Lang, x.Note, string(x.Risk)} }),
+		Fixes: list(f.Fixes, func(x *kasoku.Fix) Fix {
+			return Fix{x.Text, x.Where, x.Code, x.Lang, x.Note,
+				string(x.Risk)}
+		}),
 	}
 }
 
 func newMessage(m *kasoku.Message) Message {
-	return Message{m.Host, m.Path, m.Pattern, m.Sample, m.Level, m.Code, m.Count, m.Bytes, m.First.Seconds(), m.Last.Seconds()}
+	return Message{m.Host, m.Path, m.Pattern, m.Sample, m.Level, m.Code, m.Count, m.Bytes, m.First.Seconds(),
+		m.Last.Seconds()}
 }
 
 func newLog(w *kasoku.LogWindow) LogWindow {

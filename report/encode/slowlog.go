@@ -9,6 +9,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/kasoku/kasoku/report/statements"
 )
 
 // A SlowLogShown says what of a slow log the JSON holds beside its figures.
@@ -18,8 +20,8 @@ type SlowLogShown struct {
 }
 
 // SlowLogJSON writes what was read of logs of statements.
-func SlowLogJSON(w io.Writer, l *report.SlowLog, o report.SlowOptions, s SlowLogShown) error {
-	told, err := report.TellSlow(l, o)
+func SlowLogJSON(w io.Writer, l *logfile.SlowLog, o logfile.SlowOptions, s SlowLogShown) error {
+	told, err := logfile.TellSlow(l, o)
 	if err != nil {
 		return err
 	}
@@ -125,13 +127,13 @@ type SlowSave struct {
 	Sample  []string `json:"sample"`
 }
 
-func newSlowClass(l *report.SlowLog, c *slowlog.Class, told *report.ToldSlow, o report.SlowOptions,
+func newSlowClass(l *logfile.SlowLog, c *slowlog.Class, told *logfile.ToldSlow, o logfile.SlowOptions,
 	s SlowLogShown) SlowClass {
 	counts := func(of []slowlog.Count) []SlowCount {
 		return list(of, func(c *slowlog.Count) SlowCount { return SlowCount{c.Value, c.N} })
 	}
 	out := SlowClass{
-		ID: c.ID, Key: c.Key, Fingerprint: c.Fingerprint, Tag: c.Tag, Item: report.Item(&c.Query), Verb: c.Verb,
+		ID: c.ID, Key: c.Key, Fingerprint: c.Fingerprint, Tag: c.Tag, Item: statements.Item(&c.Query), Verb: c.Verb,
 		Tables: full(c.Tables),
 		Calls:  c.Calls, Total: c.Total.Seconds(), Share: rounded(told.Share(c)), Latency: distribution(c.Latency),
 		Lock:         c.Lock.Seconds(),
@@ -140,7 +142,7 @@ func newSlowClass(l *report.SlowLog, c *slowlog.Class, told *report.ToldSlow, o 
 		SingleRow: c.SingleRow, Users: counts(c.Users), Hosts: counts(c.Hosts), Schemas: counts(c.Schemas),
 		Tags: counts(c.Tags), Explain: full(c.Explain),
 		Slowest: SlowSample{Line: c.Worst.Line, Offset: c.Worst.Offset, Time: c.Worst.QueryTime.Seconds(),
-			Statement: report.SlowStatement(c, s.Masked)},
+			Statement: logfile.SlowStatement(c, s.Masked)},
 	}
 	if c.Worst.Input < len(l.Logs) {
 		out.Slowest.Path = l.Logs[c.Worst.Input].Path
@@ -161,7 +163,7 @@ func newSlowClass(l *report.SlowLog, c *slowlog.Class, told *report.ToldSlow, o 
 	return out
 }
 
-func slowSeconds(l *report.SlowLog, c *slowlog.Class, o report.SlowOptions) []SlowSecond {
+func slowSeconds(l *logfile.SlowLog, c *slowlog.Class, o logfile.SlowOptions) []SlowSecond {
 	out := make([]SlowSecond, 0, len(c.Seconds))
 	for _, at := range slices.Sorted(maps.Keys(c.Seconds)) {
 		n := c.Seconds[at]
@@ -171,8 +173,8 @@ func slowSeconds(l *report.SlowLog, c *slowlog.Class, o report.SlowOptions) []Sl
 }
 
 // SlowDiffJSON writes what moved between two sides of logs of statements.
-func SlowDiffJSON(w io.Writer, d *report.SlowDiff, o report.SlowOptions) error {
-	doc, err := report.DiffSlow(d, o)
+func SlowDiffJSON(w io.Writer, d *logfile.SlowDiff, o logfile.SlowOptions) error {
+	doc, err := logfile.DiffSlow(d, o)
 	if err != nil {
 		return err
 	}
@@ -184,7 +186,7 @@ func SlowDiffJSON(w io.Writer, d *report.SlowDiff, o report.SlowOptions) error {
 		Schema: Schema, Kind: "slowlog diff", Verdict: doc.Verdict, By: d.Before.By,
 		Alerts: list(doc.Alerts, func(a *report.Alert) string { return a.Text }),
 		Before: newSlowSide(d.Before, d.Names[0]), After: newSlowSide(d.After, d.Names[1]),
-		Rows: list(report.Limited(rows, o.Limit), func(m *report.Moved[slowlog.Class]) MovedClass {
+		Rows: list(logfile.Limited(rows, o.Limit), func(m *logfile.Moved[slowlog.Class]) MovedClass {
 			c := m.Either()
 			return MovedClass{c.ID, c.Key, c.Fingerprint, c.Tag, newMovedClassSide(m.Before),
 				newMovedClassSide(m.After)}
@@ -238,7 +240,7 @@ func newMovedClassSide(c *slowlog.Class) *MovedClassSide {
 	return &MovedClassSide{c.Calls, c.Total.Seconds(), distribution(c.Latency), c.RowsExamined, c.RowsSent}
 }
 
-func newSlowSide(l *report.SlowLog, name string) SlowSide {
+func newSlowSide(l *logfile.SlowLog, name string) SlowSide {
 	out := SlowSide{Name: name, Logs: list(l.Logs, newAccessPart)}
 	var total time.Duration
 	for i := range l.Classes {

@@ -11,10 +11,11 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
 // sampleLog reads a log of the documentation.
-func sampleLog(t *testing.T, name string) *report.AccessLog {
+func sampleLog(t *testing.T, name string) *logfile.AccessLog {
 	t.Helper()
 	in, err := lines.Inputs([]string{filepath.Join("..", "..", "docs", "samples", name)})
 	if err != nil {
@@ -25,7 +26,7 @@ func sampleLog(t *testing.T, name string) *report.AccessLog {
 		t.Fatal(err)
 	}
 	windows[0].Path = name
-	return &report.AccessLog{
+	return &logfile.AccessLog{
 		Rows: table.Rows(), By: table.By(), Slowest: table.Slowest(), Logs: windows,
 		Started: table.Started(), Step: table.Step(), Exact: table.Exact(), Zone: sample.JST,
 	}
@@ -33,7 +34,7 @@ func sampleLog(t *testing.T, name string) *report.AccessLog {
 
 func accessPage(t *testing.T) *report.Document {
 	t.Helper()
-	d, err := report.Access(sampleLog(t, "access.log"), report.AccessOptions{Options: report.Options{Made: sample.Started, Location: sample.JST}})
+	d, err := logfile.Access(sampleLog(t, "access.log"), logfile.AccessOptions{Options: report.Options{Made: sample.Started, Location: sample.JST}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +43,8 @@ func accessPage(t *testing.T) *report.Document {
 
 func diffPage(t *testing.T) *report.Document {
 	t.Helper()
-	d, err := report.DiffAccess(&report.LogDiff{Before: sampleLog(t, "access.log"), After: sampleLog(t, "after.log"), Names: [2]string{"access.log", "after.log"}},
-		report.AccessOptions{Options: report.Options{Made: sample.Started, Location: sample.JST}})
+	d, err := logfile.DiffAccess(&logfile.LogDiff{Before: sampleLog(t, "access.log"), After: sampleLog(t, "after.log"), Names: [2]string{"access.log", "after.log"}},
+		logfile.AccessOptions{Options: report.Options{Made: sample.Started, Location: sample.JST}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,10 @@ import (
 
 	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
+	"github.com/kasoku/kasoku/report/runlist"
 )
 
 func file(t *testing.T, d *report.Document) string {
@@ -26,9 +29,9 @@ func TestBrowserRunsThePage(t *testing.T) {
 	logs, moved := analysed(t)
 	for name, d := range map[string]*report.Document{
 		"analysed": logs, "analysed-moved": moved,
-		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()),
-		"command": report.Show(sample.Command(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": storyDocument(t), "accesslog": accessPage(t),
+		"show": recording.Show(sample.Before(), options()), "stopped": recording.Show(sample.Stopped(), options()),
+		"command": recording.Show(sample.Command(), options()), "compare": comparison.Compare(compared(t), options()),
+		"groups": comparison.Compare(grouped(t), options()), "story": storyDocument(t), "accesslog": accessPage(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dom := browsertest.DumpDOM(t, file(t, d)+"#t=33")
@@ -49,7 +52,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 }
 
 func TestBrowserDrawsThePage(t *testing.T) {
-	img := browsertest.Screenshot(t, file(t, report.Show(sample.Before(), options())), 1280, 2600)
+	img := browsertest.Screenshot(t, file(t, recording.Show(sample.Before(), options())), 1280, 2600)
 	// The reds and blues of the bars are colours that nothing else has so much of.
 	colours := map[string]int{}
 	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 3 {
@@ -68,8 +71,8 @@ func TestBrowserDrawsThePage(t *testing.T) {
 // The page itself never scrolls sideways, however narrow: tables and code scroll in
 // their boxes.
 func TestBrowserFitsNarrowPages(t *testing.T) {
-	docs := map[string]*report.Document{"show": report.Show(sample.Before(), options()), "compare": report.Compare(compared(t), options()),
-		"groups": report.Compare(grouped(t), options()), "story": storyDocument(t), "list": report.List(sample.Contest(), report.ListOptions{Options: options()}),
+	docs := map[string]*report.Document{"show": recording.Show(sample.Before(), options()), "compare": comparison.Compare(compared(t), options()),
+		"groups": comparison.Compare(grouped(t), options()), "story": storyDocument(t), "list": runlist.List(sample.Contest(), runlist.ListOptions{Options: options()}),
 		"accesslog": accessPage(t), "logdiff": diffPage(t)}
 	var page strings.Builder
 	want := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
 )
 
@@ -21,5 +22,5 @@ func configured(t *testing.T) *compare.Comparison {
 }
 
 func TestDiffs(t *testing.T) {
-	golden.Check(t, "testdata/config.html.golden", content(t, report.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig}})))
+	golden.Check(t, "testdata/config.html.golden", content(t, comparison.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig}})))
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
+	"github.com/kasoku/kasoku/report/story"
 )
 
 func options() report.Options {
@@ -37,7 +40,7 @@ func analysed(t *testing.T) (show, moved *report.Document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Show(before, options()), report.Compare(c, options())
+	return recording.Show(before, options()), comparison.Compare(c, options())
 }
 
 func compared(t *testing.T) *compare.Comparison {
@@ -68,31 +71,31 @@ func content(t *testing.T, d *report.Document) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	golden.Check(t, "testdata/show.html.golden", content(t, report.Show(sample.Before(), options())))
-	golden.Check(t, "testdata/compare.html.golden", content(t, report.Compare(compared(t), options())))
+	golden.Check(t, "testdata/show.html.golden", content(t, recording.Show(sample.Before(), options())))
+	golden.Check(t, "testdata/compare.html.golden", content(t, comparison.Compare(compared(t), options())))
 	logs, moved := analysed(t)
 	golden.Check(t, "testdata/analysed.html.golden", content(t, logs))
 	golden.Check(t, "testdata/analysed-moved.html.golden", content(t, moved))
-	golden.Check(t, "testdata/groups.html.golden", content(t, report.Compare(grouped(t), options())))
+	golden.Check(t, "testdata/groups.html.golden", content(t, comparison.Compare(grouped(t), options())))
 	golden.Check(t, "testdata/story.html.golden", content(t, storyDocument(t)))
-	golden.Check(t, "testdata/stopped.html.golden", content(t, report.Show(sample.Stopped(), options())))
-	golden.Check(t, "testdata/services.html.golden", content(t, report.Show(sample.Services(), options())))
-	golden.Check(t, "testdata/command.html.golden", content(t, report.Show(sample.Command(), options())))
+	golden.Check(t, "testdata/stopped.html.golden", content(t, recording.Show(sample.Stopped(), options())))
+	golden.Check(t, "testdata/services.html.golden", content(t, recording.Show(sample.Services(), options())))
+	golden.Check(t, "testdata/command.html.golden", content(t, recording.Show(sample.Command(), options())))
 }
 
 func storyDocument(t *testing.T) *report.Document {
 	t.Helper()
 	before := sample.Before()
-	st := report.Story{Before: before, After: sample.After(), Comparison: compared(t)}
+	st := story.Story{Before: before, After: sample.After(), Comparison: compared(t)}
 	for _, x := range sample.Trials() {
 		e, err := compare.Effect(compare.Cut{Run: before, Step: 3}, compare.Cut{Run: x.Run, Step: 1}, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		st.Tries = append(st.Tries, report.Try{Change: x.Change, Finding: x.Finding, Control: x.Control, Effect: e})
+		st.Tries = append(st.Tries, story.Try{Change: x.Change, Finding: x.Finding, Control: x.Control, Effect: e})
 	}
-	st.Tries = append(st.Tries, report.Try{Change: "SQL logging off", Finding: "DRV-05", Failed: "the lab did not start"})
-	return report.Tell(st, options())
+	st.Tries = append(st.Tries, story.Try{Change: "SQL logging off", Finding: "DRV-05", Failed: "the lab did not start"})
+	return story.Tell(st, options())
 }
 
 // What a log says must not become markup, script or an address to fetch.
@@ -134,7 +137,7 @@ func TestHostileText(t *testing.T) {
 			r.Seconds[i].Errors = map[string]uint64{evil: n}
 		}
 	}
-	got := string(render(t, report.Show(r, report.Options{File: evil, Commands: []string{evil}})))
+	got := string(render(t, recording.Show(r, report.Options{File: evil, Commands: []string{evil}})))
 	if n := strings.Count(got, "<script"); n != 2 {
 		t.Errorf("%d script elements, want the data and the script", n)
 	}
@@ -148,7 +151,7 @@ func TestHostileText(t *testing.T) {
 
 // The page is complete: it names nothing that would have to be fetched.
 func TestNoNetwork(t *testing.T) {
-	for name, d := range map[string]*report.Document{"show": report.Show(sample.Before(), options()), "story": storyDocument(t)} {
+	for name, d := range map[string]*report.Document{"show": recording.Show(sample.Before(), options()), "story": storyDocument(t)} {
 		got := string(render(t, d))
 		for _, bad := range []string{"src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "http:", "https:"} {
 			if strings.Contains(got, bad) {

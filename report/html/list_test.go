@@ -6,12 +6,12 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/golden"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/runlist"
 )
 
 func TestListGolden(t *testing.T) {
-	golden.Check(t, "testdata/list.html.golden", content(t, report.List(sample.Tuning(), report.ListOptions{Options: options()})))
+	golden.Check(t, "testdata/list.html.golden", content(t, runlist.List(sample.Tuning(), runlist.ListOptions{Options: options()})))
 }
 
 // What people and programs typed must not become markup.
@@ -23,7 +23,7 @@ func TestListHostile(t *testing.T) {
 		r.Label, r.Note, r.Revision, r.Project, r.Verdict, r.Summary.Bottleneck = evil, evil, evil, evil, evil, evil
 	}
 	runs[2].State, runs[2].StopReason = kasoku.Incomplete, evil
-	page := content(t, report.List(runs, report.ListOptions{Options: options()}))
+	page := content(t, runlist.List(runs, runlist.ListOptions{Options: options()}))
 	for _, bad := range []string{"<script>alert", "<img", "\x1b", "\u202e"} {
 		if bytes.Contains(page, []byte(bad)) {
 			t.Errorf("the page has %q", bad)

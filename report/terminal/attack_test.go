@@ -6,12 +6,13 @@ import (
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/attacks"
+	"github.com/kasoku/kasoku/report/loadreport"
 )
 
 func TestAttackGolden(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		a    *report.Attack
+		a    *loadreport.Attack
 		o    Options
 	}{
 		{"attack-80", attacks.Good(), Options{Width: 80}},
@@ -21,7 +22,7 @@ func TestAttackGolden(t *testing.T) {
 		{"attack-none-40", attacks.None(), Options{Width: 40}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, report.TellAttack(x.a, report.Options{}), x.o))
+			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, loadreport.TellAttack(x.a, report.Options{}), x.o))
 		})
 	}
 }

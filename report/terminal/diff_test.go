@@ -7,7 +7,9 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
 )
 
 func configured(t *testing.T) *compare.Comparison {
@@ -21,10 +23,10 @@ func configured(t *testing.T) *compare.Comparison {
 }
 
 func TestDiffs(t *testing.T) {
-	d := report.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig, report.SectionWarnings}})
+	d := comparison.Compare(configured(t), report.Options{Sections: []string{report.SectionConfig, report.SectionWarnings}})
 	before, _ := sample.Configured()
 	golden.CheckString(t, "testdata/config-80.golden", write(t, d, Options{Width: 80}))
 	golden.CheckString(t, "testdata/config-80-color.golden", write(t, d, Options{Width: 80, Color: true}))
-	golden.CheckString(t, "testdata/texts-80.golden", write(t, report.Texts(before, options()), Options{Width: 80}))
-	golden.CheckString(t, "testdata/texts-none-80.golden", write(t, report.Texts(&kasoku.Recording{}, options()), Options{Width: 80}))
+	golden.CheckString(t, "testdata/texts-80.golden", write(t, recording.Texts(before, options()), Options{Width: 80}))
+	golden.CheckString(t, "testdata/texts-none-80.golden", write(t, recording.Texts(&kasoku.Recording{}, options()), Options{Width: 80}))
 }

@@ -66,7 +66,8 @@ func (p *printer) finding(f *report.Finding, id, impact int) {
 		used := left + width(l)
 		switch {
 		case right > 0:
-			line = append(line, piece{strings.Repeat(" ", p.o.Width-used-width(risk)), plain}, piece{risk, p.riskStyle(f)})
+			line = append(line, piece{strings.Repeat(" ", p.o.Width-used-width(risk)), plain},
+				piece{risk, p.riskStyle(f)})
 		case p.o.Brief && !f.Open && f.Risky && used+3+width(risk) <= p.o.Width && len(lines) == 1:
 			line = append(line, piece{"   ", plain}, piece{risk, yellow})
 		}
@@ -146,7 +147,8 @@ func note(e report.Evidence) string {
 func (p *printer) one(label string, room int, s string) {
 	l := p.text(label)
 	l += strings.Repeat(" ", max(0, room-width(l)))
-	p.line(piece{strings.Repeat(" ", inside) + l + "  ", dim}, piece{cut(p.text(s), p.o.Width-inside-width(l)-2, p.tail()), plain})
+	p.line(piece{strings.Repeat(" ", inside) + l + "  ", dim},
+		piece{cut(p.text(s), p.o.Width-inside-width(l)-2, p.tail()), plain})
 }
 
 // strongest returns the first strong pieces of evidence, filled up with others.
@@ -234,7 +236,8 @@ func (p *printer) evidence(es []report.Evidence, room int) {
 	}}
 	for _, e := range es {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
-			{Text: e.Source, Tone: report.Dim}, {Text: e.Text, Tone: strongTone(e.Strong)}, {Text: e.Note, Tone: report.Dim}, {Text: e.Value, Tone: strongTone(e.Strong)},
+			{Text: e.Source, Tone: report.Dim}, {Text: e.Text, Tone: strongTone(e.Strong)}, {Text: e.Note,
+				Tone: report.Dim}, {Text: e.Value, Tone: strongTone(e.Strong)},
 		}})
 	}
 	if len(t.Rows) == 0 {

@@ -8,15 +8,16 @@ import (
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/runlist"
 	"github.com/kasoku/kasoku/store"
 )
 
 func TestList(t *testing.T) {
-	o := report.ListOptions{Options: report.Options{Location: sample.JST}}
+	o := runlist.ListOptions{Options: report.Options{Location: sample.JST}}
 	for name, runs := range map[string][]store.Info{"tuning": sample.Tuning(), "contest": sample.Contest()} {
 		for _, columns := range []int{40, 80, 120, 200} {
 			var b bytes.Buffer
-			if err := Write(&b, report.List(runs, o), Options{Width: columns, ASCII: columns == 200}); err != nil {
+			if err := Write(&b, runlist.List(runs, o), Options{Width: columns, ASCII: columns == 200}); err != nil {
 				t.Fatal(err)
 			}
 			for _, l := range bytes.Split(b.Bytes(), []byte("\n")) {

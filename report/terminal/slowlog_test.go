@@ -13,9 +13,10 @@ import (
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
-func slowLogOf(t *testing.T, name string) *report.SlowLog {
+func slowLogOf(t *testing.T, name string) *logfile.SlowLog {
 	t.Helper()
 	in, err := lines.Inputs([]string{"../../docs/samples/" + name})
 	if err != nil {
@@ -26,7 +27,7 @@ func slowLogOf(t *testing.T, name string) *report.SlowLog {
 		t.Fatal(err)
 	}
 	windows[0].Path = name
-	return &report.SlowLog{
+	return &logfile.SlowLog{
 		Classes: table.Classes(), Transactions: table.Transactions(), Saves: table.Saves(), Connections: table.Connections(),
 		Statements: table.Statements(), Logs: windows, Started: time.Unix(0, 0).UTC(),
 	}
@@ -35,16 +36,16 @@ func slowLogOf(t *testing.T, name string) *report.SlowLog {
 // TestSlowLog has one log in all forms.
 func TestSlowLog(t *testing.T) {
 	log := slowLogOf(t, "slow.log")
-	doc, err := report.Slow(log, report.SlowOptions{Limit: 8})
+	doc, err := logfile.Slow(log, logfile.SlowOptions{Limit: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := report.Slow(log, report.SlowOptions{Machine: true})
+	machine, err := logfile.Slow(log, logfile.SlowOptions{Machine: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := report.SlowClass(log, &log.Classes[0], true, report.SlowOptions{})
-	diff, err := report.DiffSlow(&report.SlowDiff{Before: log, After: slowLogOf(t, "slow-after.log"), Names: [2]string{"slow.log", "slow-after.log"}}, report.SlowOptions{})
+	one := logfile.SlowClass(log, &log.Classes[0], true, logfile.SlowOptions{})
+	diff, err := logfile.DiffSlow(&logfile.SlowDiff{Before: log, After: slowLogOf(t, "slow-after.log"), Names: [2]string{"slow.log", "slow-after.log"}}, logfile.SlowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +60,10 @@ func TestSlowLog(t *testing.T) {
 	}
 	for name, write := range map[string]func(io.Writer) error{
 		"slowlog.md.golden":   func(w io.Writer) error { return encode.Markdown(w, doc) },
-		"slowlog.tsv.golden":  func(w io.Writer) error { return encode.TSV(w, report.AccessTable(machine, "queries")) },
-		"slowlog.html.golden": func(w io.Writer) error { return html.Write(w, report.AccessTable(doc, "queries")) },
+		"slowlog.tsv.golden":  func(w io.Writer) error { return encode.TSV(w, logfile.AccessTable(machine, "queries")) },
+		"slowlog.html.golden": func(w io.Writer) error { return html.Write(w, logfile.AccessTable(doc, "queries")) },
 		"slowlog.json.golden": func(w io.Writer) error {
-			return encode.SlowLogJSON(w, log, report.SlowOptions{Limit: 2}, encode.SlowLogShown{Masked: true})
+			return encode.SlowLogJSON(w, log, logfile.SlowOptions{Limit: 2}, encode.SlowLogShown{Masked: true})
 		},
 	} {
 		var b bytes.Buffer
@@ -89,12 +90,12 @@ func TestSlowLog_Hostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &report.SlowLog{Classes: table.Classes(), Logs: windows, Started: time.Unix(0, 0).UTC()}
-	doc, err := report.Slow(log, report.SlowOptions{})
+	log := &logfile.SlowLog{Classes: table.Classes(), Logs: windows, Started: time.Unix(0, 0).UTC()}
+	doc, err := logfile.Slow(log, logfile.SlowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []*report.Document{doc, report.SlowClass(log, &log.Classes[0], false, report.SlowOptions{})} {
+	for _, d := range []*report.Document{doc, logfile.SlowClass(log, &log.Classes[0], false, logfile.SlowOptions{})} {
 		for name, write := range map[string]func(io.Writer) error{
 			"terminal": func(w io.Writer) error { return Write(w, d, Options{Width: 100}) },
 			"html":     func(w io.Writer) error { return html.Write(w, d) },

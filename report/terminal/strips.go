@@ -23,10 +23,12 @@ func (p *printer) strips(s *report.Strips) {
 		return // the table beside it has the figures
 	}
 	for _, x := range s.List {
-		ends := p.text(x.Low) + strings.Repeat(" ", max(1, room-width(p.text(x.Low))-width(p.text(x.High)))) + p.text(x.High)
+		ends := p.text(x.Low) + strings.Repeat(" ", max(1, room-width(p.text(x.Low))-width(p.text(x.High)))) +
+			p.text(x.High)
 		p.line(piece{p.beside(stripName(x), names) + ends, dim})
 		p.line(piece{p.beside("  before", names), plain}, piece{p.text(dots(x.Before, '○', room)), dim})
-		p.line(piece{p.beside("  after", names), plain}, piece{p.text(dots(x.After, '●', room)), toneStyle(x.Tone, plain)})
+		p.line(piece{p.beside("  after", names), plain}, piece{p.text(dots(x.After, '●', room)),
+			toneStyle(x.Tone, plain)})
 	}
 }
 

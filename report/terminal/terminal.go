@@ -167,7 +167,8 @@ func (p *printer) contained(name string, write func()) {
 
 // tellsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true, report.KindAccessLog: true, report.KindLogDiff: true,
+var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true,
+	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
 	report.KindProbe: true, report.KindTry: true, report.KindAutopilot: true}
 
@@ -267,7 +268,8 @@ func (p *printer) section(s *report.Section) {
 
 // briefTitles are sections whose explanation is left to pages: on a terminal it would
 // take more room than what it explains.
-var briefTitles = map[string]bool{report.SectionFindings: true, report.SectionTimeline: true, report.SectionMoved: true, report.SectionWarnings: true}
+var briefTitles = map[string]bool{report.SectionFindings: true, report.SectionTimeline: true,
+	report.SectionMoved: true, report.SectionWarnings: true}
 
 // lower begins a title with a small letter, except for names in capitals.
 func lower(s string) string {
@@ -344,7 +346,8 @@ func (p *printer) remarks(n *report.Notes) {
 			if i > 0 {
 				sign, label = strings.Repeat(" ", width(sign)), ""
 			}
-			p.line(piece{"  ", plain}, piece{sign, toneStyle(x.Tone, plain)}, piece{" " + label + strings.Repeat(" ", room-width(label)) + "  ", dim}, piece{l, plain})
+			p.line(piece{"  ", plain}, piece{sign, toneStyle(x.Tone, plain)},
+				piece{" " + label + strings.Repeat(" ", room-width(label)) + "  ", dim}, piece{l, plain})
 		}
 		if x.Hint != "" {
 			p.said(strings.Repeat(" ", 2+width(p.text(x.Sign))+1+room+2)+"hint:", dim, prose(x.Hint), dim)

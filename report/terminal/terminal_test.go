@@ -9,7 +9,9 @@ import (
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
 )
 
 func options() report.Options {
@@ -23,7 +25,7 @@ func grouped(t *testing.T) *report.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Compare(c, options())
+	return comparison.Compare(c, options())
 }
 
 func compared(t *testing.T) *report.Document {
@@ -32,7 +34,7 @@ func compared(t *testing.T) *report.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Compare(c, options())
+	return comparison.Compare(c, options())
 }
 
 // analysed are runs with all that logs and servers report, and their comparison.
@@ -43,7 +45,7 @@ func analysed(t *testing.T) (show, moved *report.Document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.Show(before, options()), report.Compare(c, options())
+	return recording.Show(before, options()), comparison.Compare(c, options())
 }
 
 func write(t *testing.T, d *report.Document, o Options) string {
@@ -56,7 +58,7 @@ func write(t *testing.T, d *report.Document, o Options) string {
 }
 
 func TestGolden(t *testing.T) {
-	show := report.Show(sample.Before(), options())
+	show := recording.Show(sample.Before(), options())
 	logs, moved := analysed(t)
 	for _, x := range []struct {
 		name string
@@ -69,14 +71,14 @@ func TestGolden(t *testing.T) {
 		{"brief-120", show, Options{Width: 120, Brief: true}},
 		{"brief-80-color", show, Options{Width: 80, Brief: true, Color: true}},
 		{"brief-80-ascii", show, Options{Width: 80, Brief: true, ASCII: true}},
-		{"stopped-80", report.Show(sample.Stopped(), options()), Options{Width: 80, Brief: true}},
-		{"steps-80", report.Show(sample.Before(), report.Options{Location: sample.JST, Sections: []string{report.SectionSteps}}), Options{Width: 80, Brief: true}},
-		{"quiet-80", report.Show(sample.Quiet(), options()), Options{Width: 80}},
-		{"command-80", report.Show(sample.Command(), options()), Options{Width: 80}},
-		{"services-80", report.Show(sample.Services(), options()), Options{Width: 80}},
-		{"services-120", report.Show(sample.Services(), options()), Options{Width: 120}},
-		{"long-80", report.Show(sample.Long(), options()), Options{Width: 80}},
-		{"empty-80", report.Show(&kasoku.Recording{}, report.Options{}), Options{Width: 80}},
+		{"stopped-80", recording.Show(sample.Stopped(), options()), Options{Width: 80, Brief: true}},
+		{"steps-80", recording.Show(sample.Before(), report.Options{Location: sample.JST, Sections: []string{report.SectionSteps}}), Options{Width: 80, Brief: true}},
+		{"quiet-80", recording.Show(sample.Quiet(), options()), Options{Width: 80}},
+		{"command-80", recording.Show(sample.Command(), options()), Options{Width: 80}},
+		{"services-80", recording.Show(sample.Services(), options()), Options{Width: 80}},
+		{"services-120", recording.Show(sample.Services(), options()), Options{Width: 120}},
+		{"long-80", recording.Show(sample.Long(), options()), Options{Width: 80}},
+		{"empty-80", recording.Show(&kasoku.Recording{}, report.Options{}), Options{Width: 80}},
 		{"groups-80", grouped(t), Options{Width: 80}},
 		{"groups-120", grouped(t), Options{Width: 120}},
 		{"compare-80", compared(t), Options{Width: 80}},

@@ -83,7 +83,8 @@ func needsCleaning(s string) bool {
 // what follows, and those that make other characters wider than they are.
 func dangerous(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' ||
-		r >= '\ufe00' && r <= '\ufe0f' || r == '\u20e3' || r >= flagA && r <= flagZ // emoji by selector, in keycaps, flags
+		r >= '\ufe00' && r <= '\ufe0f' || r == '\u20e3' || r >= flagA &&
+		r <= flagZ // emoji by selector, in keycaps, flags
 }
 
 // escapeLength returns how many bytes the escape sequence takes that s begins

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/internal/sample"
+	"github.com/kasoku/kasoku/report/recording"
 	"pgregory.net/rapid"
 )
 
@@ -106,8 +107,8 @@ func TestCutAndWrap(t *testing.T) {
 // its width.
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	docs := map[string]*report.Document{
-		"show": report.Show(sample.Before(), options()), "stopped": report.Show(sample.Stopped(), options()), "long": report.Show(sample.Long(), options()),
-		"command": report.Show(sample.Command(), options()), "compare": compared(t), "empty": report.Show(&kasoku.Recording{}, options()),
+		"show": recording.Show(sample.Before(), options()), "stopped": recording.Show(sample.Stopped(), options()), "long": recording.Show(sample.Long(), options()),
+		"command": recording.Show(sample.Command(), options()), "compare": compared(t), "empty": recording.Show(&kasoku.Recording{}, options()),
 	}
 	code := []string{"testuser:…@tcp", "# + 149", "SET GLOBAL", "db.Set", "sql.Open"}
 	for name, d := range docs {
@@ -128,7 +129,7 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
-	out := write(t, report.Show(sample.Quiet(), options()), Options{ASCII: true})
+	out := write(t, recording.Show(sample.Quiet(), options()), Options{ASCII: true})
 	for _, r := range out {
 		if r > 0x7e {
 			t.Errorf("%q is not ASCII in\n%s", r, out)
@@ -138,7 +139,7 @@ func TestASCII(t *testing.T) {
 }
 
 func TestColourOnlyWhenAsked(t *testing.T) {
-	d := report.Show(sample.Before(), options())
+	d := recording.Show(sample.Before(), options())
 	if s := write(t, d, Options{}); strings.Contains(s, "\x1b") {
 		t.Error("escape sequences without colour")
 	}

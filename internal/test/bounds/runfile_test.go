@@ -15,8 +15,12 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/recording"
+	"github.com/kasoku/kasoku/report/runlist"
+	"github.com/kasoku/kasoku/report/statements"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
 )
@@ -109,15 +113,15 @@ func useRun(rec *kasoku.Recording) {
 	rec, err = store.Open(path)
 	must(err)
 	o := report.Options{File: "a.kasoku"}
-	docs := []*report.Document{report.Show(rec, o), report.Texts(rec, o), report.Plans(rec, o)}
+	docs := []*report.Document{recording.Show(rec, o), recording.Texts(rec, o), statements.Plans(rec, o)}
 	rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
-	docs = append(docs, report.Show(rec, o))
+	docs = append(docs, recording.Show(rec, o))
 	if c, err := compare.Compare([]*kasoku.Recording{rec}, []*kasoku.Recording{rec}, compare.Options{}); err == nil {
-		docs = append(docs, report.Compare(c, o))
+		docs = append(docs, comparison.Compare(c, o))
 	}
 	all, err := store.List(dir)
 	must(err)
-	docs = append(docs, report.List(all, report.ListOptions{}))
+	docs = append(docs, runlist.List(all, runlist.ListOptions{}))
 	for _, d := range docs {
 		must(terminal.Write(io.Discard, d, terminal.Options{Width: 80}))
 		must(html.Write(io.Discard, d))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/loadreport"
 )
 
 // Started is when they began.
@@ -61,20 +61,20 @@ func summary(targets ...string) kasoku.LoadSummary {
 }
 
 // Good is one target at a constant rate, all of it well.
-func Good() *report.Attack {
+func Good() *loadreport.Attack {
 	t := tally(10_000, 180*time.Microsecond, 990*time.Microsecond, 40*time.Microsecond, nil)
-	return &report.Attack{
+	return &loadreport.Attack{
 		Started: Started, Tally: t, Summary: summary("GET /"), Memory: 14_200_000,
 		Results: "each request is in results.gob; `kasoku report results.gob` reads it",
-		Steps: []report.AttackStep{{Step: kasoku.Step{Number: 1, PerSec: 1000,
+		Steps: []loadreport.AttackStep{{Step: kasoku.Step{Number: 1, PerSec: 1000,
 			Interval: kasoku.Interval{To: 10 * time.Second}, Planned: 10 * time.Second}, Tally: t}},
-		Targets: []report.AttackTarget{{Name: "GET /", Tally: t}},
+		Targets: []loadreport.AttackTarget{{Name: "GET /", Tally: t}},
 	}
 }
 
 // Bad is a ramp and two stages to two targets, one of which breaks; the generator
 // was late. What the server says is hostile.
-func Bad() *report.Attack {
+func Bad() *loadreport.Attack {
 	users := tally(3000, 200*time.Microsecond, 1200*ms, 12*ms, map[string]int{"503 Service Unavailable": 812,
 		"EOF \x1b[2J <b>": 7})
 	home := tally(3000, 100*time.Microsecond, 3*ms, 12*ms, nil)
@@ -86,16 +86,16 @@ func Bad() *report.Attack {
 		13*time.Second+800*ms, 10_000, 3, 41
 	all := sum(users, home)
 	seed := uint64(8271)
-	return &report.Attack{
+	return &loadreport.Attack{
 		Name: "before", Started: Started, Schedule: "Poisson arrivals", Tally: all, Summary: s, Memory: 61_000_000,
 		Seed: &seed,
-		Steps: []report.AttackStep{
+		Steps: []loadreport.AttackStep{
 			{Step: kasoku.Step{Number: 1, PerSec: 10, PerSecTo: 500, Interval: kasoku.Interval{To: 10 * time.Second},
 				Planned: 10 * time.Second}, Tally: ramp},
 			{Step: kasoku.Step{Number: 2, PerSec: 1000, Interval: kasoku.Interval{From: 10 * time.Second,
 				To: 13800 * ms}, Planned: 10 * time.Second}, Tally: flat},
 		},
-		Targets: []report.AttackTarget{{Name: "GET /", Tally: home}, {Name: "POST /users", Tally: users}},
+		Targets: []loadreport.AttackTarget{{Name: "GET /", Tally: home}, {Name: "POST /users", Tally: users}},
 		Warnings: append(load.Warnings(s, all), kasoku.Warning{Code: load.LateGenerator,
 			Text: "the generator was late: send delay p99 10.8 ms, max 10.8 ms, of a latency p99 of 1,176 ms",
 			Hint: "lower the rate, give the generator a core of its own, or run it on another machine"}),
@@ -103,22 +103,22 @@ func Bad() *report.Attack {
 }
 
 // Closed is a closed loop with think time, through net/http.
-func Closed() *report.Attack {
+func Closed() *loadreport.Attack {
 	t := tally(4_120, 2*ms, 19*ms, 0, nil)
 	s := summary("GET /")
 	s.Engine, s.EngineWhy, s.Model, s.Pacing, s.Shards, s.MaxInFlight, s.PeakInFlight = "nethttp",
 		"a target needs TLS", "closed loop", "", 0, 64, 64
-	return &report.Attack{
+	return &loadreport.Attack{
 		Started: Started, Schedule: "think time 100 ms to 300 ms", Tally: t, Summary: s,
-		Steps: []report.AttackStep{{Step: kasoku.Step{Number: 1, Interval: kasoku.Interval{To: 10 * time.Second},
+		Steps: []loadreport.AttackStep{{Step: kasoku.Step{Number: 1, Interval: kasoku.Interval{To: 10 * time.Second},
 			Planned: 10 * time.Second}, Tally: t}},
-		Targets: []report.AttackTarget{{Name: "GET /", Tally: t}},
+		Targets: []loadreport.AttackTarget{{Name: "GET /", Tally: t}},
 	}
 }
 
 // None is an attack that ended before a request was due.
-func None() *report.Attack {
+func None() *loadreport.Attack {
 	s := summary()
 	s.Wall, s.CPU, s.PeakInFlight, s.Connections = 0, 0, 0, 0
-	return &report.Attack{Started: Started, Tally: kasoku.NewTally(), Summary: s}
+	return &loadreport.Attack{Started: Started, Tally: kasoku.NewTally(), Summary: s}
 }

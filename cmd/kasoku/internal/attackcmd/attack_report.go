@@ -12,8 +12,8 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/loadreport"
 )
 
 // print writes what an attack came to, as asked with -o.
@@ -21,14 +21,14 @@ func (f *attackFlags) print(e *cli.Env, res *vegeta.AttackResult) error {
 	a := f.told(res)
 	o := e.ReportOptions("")
 	return f.out.Print(e, cli.Printer{
-		Doc:  report.TellAttack(a, o),
+		Doc:  loadreport.TellAttack(a, o),
 		JSON: func(w io.Writer) error { return encode.AttackJSON(w, a, o) },
 	})
 }
 
 // told is the result in the form that reports take.
-func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
-	a := &report.Attack{
+func (f *attackFlags) told(res *vegeta.AttackResult) *loadreport.Attack {
+	a := &loadreport.Attack{
 		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Told(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
 	}
 	if f.vegeta.Random() || filled(&res.Plan) {
@@ -38,7 +38,7 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *report.Attack {
 		a.Results = fmt.Sprintf("each request is in %s; `kasoku report %s` reads it", f.vegeta.Output, f.vegeta.Output)
 	}
 	for _, s := range begun(res.Plan.Schedule.Steps(), whole(res), issued(&res.Summary, res.Summary.Wall)) {
-		a.Steps = append(a.Steps, report.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
+		a.Steps = append(a.Steps, loadreport.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
 	a.Targets = targetTallies(res)
 	return a
@@ -66,10 +66,10 @@ func filled(p *load.Plan) bool {
 }
 
 // targetTallies are the sums over each target, in the order of the plan.
-func targetTallies(res *vegeta.AttackResult) []report.AttackTarget {
-	var out []report.AttackTarget
+func targetTallies(res *vegeta.AttackResult) []loadreport.AttackTarget {
+	var out []loadreport.AttackTarget
 	for _, t := range res.Recorder.Targets() {
-		out = append(out, report.AttackTarget(t))
+		out = append(out, loadreport.AttackTarget(t))
 	}
 	return out
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // PlainLine makes one line of a text that may hold anything.
@@ -75,7 +75,8 @@ const shownRows = 20
 
 // RegisterLimit serves commands with a table of rows that can be long.
 func (o *Output) RegisterLimit(cmd *cobra.Command, rows string) {
-	cmd.Flags().IntVarP(&o.limit, "limit", "n", shownRows, "show `N` "+rows+", 0 all; default 20 in table and md, else all")
+	cmd.Flags().IntVarP(&o.limit, "limit", "n", shownRows,
+		"show `N` "+rows+", 0 all; default 20 in table and md, else all")
 	o.limitFlag = cmd.Flags().Lookup("limit")
 }
 
@@ -100,7 +101,8 @@ func (o *Output) RegisterFormat(cmd *cobra.Command) {
 
 // RegisterReport serves commands whose --output is a file of something else.
 func (o *Output) RegisterReport(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Format, "output-format", "o", "text", "print the report, as `FORMAT`: text, json, tsv or md")
+	cmd.Flags().StringVarP(&o.Format, "output-format", "o", "text",
+		"print the report, as `FORMAT`: text, json, tsv or md")
 	CompleteFormats(cmd, "output-format")
 	o.registerHTML(cmd)
 }
@@ -189,7 +191,7 @@ func (e *Env) ShowRun(rec *kasoku.Recording, path string, sections ...string) Pr
 	o := e.ReportOptions(path)
 	o.Sections = sections
 	return Printer{
-		Doc:  report.Show(rec, o),
+		Doc:  recording.Show(rec, o),
 		JSON: func(w io.Writer) error { return encode.RunJSON(w, rec, o) },
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/findings"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -69,7 +70,8 @@ func (a *adviser) print(o *cli.Output) error {
 	case "md":
 		return encode.Markdown(a.e.Stdout, a.document(append([]report.Section{a.table()}, a.rest(true)...)...))
 	}
-	if err := terminal.Write(a.e.Stdout, a.document(append(a.areas(), a.rest(false)...)...), a.e.Terminal()); err != nil {
+	if err := terminal.Write(a.e.Stdout, a.document(append(a.areas(), a.rest(false)...)...),
+		a.e.Terminal()); err != nil {
 		return err
 	}
 	return a.printPlaces(a.e.Stdout)
@@ -123,7 +125,9 @@ func adviceNotes(same []kasoku.Advice) []report.Note {
 	}
 	for _, y := range same {
 		if y.Variable != "" {
-			out = append(out, more(report.Plain, fmt.Sprintf("%s: %s → %s; risk %s, confidence %s", y.Variable, report.AdvisedValue(y.Variable, y.Value), report.AdvisedValue(y.Variable, y.Proposed), y.Risk, y.Confidence.Level)))
+			out = append(out, more(report.Plain, fmt.Sprintf("%s: %s → %s; risk %s, confidence %s", y.Variable,
+				findings.AdvisedValue(y.Variable, y.Value), findings.AdvisedValue(y.Variable,
+					y.Proposed), y.Risk, y.Confidence.Level)))
 		}
 	}
 	if x.Gain != "" {
@@ -241,7 +245,8 @@ func (a *adviser) printPlaces(w io.Writer) error {
 
 // table has the advice for machines.
 func (a *adviser) table() report.Section {
-	return report.Section{ID: report.SectionAdvice, Title: "Advice", Blocks: []report.Block{report.AdviceTable(a.Advice)}}
+	return report.Section{ID: findings.SectionAdvice, Title: "Advice",
+		Blocks: []report.Block{findings.AdviceTable(a.Advice)}}
 }
 
 // The JSON of advise; docs/json.md has the fields.

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
@@ -21,8 +19,11 @@ import (
 	"github.com/kasoku/kasoku/labs/demo"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/html"
+	"github.com/kasoku/kasoku/report/story"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/spf13/cobra"
 )
 
 func NewDemo(e *cli.Env) *cobra.Command {
@@ -50,7 +51,8 @@ on this machine or the story was stopped.`,
 	f.StringVar(&o.Database, "db", "mariadb", "database: mariadb or mysql")
 	f.DurationVar(&o.Each, "step", 10*time.Second, "length of a step")
 	f.DurationVar(&o.Pause, "pause", time.Second, "between steps")
-	f.Float64SliceVar(&o.Ladder, "ladder", []float64{10, 100, 1000}, "asked `RATES`, requests/s; doubled from the last until one breaks")
+	f.Float64SliceVar(&o.Ladder, "ladder", []float64{10, 100, 1000},
+		"asked `RATES`, requests/s; doubled from the last until one breaks")
 	f.Float64Var(&o.Most, "most", 16_000, "highest `RATE` that is tried")
 	return cmd
 }
@@ -93,15 +95,15 @@ func writeDemoReport(dir string, e *cli.Env, res demo.Result) error {
 	if res.Before == nil {
 		return nil
 	}
-	doc := report.Tell(storyOf(res), e.ReportOptions(""))
+	doc := story.Tell(storyOf(res), e.ReportOptions(""))
 	return cli.WriteFile(filepath.Join(dir, "report.html"), func(w io.Writer) error { return html.Write(w, doc) })
 }
 
 // storyOf words the story for the report.
-func storyOf(res demo.Result) report.Story {
-	st := report.Story{Before: res.Before, After: res.After, Comparison: res.Comparison}
+func storyOf(res demo.Result) story.Story {
+	st := story.Story{Before: res.Before, After: res.After, Comparison: res.Comparison}
 	for _, t := range res.Tries {
-		st.Tries = append(st.Tries, report.Try{Change: t.What, Finding: t.ID, Control: t.Control, Effect: t.Effect})
+		st.Tries = append(st.Tries, story.Try{Change: t.What, Finding: t.ID, Control: t.Control, Effect: t.Effect})
 	}
 	return st
 }
@@ -151,7 +153,8 @@ func (t *teller) Try(try demo.Try) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.progress.Clear()
-	fmt.Fprintf(t.e.Stdout, "  %-7s  %-9s  %s\n           %9s  %s\n", try.ID, try.Effect.Verdict, try.What, "", try.Effect.Why)
+	fmt.Fprintf(t.e.Stdout, "  %-7s  %-9s  %s\n           %9s  %s\n", try.ID, try.Effect.Verdict, try.What, "",
+		try.Effect.Why)
 }
 
 // Comparison prints what moved and what became of the findings; the report has
@@ -159,7 +162,7 @@ func (t *teller) Try(try demo.Try) {
 func (t *teller) Comparison(c *compare.Comparison) {
 	o := t.e.ReportOptions("")
 	o.Sections = []string{report.SectionMoved, report.SectionFindings}
-	doc := report.Compare(c, o)
+	doc := comparison.Compare(c, o)
 	doc.Commands = nil
 	t.print(doc, false)
 }
@@ -177,9 +180,11 @@ func (t *teller) farewell(res demo.Result) {
 			unit.Count(uint64(sum.BrokenPerSec)), unit.Percent(sum.Before.Success), unit.Percent(sum.After.Success),
 			unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99), sum.Seeded), t.e.Terminal()))
 	}
-	fmt.Fprintf(t.e.Stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "), filepath.Join(t.dir, "report.html"))
+	fmt.Fprintf(t.e.Stdout, "\nsaved   %s\nreport  %s\n", strings.Join(res.Summary.Files, " "),
+		filepath.Join(t.dir, "report.html"))
 	fmt.Fprintf(t.e.Stdout, "next    %s show %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"))
 	if res.After != nil {
-		fmt.Fprintf(t.e.Stdout, "        %s compare %s %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"), filepath.Join(t.dir, "after.kasoku"))
+		fmt.Fprintf(t.e.Stdout, "        %s compare %s %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"),
+			filepath.Join(t.dir, "after.kasoku"))
 	}
 }

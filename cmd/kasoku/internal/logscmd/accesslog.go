@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/alp"
 	"github.com/kasoku/kasoku/compat/kataribe"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/spf13/cobra"
 )
 
 // accessFlags are the flags of accesslog.
@@ -90,7 +90,8 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 	fl.BoolVar(&f.seconds, "seconds", false, "tell the requests of each second; with -o tsv, csv or json")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on reading as the log grows; a table each second")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"requests", "total", "mean", "p99", "max", "5xx", "bytes"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"requests", "total", "mean", "p99",
+		"max", "5xx", "bytes"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (f *accessFlags) run(parent context.Context, e *cli.Env, args []string) error {
@@ -123,8 +124,8 @@ func (f *accessFlags) run(parent context.Context, e *cli.Env, args []string) err
 }
 
 // options checks everything that can be checked before a log is read.
-func (f *accessFlags) options(e *cli.Env) (report.AccessOptions, error) {
-	o := report.AccessOptions{
+func (f *accessFlags) options(e *cli.Env) (logfile.AccessOptions, error) {
+	o := logfile.AccessOptions{
 		Options: e.ReportOptions(""), Columns: f.columns, Percentiles: f.ps, Sort: f.sort, Reverse: f.reverse,
 	}
 	if err := f.out.Check(); err != nil {
@@ -143,7 +144,7 @@ func (f *accessFlags) options(e *cli.Env) (report.AccessOptions, error) {
 	case f.seconds && o.Machine && f.read.slowestSet:
 		return o, cli.Usagef("run it twice", "-o %s holds one table: --seconds and --slowest are two", f.out.Format)
 	}
-	if err := report.CheckAccess(f.read.by, o); err != nil {
+	if err := logfile.CheckAccess(f.read.by, o); err != nil {
 		return o, cli.Usage(err, cli.HintOf(err))
 	}
 	return o, nil
@@ -151,7 +152,7 @@ func (f *accessFlags) options(e *cli.Env) (report.AccessOptions, error) {
 
 // print writes what was read. Formats that hold one table have the endpoints, or
 // what was asked for; a page beside them has everything.
-func (f *accessFlags) print(e *cli.Env, log *report.AccessLog, o report.AccessOptions) error {
+func (f *accessFlags) print(e *cli.Env, log *logfile.AccessLog, o logfile.AccessOptions) error {
 	out := cli.Printer{JSON: func(w io.Writer) error { return encode.AccessLogJSON(w, log, o, f.seconds) }}
 	var err error
 	if out.Doc, err = f.document(log, o); err != nil {
@@ -160,7 +161,7 @@ func (f *accessFlags) print(e *cli.Env, log *report.AccessLog, o report.AccessOp
 	if f.out.HTML != "" {
 		page := o
 		page.Machine, page.Limit = false, f.out.Rows("html")
-		if out.Page, err = report.Access(log, page); err != nil {
+		if out.Page, err = logfile.Access(log, page); err != nil {
 			return err
 		}
 	}
@@ -168,13 +169,13 @@ func (f *accessFlags) print(e *cli.Env, log *report.AccessLog, o report.AccessOp
 }
 
 // document is what stdout gets.
-func (f *accessFlags) document(log *report.AccessLog, o report.AccessOptions) (*report.Document, error) {
-	build, table := report.Access, "endpoints"
+func (f *accessFlags) document(log *logfile.AccessLog, o logfile.AccessOptions) (*report.Document, error) {
+	build, table := logfile.Access, "endpoints"
 	switch {
 	case !o.Machine:
-		return report.Access(log, o)
+		return logfile.Access(log, o)
 	case f.seconds:
-		build, table = report.AccessSeconds, "seconds"
+		build, table = logfile.AccessSeconds, "seconds"
 	case f.read.slowestSet && f.read.slowest > 0:
 		table = "slowest"
 	}
@@ -182,11 +183,11 @@ func (f *accessFlags) document(log *report.AccessLog, o report.AccessOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	return report.AccessTable(doc, table), nil
+	return logfile.AccessTable(doc, table), nil
 }
 
 // judgeRead is how the command ends once all is printed.
-func judgeRead(e *cli.Env, log *report.AccessLog, err error) error {
+func judgeRead(e *cli.Env, log *logfile.AccessLog, err error) error {
 	switch {
 	case log.Stopped != "":
 		return stoppedEarly(log.Stopped)

@@ -5,14 +5,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/logs/accesslog"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/spf13/cobra"
 )
 
 // accessDiffFlags are the flags of accesslog diff.
@@ -43,7 +42,7 @@ It is one log against one: kasoku compare judges whether a difference is real.`,
 }
 
 func (f *accessDiffFlags) run(parent context.Context, e *cli.Env, args []string) error {
-	o := report.AccessOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
+	o := logfile.AccessOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
 	if err := f.out.Check(); err != nil {
 		return err
 	}
@@ -52,13 +51,13 @@ func (f *accessDiffFlags) run(parent context.Context, e *cli.Env, args []string)
 	}
 	o.Location, o.Commands = f.read.location, f.commands("accesslog diff", args)
 	o.Machine, o.Limit = f.out.Machine(), f.out.Rows(f.out.Format)
-	d := &report.LogDiff{Before: &report.AccessLog{}, After: &report.AccessLog{}}
+	d := &logfile.LogDiff{Before: &logfile.AccessLog{}, After: &logfile.AccessLog{}}
 	if _, err := d.Moved(o); err != nil {
 		return cli.Usagef("", "--sort: %v", err)
 	}
 	ctx, stop := e.ReadingInterruptible(parent)
 	defer stop()
-	side := logOrRun[report.AccessLog]{f.read.collect, f.ofRun}
+	side := logOrRun[logfile.AccessLog]{f.read.collect, f.ofRun}
 	var err error
 	if d.Before, d.Names[0], err = side.read(ctx, e, f.out.Dir, args[0]); err == nil && d.Before.Stopped == "" {
 		d.After, d.Names[1], err = side.read(ctx, e, f.out.Dir, args[1])
@@ -69,14 +68,17 @@ func (f *accessDiffFlags) run(parent context.Context, e *cli.Env, args []string)
 	if err := stoppedEarly(d.Before.Stopped); err != nil {
 		return err
 	}
-	doc, err := report.DiffAccess(d, o)
+	doc, err := logfile.DiffAccess(d, o)
 	if err != nil {
 		return err
 	}
 	if o.Machine {
-		doc = report.AccessTable(doc, "moved")
+		doc = logfile.AccessTable(doc, "moved")
 	}
-	if err := f.out.Print(e, cli.Printer{Doc: doc, JSON: func(w io.Writer) error { return encode.AccessDiffJSON(w, d, o) }}); err != nil {
+	if err := f.out.Print(e, cli.Printer{Doc: doc, JSON: func(w io.Writer) error {
+		return encode.AccessDiffJSON(w, d,
+			o)
+	}}); err != nil {
 		return err
 	}
 	if err := stoppedEarly(d.After.Stopped); err != nil {
@@ -89,12 +91,12 @@ func (f *accessDiffFlags) run(parent context.Context, e *cli.Env, args []string)
 }
 
 // ofRun is the access log of a run: of the host that has most requests.
-func (f *accessDiffFlags) ofRun(rec *kasoku.Recording, arg string) (*report.AccessLog, error) {
+func (f *accessDiffFlags) ofRun(rec *kasoku.Recording, arg string) (*logfile.AccessLog, error) {
 	if !slices.Equal(f.read.by, []string{"method", "route"}) {
 		return nil, cli.Usagef("compare the logs themselves", "--by: the run %s keeps methods and routes only", arg)
 	}
 	host, endpoints := diagnose.FrontLog(rec)
-	out := &report.AccessLog{By: f.read.by, Started: rec.Run.Started}
+	out := &logfile.AccessLog{By: f.read.by, Started: rec.Run.Started}
 	for _, w := range rec.Logs {
 		if w.Kind == "accesslog" && w.Host == host {
 			out.Logs = append(out.Logs, w)

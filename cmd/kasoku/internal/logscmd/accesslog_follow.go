@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -21,7 +19,9 @@ import (
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
 	"github.com/kasoku/kasoku/report/terminal"
+	"golang.org/x/term"
 )
 
 // everyDraw is how often a table that is followed is drawn.
@@ -55,9 +55,10 @@ type followed struct {
 }
 
 // followAll follows the logs until it is interrupted, or standard input ends.
-func (f *accessFlags) followAll(ctx context.Context, e *cli.Env, in []lines.Input, o report.AccessOptions) error {
+func (f *accessFlags) followAll(ctx context.Context, e *cli.Env, in []lines.Input, o logfile.AccessOptions) error {
 	if f.out.Format != "table" {
-		return cli.Usagef("without --follow it reads what there is", "--follow goes with -o table, not with -o %s", f.out.Format)
+		return cli.Usagef("without --follow it reads what there is", "--follow goes with -o table, not with -o %s",
+			f.out.Format)
 	}
 	w, err := f.newFollower(e, in)
 	if err != nil {
@@ -79,7 +80,8 @@ func (f *accessFlags) followAll(ctx context.Context, e *cli.Env, in []lines.Inpu
 
 // newFollower begins at the present end of the logs, which need not exist yet.
 func (f *accessFlags) newFollower(e *cli.Env, in []lines.Input) (*follower, error) {
-	files := slices.DeleteFunc(slices.Clone(in), func(l lines.Input) bool { return l.R != nil }) // a pipe may have nothing yet
+	files := slices.DeleteFunc(slices.Clone(in),
+		func(l lines.Input) bool { return l.R != nil }) // a pipe may have nothing yet
 	o, zone, err := f.read.optionsFor(e, files)
 	if err != nil {
 		return nil, err
@@ -197,7 +199,7 @@ func (w *follower) add(r *accessformat.Record) {
 }
 
 // log is what there is so far.
-func (w *follower) log() *report.AccessLog {
+func (w *follower) log() *logfile.AccessLog {
 	log := accessLog(w.table, w.zone)
 	for _, l := range w.logs {
 		log.Logs = append(log.Logs, l.Window())
@@ -212,13 +214,13 @@ func (w *follower) turn() {
 
 // live is the log with what came in the last second. A row whose route took in
 // others just now cannot have gained more than came.
-func (w *follower) live() *report.AccessLog {
+func (w *follower) live() *logfile.AccessLog {
 	log := w.log()
 	now := w.e.Now()
-	log.Live = &report.Live{Now: map[string]uint64{}, During: now.Sub(w.drawn), Said: w.said(log, now)}
+	log.Live = &logfile.Live{Now: map[string]uint64{}, During: now.Sub(w.drawn), Said: w.said(log, now)}
 	w.counts = map[string]uint64{}
 	for i := range log.Rows {
-		k, n := report.LiveKey(log.Rows[i].Key), log.Rows[i].Count
+		k, n := logfile.LiveKey(log.Rows[i].Key), log.Rows[i].Count
 		w.counts[k] = n
 		log.Live.Now[k] = min(n-min(w.before[k], n), w.last.requests)
 	}
@@ -226,7 +228,7 @@ func (w *follower) live() *report.AccessLog {
 }
 
 // said describes the last second: 431 req/s, 2 5xx, p50 8.90 ms, p99 18.3 ms.
-func (w *follower) said(log *report.AccessLog, now time.Time) string {
+func (w *follower) said(log *logfile.AccessLog, now time.Time) string {
 	sec := max(now.Sub(w.drawn).Seconds(), 1e-3)
 	rate := float64(w.last.requests) / sec
 	if rate = math.Round(10*rate) / 10; rate >= 10 {
@@ -240,7 +242,8 @@ func (w *follower) said(log *report.AccessLog, now time.Time) string {
 	for i := range log.Rows {
 		all += log.Rows[i].Count
 	}
-	return strings.Join(parts, ", ") + "; " + unit.Counted(all, "request", "requests") + " in " + unit.Exact(now.Sub(w.started).Round(time.Second)) + "."
+	return strings.Join(parts, ", ") + "; " + unit.Counted(all, "request", "requests") + " in " +
+		unit.Exact(now.Sub(w.started).Round(time.Second)) + "."
 }
 
 func (w *follower) close() {
@@ -274,7 +277,7 @@ const (
 // around are the lines of a live table that are no rows.
 const around = 14
 
-func (s *screen) draw(w *follower, o report.AccessOptions) error {
+func (s *screen) draw(w *follower, o logfile.AccessOptions) error {
 	log := w.live()
 	if !s.e.StdoutTTY {
 		_, err := fmt.Fprintln(s.e.Stdout, w.e.Now().In(w.zone).Format("15:04:05")+"  "+log.Live.Said)
@@ -285,7 +288,7 @@ func (s *screen) draw(w *follower, o report.AccessOptions) error {
 	if o.Limit == 0 || o.Limit > height-around {
 		o.Limit = max(height-around, 3)
 	}
-	doc, err := report.Access(log, o)
+	doc, err := logfile.Access(log, o)
 	if err != nil {
 		return err
 	}

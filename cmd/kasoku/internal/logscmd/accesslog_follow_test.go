@@ -12,7 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/logs/lines"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
 // logLine is a request of a log, in combined with the time it took.
@@ -34,7 +34,7 @@ func TestFollowStream(t *testing.T) {
 		}
 		done := make(chan error)
 		go func() {
-			done <- f.followAll(context.Background(), e, []lines.Input{{Path: "-", R: in}}, report.AccessOptions{})
+			done <- f.followAll(context.Background(), e, []lines.Input{{Path: "-", R: in}}, logfile.AccessOptions{})
 		}()
 		text := logLine(0, "/a", 200, 0.010) + logLine(0, "/b", 200, 0.010)
 		for _, piece := range []string{text[:30], text[30:90], text[90:]} {
@@ -76,7 +76,7 @@ func TestFollowScreen(t *testing.T) {
 	}
 	w.logs[0].Settle(w.add)
 	for range 2 {
-		if err := s.draw(w, report.AccessOptions{}); err != nil {
+		if err := s.draw(w, logfile.AccessOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.turn()

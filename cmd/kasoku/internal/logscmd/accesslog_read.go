@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
 )
 
 // accessRead are the flags that say how access logs are read.
@@ -277,7 +278,7 @@ func zoneAt(at time.Time, ahead int) *time.Location {
 
 // collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before, or beside.
-func (f *accessRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*report.AccessLog, error) {
+func (f *accessRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*logfile.AccessLog, error) {
 	o, zone, err := f.optionsFor(e, in)
 	if err != nil {
 		return nil, err
@@ -304,8 +305,8 @@ func (f *accessRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, 
 }
 
 // accessLog is a table as it is reported.
-func accessLog(t *accesslog.Table, zone *time.Location) *report.AccessLog {
-	log := &report.AccessLog{
+func accessLog(t *accesslog.Table, zone *time.Location) *logfile.AccessLog {
+	log := &logfile.AccessLog{
 		Rows: t.Rows(), By: t.By(), Slowest: t.Slowest(), Started: t.Started(), Step: t.Step(), Exact: t.Exact(), Zone: zone,
 	}
 	for _, text := range t.Notes() {
@@ -317,7 +318,7 @@ func accessLog(t *accesslog.Table, zone *time.Location) *report.AccessLog {
 		requests += r.Count
 		bots += r.Bots
 		if r.Waits.Suspect {
-			log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "waits", Text: report.KeyText(log.By, r.Key) +
+			log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "waits", Text: logfile.KeyText(log.By, r.Key) +
 				" seems to wait by design: " + r.Waits.Reason + ". Its time is then no work that could be saved."})
 		}
 	}

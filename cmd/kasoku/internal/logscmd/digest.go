@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/slowquery2tsv"
 	"github.com/kasoku/kasoku/internal/contain"
@@ -18,6 +16,8 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/statements"
+	"github.com/spf13/cobra"
 )
 
 // digestFlags are the flags of digest.
@@ -66,7 +66,7 @@ Exit code 1 when no statement was counted.`,
 	fl := cmd.Flags()
 	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and tell what was added; Ctrl-C ends it early")
 	fl.StringVar(&f.since, "since", "", "tell what was added since the snapshot in `FILE`, made with -o json")
-	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(report.DigestColumns, ", "))
+	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(statements.DigestColumns, ", "))
 	return cmd
 }
 
@@ -79,8 +79,8 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 		return err
 	}
 	switch {
-	case !slices.Contains(report.DigestColumns, f.sort):
-		return cli.Usagef("", "--sort %q: want %s", f.sort, strings.Join(report.DigestColumns, ", "))
+	case !slices.Contains(statements.DigestColumns, f.sort):
+		return cli.Usagef("", "--sort %q: want %s", f.sort, strings.Join(statements.DigestColumns, ", "))
 	case f.over < 0:
 		return cli.Usagef("", "--for %s: want 0 or more", f.over)
 	case f.over > 0 && f.since != "":
@@ -90,9 +90,10 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):
 		return cli.Usagef("", "two snapshots tell all: no server is asked")
 	case len(args) == 0 && dsn == "":
-		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no server to ask")
+		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf",
+			"no server to ask")
 	}
-	var d *report.Digests
+	var d *statements.Digests
 	at := e.Now()
 	if len(args) == 2 {
 		d, at, err = between(args[0], args[1])
@@ -103,7 +104,7 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 		return err
 	}
 	err = f.out.Print(e, cli.Printer{
-		Doc:  report.Digested(d, f.sort, f.out.Rows(f.out.Format), e.ReportOptions("")),
+		Doc:  statements.Digested(d, f.sort, f.out.Rows(f.out.Format), e.ReportOptions("")),
 		JSON: func(w io.Writer) error { return encode.DigestsJSON(w, d, f.sort, at) },
 	})
 	if err == nil && len(d.Classes) == 0 {
@@ -113,7 +114,7 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 }
 
 // ask reads the digests of a server.
-func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*report.Digests, error) {
+func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*statements.Digests, error) {
 	var before *mysql.Digests
 	var began time.Time
 	if f.since != "" {
@@ -132,7 +133,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*repo
 		return nil, err
 	}
 	defer r.Close()
-	d := &report.Digests{Server: fmt.Sprintf("%s %s", r.Flavor(), r.Version().Text)}
+	d := &statements.Digests{Server: fmt.Sprintf("%s %s", r.Flavor(), r.Version().Text)}
 	if f.over > 0 {
 		began = e.Now()
 		if before, err = r.Digests(parent); err != nil {
@@ -164,7 +165,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*repo
 }
 
 // contained adds one thing to digests. A panic is a note; what was read stands.
-func contained(d *report.Digests, what string, add func()) {
+func contained(d *statements.Digests, what string, add func()) {
 	if bug := contain.Run(contain.Part{Kind: contain.Step, Name: "digests: " + what}, add); bug != nil {
 		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "This part is lost. " + bug.Error()})
 	}
@@ -185,7 +186,7 @@ func pause(parent context.Context, d time.Duration) (stopped string, err error) 
 }
 
 // between compares two snapshots.
-func between(first, second string) (*report.Digests, time.Time, error) {
+func between(first, second string) (*statements.Digests, time.Time, error) {
 	before, _, began, err := snapshot(first)
 	if err != nil {
 		return nil, began, err
@@ -197,18 +198,19 @@ func between(first, second string) (*report.Digests, time.Time, error) {
 	if ended.Before(began) {
 		return nil, ended, cli.Usagef("name the earlier one first", "%s was made before %s", second, first)
 	}
-	d := &report.Digests{Server: server}
+	d := &statements.Digests{Server: server}
 	addSince(d, before, after, ended.Sub(began))
 	return d, ended, nil
 }
 
 // addSince makes d what was added between two snapshots.
-func addSince(d *report.Digests, before, after *mysql.Digests, over time.Duration) {
+func addSince(d *statements.Digests, before, after *mysql.Digests, over time.Duration) {
 	added, restarted := after.Since(before)
 	d.Digests, d.Over = *added, max(over, 1)
 	if restarted {
 		d.Over = 0
-		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "the server began to count anew in between: this is what it counted since then, and what came before is missing"})
+		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark,
+			Text: "the server began to count anew in between: this is what it counted since then, and what came before is missing"})
 	}
 }
 
@@ -221,7 +223,8 @@ func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	defer f.Close()
 	d, server, at, err := encode.ReadDigests(f)
 	if err != nil {
-		return nil, "", at, cli.Usage(fmt.Errorf("%s: %w", path, err), "make a snapshot with `kasoku digest --dsn … -o json > "+path+"`")
+		return nil, "", at, cli.Usage(fmt.Errorf("%s: %w", path, err),
+			"make a snapshot with `kasoku digest --dsn … -o json > "+path+"`")
 	}
 	return d, server, at, nil
 }
@@ -237,13 +240,15 @@ func uncounted(ctx context.Context, r *mysql.Reader) []report.Note {
 }
 
 // digestNotes says what the digests do not hold.
-func digestNotes(d *report.Digests, flavor mysql.Flavor) []report.Note {
+func digestNotes(d *statements.Digests, flavor mysql.Flavor) []report.Note {
 	var out []report.Note
 	if flavor == mysql.MariaDB {
-		out = append(out, report.Note{Sign: "·", Text: "MariaDB counts no statement that a driver runs as a prepared one, and keeps no sample"})
+		out = append(out, report.Note{Sign: "·",
+			Text: "MariaDB counts no statement that a driver runs as a prepared one, and keeps no sample"})
 	}
 	if d.Lost > 0 {
-		out = append(out, report.Note{Sign: "!", Tone: report.Mark, Text: fmt.Sprintf("%d statements are in no class: the server keeps no more digests", d.Lost),
+		out = append(out, report.Note{Sign: "!", Tone: report.Mark,
+			Text: fmt.Sprintf("%d statements are in no class: the server keeps no more digests", d.Lost),
 			Hint: "raise performance_schema_digests_size in its option file"})
 	}
 	return out

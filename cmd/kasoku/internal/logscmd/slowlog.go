@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/ptquerydigest"
 	"github.com/kasoku/kasoku/logs/slowlog"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/spf13/cobra"
 )
 
 // slowFlags are the flags of slowlog.
@@ -78,15 +77,18 @@ func (f *slowFlags) register(cmd *cobra.Command) {
 	f.out.RegisterLog(cmd)
 	f.out.RegisterLimit(cmd, "statements")
 	fl := cmd.Flags()
-	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first: "+strings.Join(report.SlowColumns(), ", ")+"; default total")
+	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first: "+strings.Join(logfile.SlowColumns(),
+		", ")+"; default total")
 	fl.StringVar(&f.sort, "order-by", "", "the same as --sort")
 	_ = fl.MarkHidden("order-by")
 	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
-	fl.StringVar(&f.id, "id", "", "tell all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
+	fl.StringVar(&f.id, "id", "",
+		"tell all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
 	fl.BoolVar(&f.mask, "mask", false, "hide the values in statements that are quoted")
 	fl.BoolVar(&f.seconds, "seconds", false, "tell the calls of each second; with -o tsv, csv or json")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(report.SlowColumns(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(logfile.SlowColumns(),
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (f *slowFlags) run(parent context.Context, e *cli.Env, args []string) error {
@@ -118,8 +120,8 @@ func (f *slowFlags) run(parent context.Context, e *cli.Env, args []string) error
 }
 
 // options checks everything that can be checked before a log is read.
-func (f *slowFlags) options(e *cli.Env) (report.SlowOptions, error) {
-	o := report.SlowOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
+func (f *slowFlags) options(e *cli.Env) (logfile.SlowOptions, error) {
+	o := logfile.SlowOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
 	if err := f.out.Check(); err != nil {
 		return o, err
 	}
@@ -134,7 +136,7 @@ func (f *slowFlags) options(e *cli.Env) (report.SlowOptions, error) {
 	case f.id != "" && f.read.by != "" && f.read.by != "tag":
 		return o, cli.Usagef("", "--id names a statement, which rows --by %s are not", f.read.by)
 	}
-	if err := report.CheckSlow(o); err != nil {
+	if err := logfile.CheckSlow(o); err != nil {
 		return o, cli.Usagef("", "--sort: %v", err)
 	}
 	return o, nil
@@ -142,29 +144,29 @@ func (f *slowFlags) options(e *cli.Env) (report.SlowOptions, error) {
 
 // print writes what was read. Formats that hold one table have the statements, or
 // their seconds.
-func (f *slowFlags) print(e *cli.Env, log *report.SlowLog, o report.SlowOptions) error {
-	build, table := report.Slow, "queries"
+func (f *slowFlags) print(e *cli.Env, log *logfile.SlowLog, o logfile.SlowOptions) error {
+	build, table := logfile.Slow, "queries"
 	if f.seconds && o.Machine {
-		build, table = report.SlowSeconds, "seconds"
+		build, table = logfile.SlowSeconds, "seconds"
 	}
 	doc, err := build(log, o)
 	if err != nil {
 		return err
 	}
 	if o.Machine {
-		doc = report.AccessTable(doc, table)
+		doc = logfile.AccessTable(doc, table)
 	}
 	return f.out.Print(e, cli.Printer{Doc: doc, JSON: f.json(log, o)})
 }
 
-func (f *slowFlags) json(log *report.SlowLog, o report.SlowOptions) func(io.Writer) error {
+func (f *slowFlags) json(log *logfile.SlowLog, o logfile.SlowOptions) func(io.Writer) error {
 	return func(w io.Writer) error {
 		return encode.SlowLogJSON(w, log, o, encode.SlowLogShown{Seconds: f.seconds, Masked: f.mask})
 	}
 }
 
 // one reports the statements with the id that is asked for.
-func (f *slowFlags) one(e *cli.Env, log *report.SlowLog, o report.SlowOptions, readErr error) error {
+func (f *slowFlags) one(e *cli.Env, log *logfile.SlowLog, o logfile.SlowOptions, readErr error) error {
 	var found []*slowlog.Class
 	for i := range log.Classes {
 		if sameID(log.Classes[i].ID, f.id) {
@@ -192,7 +194,7 @@ func (f *slowFlags) one(e *cli.Env, log *report.SlowLog, o report.SlowOptions, r
 		return slowVerdict(log, readErr)
 	}
 	for _, c := range found {
-		if err := f.out.Print(e, cli.Printer{Doc: report.SlowClass(log, c, f.mask, o)}); err != nil {
+		if err := f.out.Print(e, cli.Printer{Doc: logfile.SlowClass(log, c, f.mask, o)}); err != nil {
 			return err
 		}
 	}
@@ -224,7 +226,7 @@ func idsOf(classes []*slowlog.Class) []string {
 }
 
 // slowVerdict is how the command ends once all is printed.
-func slowVerdict(log *report.SlowLog, err error) error {
+func slowVerdict(log *logfile.SlowLog, err error) error {
 	switch {
 	case log.Stopped != "":
 		return stoppedEarly(log.Stopped)

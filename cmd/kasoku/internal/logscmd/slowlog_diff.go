@@ -4,13 +4,12 @@ import (
 	"context"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/logs/slowlog"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/spf13/cobra"
 )
 
 // slowDiffFlags are the flags of slowlog diff.
@@ -41,7 +40,7 @@ It is one log against one: kasoku compare judges whether a difference is real.`,
 }
 
 func (f *slowDiffFlags) run(parent context.Context, e *cli.Env, args []string) error {
-	o := report.SlowOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
+	o := logfile.SlowOptions{Options: e.ReportOptions(""), Sort: f.sort, Reverse: f.reverse}
 	if err := f.out.Check(); err != nil {
 		return err
 	}
@@ -50,13 +49,13 @@ func (f *slowDiffFlags) run(parent context.Context, e *cli.Env, args []string) e
 	}
 	o.Location, o.Commands = f.read.location, f.commands("slowlog diff", args)
 	o.Machine, o.Limit = f.out.Machine(), f.out.Rows(f.out.Format)
-	d := &report.SlowDiff{Before: &report.SlowLog{}, After: &report.SlowLog{}}
+	d := &logfile.SlowDiff{Before: &logfile.SlowLog{}, After: &logfile.SlowLog{}}
 	if _, err := d.Moved(o); err != nil {
 		return cli.Usagef("", "--sort: %v", err)
 	}
 	ctx, stop := e.ReadingInterruptible(parent)
 	defer stop()
-	side := logOrRun[report.SlowLog]{f.read.collect, f.ofRun}
+	side := logOrRun[logfile.SlowLog]{f.read.collect, f.ofRun}
 	var err error
 	if d.Before, d.Names[0], err = side.read(ctx, e, f.out.Dir, args[0]); err == nil && d.Before.Stopped == "" {
 		d.After, d.Names[1], err = side.read(ctx, e, f.out.Dir, args[1])
@@ -67,14 +66,17 @@ func (f *slowDiffFlags) run(parent context.Context, e *cli.Env, args []string) e
 	if err := stoppedEarly(d.Before.Stopped); err != nil {
 		return err
 	}
-	doc, err := report.DiffSlow(d, o)
+	doc, err := logfile.DiffSlow(d, o)
 	if err != nil {
 		return err
 	}
 	if o.Machine {
-		doc = report.AccessTable(doc, "moved")
+		doc = logfile.AccessTable(doc, "moved")
 	}
-	if err := f.out.Print(e, cli.Printer{Doc: doc, JSON: func(w io.Writer) error { return encode.SlowDiffJSON(w, d, o) }}); err != nil {
+	if err := f.out.Print(e, cli.Printer{Doc: doc, JSON: func(w io.Writer) error {
+		return encode.SlowDiffJSON(w, d,
+			o)
+	}}); err != nil {
 		return err
 	}
 	if err := stoppedEarly(d.After.Stopped); err != nil {
@@ -87,11 +89,11 @@ func (f *slowDiffFlags) run(parent context.Context, e *cli.Env, args []string) e
 }
 
 // ofRun is the slow log of a run.
-func (f *slowDiffFlags) ofRun(rec *kasoku.Recording, arg string) (*report.SlowLog, error) {
+func (f *slowDiffFlags) ofRun(rec *kasoku.Recording, arg string) (*logfile.SlowLog, error) {
 	if f.read.by != "" {
 		return nil, cli.Usagef("compare the logs themselves", "--by: the run %s keeps statements only", arg)
 	}
-	out := &report.SlowLog{Started: rec.Run.Started, Transactions: rec.Transactions}
+	out := &logfile.SlowLog{Started: rec.Run.Started, Transactions: rec.Transactions}
 	for _, w := range rec.Logs {
 		if w.Kind == "slowlog" {
 			out.Logs = append(out.Logs, w)

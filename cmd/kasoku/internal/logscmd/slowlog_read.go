@@ -7,13 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/logfile"
+	"github.com/spf13/cobra"
 )
 
 // slowRead are the flags that say how logs of statements are read.
@@ -40,15 +39,18 @@ var slowKinds = []string{"auto", "slow", "general", "raw"}
 func (f *slowRead) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.kind, "kind", "auto", "of the log: `KIND` is auto, slow, general, or raw for plain statements")
-	fl.StringVar(&f.by, "by", "", "what makes a row instead of the statement: `KEY` is user, db, host or tables; tag is the statement with its tag")
+	fl.StringVar(&f.by, "by", "",
+		"what makes a row instead of the statement: `KEY` is user, db, host or tables; tag is the statement with its tag")
 	fl.StringVar(&f.since, "since", "", "only statements that started at `TIME` or later")
 	fl.StringVar(&f.until, "until", "", "only statements that started before `TIME`")
-	fl.StringVar(&f.match, "match", "", "only statements whose text matches the regexp `RE`; (?i) in front ignores case")
+	fl.StringVar(&f.match, "match", "",
+		"only statements whose text matches the regexp `RE`; (?i) in front ignores case")
 	fl.StringVar(&f.user, "user", "", "only statements of this `USER`")
 	fl.StringVar(&f.db, "db", "", "only statements with this default `DATABASE`")
 	fl.StringVar(&f.host, "host", "", "only statements from this `HOST`")
 	fl.StringVar(&f.slower, "slower", "", "only statements that took `TIME` or longer, such as 10ms")
-	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo, of times that are shown and of logs that do not tell theirs; default UTC")
+	fl.StringVar(&f.zone, "location", "",
+		"time `ZONE` such as Asia/Tokyo, of times that are shown and of logs that do not tell theirs; default UTC")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slowBy, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(slowKinds, cobra.ShellCompDirectiveNoFileComp))
@@ -145,7 +147,7 @@ func (f *slowRead) checkWhere() error {
 
 // collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before.
-func (f *slowRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*report.SlowLog, error) {
+func (f *slowRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*logfile.SlowLog, error) {
 	t, windows, err := slowlog.CollectAll(ctx, in, f.options, p.progress)
 	p.Clear()
 	if t == nil && ctx.Err() == nil {
@@ -154,7 +156,7 @@ func (f *slowRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p 
 	if t == nil {
 		t = slowlog.NewTable(f.options) // stopped before the first line
 	}
-	log := &report.SlowLog{
+	log := &logfile.SlowLog{
 		Classes: t.Classes(), By: f.rows(), Transactions: t.Transactions(), Saves: t.Saves(),
 		Connections: t.Connections(), Statements: t.Statements(), Admin: t.Admin(),
 		Logs: windows, Started: time.Unix(0, 0).UTC(), Zone: f.location,

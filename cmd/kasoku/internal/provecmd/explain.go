@@ -8,17 +8,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/statements"
 	"github.com/kasoku/kasoku/store"
+	"github.com/spf13/cobra"
 )
 
 // explainFlags are what explain is asked.
@@ -59,7 +58,8 @@ the SELECT that finds the same rows.`,
 	fl.IntVar(&f.Top, "top", 10, "explain so many classes of statements")
 	fl.BoolVar(&f.Analyze, "analyze", false, "run the statements that only read, and tell what they took")
 	fl.DurationVar(&f.Limit, "limit", 5*time.Second, "of each question to the server")
-	fl.StringVar(&f.Schema, "schema", "", "default `DATABASE` of statements whose log does not tell theirs; default that of the DSN")
+	fl.StringVar(&f.Schema, "schema", "",
+		"default `DATABASE` of statements whose log does not tell theirs; default that of the DSN")
 	fl.StringVar(&f.log, "log", "", "slow `LOG` that holds the statements of the run")
 	fl.BoolVar(&f.noSave, "no-save", false, "do not keep the plans in the run")
 	return cmd
@@ -77,7 +77,8 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 		return err
 	}
 	if dsn == "" {
-		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/database', or --defaults-file ~/.my.cnf", "no database to ask")
+		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/database', or --defaults-file ~/.my.cnf",
+			"no database to ask")
 	}
 	name := store.Latest
 	if len(args) > 0 {
@@ -85,7 +86,11 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 	}
 	var rec *kasoku.Recording
 	var path string
-	err = e.WhileReading(ctx, func(ctx context.Context) (err error) { rec, path, err = f.statements(ctx, e, name); return err })
+	err = e.WhileReading(ctx, func(ctx context.Context) (err error) {
+		rec, path,
+			err = f.statements(ctx, e, name)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -99,7 +104,7 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 		}
 	}
 	err = f.Print(e, cli.Printer{
-		Doc:  report.Plans(rec, e.ReportOptions(filepath.Base(cmp.Or(path, name)))),
+		Doc:  statements.Plans(rec, e.ReportOptions(filepath.Base(cmp.Or(path, name)))),
 		JSON: func(w io.Writer) error { return encode.PlansJSON(w, rec) },
 	})
 	return errors.Join(askErr, err)
@@ -107,7 +112,8 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 
 // statements returns what is to be explained: a run with its path, or a log as if
 // it were one.
-func (f *explainFlags) statements(ctx context.Context, e *cli.Env, name string) (rec *kasoku.Recording, path string, err error) {
+func (f *explainFlags) statements(ctx context.Context, e *cli.Env, name string) (rec *kasoku.Recording, path string,
+	err error) {
 	if cli.NamesLogs(name) {
 		if f.log != "" {
 			return nil, "", cli.Usagef("name a run, or only the log", "%q is a log, and so is --log", name)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
@@ -21,8 +19,9 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/record"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/statements"
+	"github.com/spf13/cobra"
 )
 
 // probeFlags are those of kasoku probe.
@@ -61,16 +60,19 @@ keep the settings they began with: where the application's pool was opened befor
 	}
 	f.Output.Register(cmd)
 	fl := cmd.Flags()
-	f.database.Register(fl, "`DSN` of the database that the endpoints use: user:password@tcp(host:port)/; default that of kasoku.toml")
+	f.database.Register(fl,
+		"`DSN` of the database that the endpoints use: user:password@tcp(host:port)/; default that of kasoku.toml")
 	fl.StringVar(&f.targets, "targets", "", "`FILE` of requests, in Vegeta's format")
 	fl.StringVar(&f.from, "from", "", "`RUN` whose endpoints are asked")
 	fl.StringVar(&f.base, "base", "", "`URL` before the paths of --from: http://127.0.0.1:8080")
 	fl.IntVar(&f.Requests, "requests", probe.DefaultRequests, "to each endpoint")
 	fl.DurationVar(&f.Gap, "gap", probe.DefaultGap, "after each request")
 	fl.DurationVar(&f.Timeout, "timeout", probe.DefaultTimeout, "of a request")
-	fl.StringArrayVar(&f.allow, "allow", nil, "also ask an endpoint, `METHOD:/path`, which may change data; or a host beyond this one and private networks")
+	fl.StringArrayVar(&f.allow, "allow", nil,
+		"also ask an endpoint, `METHOD:/path`, which may change data; or a host beyond this one and private networks")
 	fl.BoolVar(&f.Table, "table", false, "read mysql.slow_log even where the file can be read")
-	fl.BoolVar(&f.Recycle, "recycle-connections", false, "end idle sessions of the database first, so that pools open new ones")
+	fl.BoolVar(&f.Recycle, "recycle-connections", false,
+		"end idle sessions of the database first, so that pools open new ones")
 	return cmd
 }
 
@@ -94,7 +96,8 @@ func (f *probeFlags) validate() error {
 			return cli.Usage(err, "such as POST:/api/search")
 		}
 	}
-	if u, err := url.Parse(f.base); f.base != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(f.base); f.base != "" && (err != nil || u.Host == "" || u.Scheme != "http" &&
+		u.Scheme != "https") {
 		return cli.Usagef("such as http://127.0.0.1:8080", "--base %q is no URL", f.base)
 	}
 	return nil
@@ -139,7 +142,7 @@ func (f *probeFlags) run(parent context.Context, e *cli.Env) error {
 		return cli.UsageIf(cli.IsRefused(err), err)
 	}
 	printErr := f.Print(e, cli.Printer{
-		Doc:  report.Probe(res, skipped, e.ReportOptions(name)),
+		Doc:  statements.Probe(res, skipped, e.ReportOptions(name)),
 		JSON: func(w io.Writer) error { return encode.ProbeJSON(w, res, skipped) },
 	})
 	if ctx.Err() != nil {
@@ -155,7 +158,8 @@ func (f *probeFlags) dsn(e *cli.Env, c *config.Config) (string, error) {
 		dsn, err = e.Noted(record.DSN(c.MySQL))
 	}
 	if err == nil && dsn == "" {
-		err = cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf", "no database to count in")
+		err = cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf",
+			"no database to count in")
 	}
 	return dsn, err
 }
@@ -182,7 +186,8 @@ func (f *probeFlags) endpoints(e *cli.Env, c *config.Config) (name string, skipp
 	}
 	switch {
 	case len(rec.Endpoints) == 0:
-		return "", nil, cli.WithHint(errors.New("the run has no endpoints"), "it read no access log: name the requests with --targets")
+		return "", nil, cli.WithHint(errors.New("the run has no endpoints"),
+			"it read no access log: name the requests with --targets")
 	case s.Base == "":
 		return "", nil, cli.Usagef("--base http://127.0.0.1:8080", "where the endpoints of the run are is not known")
 	}

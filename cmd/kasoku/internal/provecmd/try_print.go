@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/statements"
 )
 
 // trialVerdict says what a change did.
@@ -41,8 +42,10 @@ func trialDocument(t *prove.Trial, file string) *report.Document {
 		changes.List = append(changes.List, report.Pair{Name: c.Name, Before: c.Before, After: c.During})
 	}
 	table := &report.Table{ID: "samples", Columns: []report.Column{
-		{Key: "query", Head: "id", Code: true}, {Key: "before_s", Head: "before", Align: report.Right}, {Key: "after_s", Head: "after", Align: report.Right},
-		{Key: "plan_before", Head: "plan before", Code: true, Cut: true, Least: 12}, {Key: "plan_after", Head: "plan after", Code: true, Cut: true, Least: 12},
+		{Key: "query", Head: "id", Code: true}, {Key: "before_s", Head: "before",
+			Align: report.Right}, {Key: "after_s", Head: "after", Align: report.Right},
+		{Key: "plan_before", Head: "plan before", Code: true, Cut: true, Least: 12}, {Key: "plan_after",
+			Head: "plan after", Code: true, Cut: true, Least: 12},
 		{Key: "statement", Head: "statement", Code: true, Cut: true, Least: 20},
 	}}
 	for i := range t.Samples {
@@ -52,13 +55,14 @@ func trialDocument(t *prove.Trial, file string) *report.Document {
 			statement += " (" + s.Note + ")"
 		}
 		table.Rows = append(table.Rows, report.Row{Cells: []report.Cell{
-			{Text: report.ShortID(s.Query.ID), Raw: s.Query.ID}, timeCell(s.Before), timeCell(s.After),
+			{Text: statements.ShortID(s.Query.ID), Raw: s.Query.ID}, timeCell(s.Before), timeCell(s.After),
 			{Text: planText(s.PlanBefore)}, {Text: planText(s.PlanAfter)}, {Text: statement},
 		}})
 	}
 	d.Sections = []report.Section{
 		{ID: "change", Title: "Change", Blocks: []report.Block{changes}},
-		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples), Blocks: []report.Block{table}},
+		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples),
+			Blocks: []report.Block{table}},
 	}
 	return d
 }
@@ -120,7 +124,8 @@ type sampledJSON struct {
 }
 
 func newTrialJSON(t *prove.Trial) trialJSON {
-	out := trialJSON{Schema: 1, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept, Took: t.Took.Seconds(), Verdict: trialVerdict(t),
+	out := trialJSON{Schema: 1, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept,
+		Took: t.Took.Seconds(), Verdict: trialVerdict(t),
 		Changes: changesJSON(t.Changes), Samples: []sampledJSON{}}
 	if t.Known {
 		out.Gain = &t.Gain
@@ -134,7 +139,8 @@ func newTrialJSON(t *prove.Trial) trialJSON {
 	}
 	for i := range t.Samples {
 		s := &t.Samples[i]
-		out.Samples = append(out.Samples, sampledJSON{s.Query.ID, s.Query.Fingerprint, s.Query.Calls, seconds(s.Before), seconds(s.After), planText(s.PlanBefore), planText(s.PlanAfter), s.Note})
+		out.Samples = append(out.Samples, sampledJSON{s.Query.ID, s.Query.Fingerprint, s.Query.Calls,
+			seconds(s.Before), seconds(s.After), planText(s.PlanBefore), planText(s.PlanAfter), s.Note})
 	}
 	return out
 }

@@ -8,18 +8,17 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/checkpoint/revert"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/topology"
+	"github.com/spf13/cobra"
 )
 
 // revertFlags are the flags of revert as they were typed.
@@ -70,7 +69,8 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 		return err
 	}
 	if len(rec.Configs) == 0 {
-		return cli.WithHint(fmt.Errorf("run %q keeps no configuration", name), "kasoku checkpoint keeps it, and so does kasoku record without --no-capture")
+		return cli.WithHint(fmt.Errorf("run %q keeps no configuration", name),
+			"kasoku checkpoint keeps it, and so does kasoku record without --no-capture")
 	}
 	o, runs, err := f.machine.options(e)
 	if err != nil {
@@ -86,7 +86,7 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 		defer db.Close()
 	}
 	host, _ := os.Hostname() // as it was captured
-	x := report.Reverting{Run: rec, Apply: f.apply, Plan: revert.Make(rec, taken, revert.Options{
+	x := recording.Reverting{Run: rec, Apply: f.apply, Plan: revert.Make(rec, taken, revert.Options{
 		Host: host, Only: f.only, Globs: append(append([]string(nil), o.Capture.Files...), o.Capture.VCL...),
 	})}
 	if f.apply && !x.Plan.Empty() {
@@ -101,7 +101,7 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 		x.Reload = x.Plan.Reload(version)
 	}
 	err = f.out.Print(e, cli.Printer{
-		Doc:  report.Revert(x, e.ReportOptions(path)),
+		Doc:  recording.Revert(x, e.ReportOptions(path)),
 		JSON: func(w io.Writer) error { return revertedJSON(w, x) },
 	})
 	if err != nil {
@@ -177,7 +177,7 @@ type revertedIndex struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func revertedJSON(w io.Writer, x report.Reverting) error {
+func revertedJSON(w io.Writer, x recording.Reverting) error {
 	out := reverted{
 		Run: x.Run.Run.ID, Applied: x.Apply, Checkpoint: x.Checkpoint, Files: []revertedFile{}, Indexes: []revertedIndex{},
 		Notes: append([]string{}, x.Plan.Notes...), Reload: append([]string{}, x.Reload...),

@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/store"
+	"github.com/spf13/cobra"
 )
 
 // compareFlags are the flags of compare.
@@ -62,10 +61,12 @@ is 1 when that row got worse.`,
 	f.out.Register(cmd)
 	fl := cmd.Flags()
 	fl.Float64Var(&f.opts.Step, "step", 0, "compare only the step with this asked `RATE`")
-	fl.StringVar(&f.price, "price", "", "what the machines cost an hour: `PRICE`, or before=PRICE,after=PRICE; default what the runs say")
+	fl.StringVar(&f.price, "price", "",
+		"what the machines cost an hour: `PRICE`, or before=PRICE,after=PRICE; default what the runs say")
 	fl.StringVar(&f.currency, "currency", "", "`NAME` of the currency of --price")
 	fl.StringVar(&f.failOn, "fail-on", "", "exit 1 when the verdict is `WORD`: worse")
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"worse"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"worse"},
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -101,7 +102,7 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 	o := e.ReportOptions("")
 	o.Commands = []string{"kasoku compare " + args[0] + " " + args[1]}
 	if err := f.out.Print(e, cli.Printer{
-		Doc:  report.Compare(c, o),
+		Doc:  comparison.Compare(c, o),
 		JSON: func(w io.Writer) error { return encode.ComparisonJSON(w, c) },
 	}); err != nil {
 		return err
@@ -143,10 +144,12 @@ func twiceHint(dir string, args []string, path string) string {
 	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
 		name = strings.TrimSpace(name)
 		if paths, err := findGroup(dir, name); err == nil && len(paths) > 1 && slices.Contains(paths, path) {
-			if i := slices.IndexFunc(paths, func(p string) bool { return filepath.Base(p) == name+store.Extension }); i >= 0 {
+			if i := slices.IndexFunc(paths,
+				func(p string) bool { return filepath.Base(p) == name+store.Extension }); i >= 0 {
 				path = paths[i] // a group has the id of its first run, which is meant
 			}
-			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name, len(paths), path)
+			return fmt.Sprintf("%q is a group and means all its %d runs; name one run by its file: %s", name,
+				len(paths), path)
 		}
 	}
 	return ""

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/runlist"
 	"github.com/kasoku/kasoku/store"
+	"github.com/spf13/cobra"
 )
 
 // listFlags are the flags of list.
@@ -49,13 +48,13 @@ It reads from the top, the newest last.`,
 			if err != nil {
 				return err
 			}
-			o := report.ListOptions{Options: e.ReportOptions(""), Limit: f.limit, Reverse: f.reverse}
+			o := runlist.ListOptions{Options: e.ReportOptions(""), Limit: f.limit, Reverse: f.reverse}
 			if f.out.Format == "md" || f.out.HTML != "" { // they describe each step in words
 				o.Changes = changesBetween()
 			}
 			return f.out.Print(e, cli.Printer{
-				Doc:  report.List(all, o),
-				JSON: func(w io.Writer) error { return listJSON(w, report.ListSteps(all, o)) },
+				Doc:  runlist.List(all, o),
+				JSON: func(w io.Writer) error { return listJSON(w, runlist.ListSteps(all, o)) },
 			})
 		},
 	}
@@ -172,7 +171,7 @@ type listedSummary struct {
 	Bottleneck  string   `json:"bottleneck"`
 }
 
-func listJSON(w io.Writer, steps []report.ListStep) error {
+func listJSON(w io.Writer, steps []runlist.ListStep) error {
 	out := listedRuns{Schema: 1, Kind: "list", Runs: []listed{}}
 	for _, s := range steps {
 		for _, i := range s.Runs {
@@ -182,7 +181,7 @@ func listJSON(w io.Writer, steps []report.ListStep) error {
 	return encode.JSON(w, out)
 }
 
-func listedOf(i store.Info, s report.ListStep) listed {
+func listedOf(i store.Info, s runlist.ListStep) listed {
 	l := listed{
 		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
 		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
-	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/spf13/pflag"
 )
 
 // textFlags ask for the texts of the configuration that a run was kept with.
@@ -24,7 +23,8 @@ type textFlags struct {
 
 func (f *textFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.all, "configs", false, "list the texts of the configuration that the run was kept with")
-	fl.StringVar(&f.name, "config", "", "print the text of `NAME`: a path, or the end of one; a table; HEAD or diff of git")
+	fl.StringVar(&f.name, "config", "",
+		"print the text of `NAME`: a path, or the end of one; a table; HEAD or diff of git")
 }
 
 func (f *textFlags) asked() bool { return f.all || f.name != "" }
@@ -33,7 +33,7 @@ func (f *textFlags) show(e *cli.Env, o *cli.Output, rec *kasoku.Recording, file 
 	if f.name == "" {
 		ro := e.ReportOptions(file)
 		return o.Print(e, cli.Printer{
-			Doc:  report.Texts(rec, ro),
+			Doc:  recording.Texts(rec, ro),
 			JSON: func(w io.Writer) error { return encode.RunJSON(w, rec, ro) },
 		})
 	}
@@ -55,7 +55,8 @@ func (f *textFlags) show(e *cli.Env, o *cli.Output, rec *kasoku.Recording, file 
 // terminalSafe takes out of a text what acts on a terminal instead of showing.
 func terminalSafe(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || r >= 0x20 && (r < 0x7f || r > 0x9f) && (r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) {
+		if r == '\n' || r == '\t' || r >= 0x20 && (r < 0x7f || r > 0x9f) && (r < 0x202a || r > 0x202e) &&
+			(r < 0x2066 || r > 0x2069) {
 			return r
 		}
 		return -1

@@ -1,0 +1,232 @@
+package runlist
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/store"
+	"pgregory.net/rapid"
+)
+
+// A quick is a finished run, n minutes after the first.
+func quick(n int, label string, perSec float64) store.Info {
+	at := time.Date(2026, 11, 20, 14, n, 0, 0, time.UTC)
+	return store.Info{ID: store.NewID(at, label), Label: label, Project: "p", Load: "GET /", State: kasoku.Finished, Started: at,
+		Summary: &kasoku.Summary{Source: "load", PerSec: perSec}}
+}
+
+func repeated(group string, r ...store.Info) []store.Info {
+	for i := range r {
+		r[i].Group, r[i].Repeat = group, i+1
+	}
+	return r
+}
+
+func words(runs ...store.Info) []string {
+	var out []string
+	for _, s := range listSteps(runs) {
+		out = append(out, s.name+": "+s.verdict().Text+"; "+s.againstBest().Text)
+	}
+	return out
+}
+
+func TestListVerdicts(t *testing.T) {
+	f := func(got []string, want ...string) {
+		t.Helper()
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	f(words(quick(1, "b", 110), quick(0, "a", 100), quick(2, "c", 90), quick(3, "d", 99)),
+		"a: first; highest", "b: +10.0 % one run; highest", "c: −18.2 % one run; the one before", "d: +10.0 % one run; −10.0 % one run")
+	runs := append(repeated("g", quick(0, "a", 100), quick(1, "a", 101), quick(2, "a", 99), quick(3, "a", 102)),
+		repeated("h", quick(4, "b", 120), quick(5, "b", 121), quick(6, "b", 119), quick(7, "b", 122))...)
+	runs = append(runs, repeated("i", quick(8, "c", 121), quick(9, "c", 119.5), quick(10, "c", 120), quick(11, "c", 122))...)
+	runs = append(runs, repeated("j", quick(12, "d", 110), quick(13, "d", 111))...)
+	f(words(runs...), "a: first; highest", "b: better +19.9 %; highest", "c: no difference shown; the one before", "d: −8.3 % too few runs; −8.3 % too few runs")
+
+	// Loads, projects, and rates against scores are different things.
+	other, project, scored := quick(1, "b", 50), quick(2, "c", 50), quick(3, "d", 50)
+	other.Load, project.Project, scored.Score = "POST /", "q", &kasoku.Score{Value: 9}
+	f(words(quick(0, "a", 100), other, project, scored, quick(4, "e", 100)),
+		"a: first; highest", "b: another load; highest", "c: first; highest", "d: first; highest", "e: 0 % one run; the one before")
+
+	// What was not measured is not compared.
+	failed, cut, running, check, empty := quick(1, "b", 1), quick(2, "c", 1), quick(3, "d", 1), quick(4, "e", 0), quick(5, "f", 0)
+	failed.Score = &kasoku.Score{Value: 500, Outcome: kasoku.Failed}
+	cut.State, running.State, check.Load, empty.Summary = kasoku.Incomplete, kasoku.Running, store.Checkpoint, &kasoku.Summary{}
+	f(words(quick(0, "a", 100), failed, cut, running, check, empty, quick(6, "g", 100)),
+		"a: first; highest", "b: failed; –", "c: incomplete; –", "d: being recorded; –", "e: checkpoint; –", "f: no figure; –", "g: 0 % one run; the one before")
+
+	// A fast wrong answer is never the best.
+	whole, part := quick(0, "a", 1), quick(1, "b", 1)
+	whole.Score = &kasoku.Score{Value: 100, Requests: 1000}
+	part.Score = &kasoku.Score{Value: 900, Requests: 9000, Failures: 3}
+	f(words(whole, part), "a: first; highest", "b: ×9.00 one run; 3 of 9,000 failed")
+
+	exited, one, two := empty, quick(1, "b", 0), quick(2, "b", 0)
+	exited.Exit = 7
+	one.Summary, two.State = nil, kasoku.Incomplete
+	f(words(append(repeated("g", one, two), exited)...), "b: no figure; –", "f: benchmark failed; –")
+	if c := nameCell(listSteps(repeated("g", one, two))[0]); c.Small != "×2, 1 complete" {
+		t.Errorf("small %q", c.Small)
+	}
+
+	off := quick(1, "b", 130)
+	off.Observers = kasoku.ObserversOff
+	f(words(quick(0, "a", 100), off, quick(2, "c", 100)),
+		"a: first; highest", "b: +30.0 %, observers off; highest", "c: −23.1 %, observers on; the one before")
+}
+
+// TestListNames: each name finds its run again.
+func TestListNames(t *testing.T) {
+	runs := append(repeated("20261120-140000-a", quick(0, "a", 1), quick(1, "a", 1)), quick(2, "b", 1), quick(3, "a", 1), quick(4, "", 1))
+	var got []string
+	for _, s := range listSteps(runs) {
+		got = append(got, s.name)
+	}
+	if want := "20261120-140000-a b a 20261120-140400"; strings.Join(got, " ") != want {
+		t.Errorf("names %q, want %q", got, want)
+	}
+}
+
+// TestListGroup: repeats are one step, the median of those that count, the others reported.
+func TestListGroup(t *testing.T) {
+	runs := repeated("g", quick(0, "a", 100), quick(1, "a", 300), quick(2, "a", 110), quick(3, "a", 1))
+	for i, v := range []float64{1000, 3000, 1100, 0} {
+		runs[i].Score = &kasoku.Score{Value: v, Outcome: kasoku.Passed}
+	}
+	runs[3].Score.Outcome = kasoku.Failed
+	d := List(runs, ListOptions{})
+	table := d.Sections[0].Blocks[0].(*report.Table)
+	got := map[string]string{}
+	for i, c := range table.Columns {
+		got[c.Key] = table.Rows[0].Cells[i].Text
+	}
+	for k, want := range map[string]string{"run": "a", "score": "1,100", "lowest": "1,000", "highest": "3,000", "passed": "3 of 4", "req_per_s": "110"} {
+		if got[k] != want {
+			t.Errorf("%s is %q, want %q", k, got[k], want)
+		}
+	}
+	if len(table.Rows) != 1 || table.Rows[0].Cells[1].Small != "×4" {
+		t.Errorf("rows %+v", table.Rows)
+	}
+}
+
+func TestListLimit(t *testing.T) {
+	runs := []store.Info{quick(0, "a", 100), quick(1, "b", 50), quick(2, "c", 60)}
+	steps := ListSteps(runs, ListOptions{Limit: 2, Reverse: true})
+	if len(steps) != 2 || steps[0].Runs[0].Label != "c" || steps[0].AgainstBest != "÷1.67 one run" || steps[1].Number != 2 {
+		t.Errorf("%+v", steps)
+	}
+}
+
+func TestSubject(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := subject(in); got != want {
+			t.Errorf("%q is of %q, want %q", in, got, want)
+		}
+	}
+	f("mysqld 1.84 of 2 cores", "mysqld")
+	f("disk vda 98.0 % busy", "disk vda")
+	f("php-fpm8.2 1.84 of 2 cores on web", "php-fpm8.2")
+	f("pool: idle connections", "pool: idle connections")
+	f("7zip 1.00 of 1 core", "7zip")
+	f("", "")
+}
+
+// TestListChanges: a step says what was changed since the one that it is compared with.
+func TestListChanges(t *testing.T) {
+	runs := []store.Info{quick(0, "a", 100), quick(1, "b", 110)}
+	runs[0].Revision, runs[1].Revision, runs[1].Dirty = "main@1", "main@2", true
+	var asked []string
+	o := ListOptions{Changes: func(before, after store.Info) []compare.Changed {
+		asked = append(asked, before.Label+after.Label)
+		out := []compare.Changed{{Kind: compare.CodeChange, Before: "x", After: "y"}, {Kind: compare.SettingChanged, Name: "max_connections", Before: "151", After: "1000"},
+			{Kind: compare.SettingChanged, Name: "new", After: "1"}}
+		for _, n := range []string{"a", "b", "c", "d", "e", "f"} {
+			out = append(out, compare.Changed{Kind: compare.ConfigChange, Name: "/etc/" + n})
+		}
+		return out
+	}}
+	d := List(runs, o)
+	var told []report.Chapter
+	for _, b := range d.Sections[0].Blocks {
+		if tale, ok := b.(*report.Tale); ok {
+			told = tale.List
+		}
+	}
+	want := "Code main@1 → main@2*. Changed since a: setting max_connections 151 → 1000; setting new – → 1; configuration /etc/a; configuration /etc/b; configuration /etc/c; configuration /etc/d; 2 more. "
+	if len(told) != 2 || !strings.Contains(told[1].Text, want) || strings.Join(asked, " ") != "ab" {
+		t.Errorf("asked %v, told %+v", asked, told)
+	}
+}
+
+// TestListAny: whatever the runs, each is in one step, and nothing is printed that is
+// no number.
+func TestListAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []store.Info
+		for n := range rapid.IntRange(0, 12).Draw(t, "runs") {
+			r := quick(n, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "label"), rapid.SampledFrom([]float64{0, 1, 1e9, -1, math.NaN(), math.Inf(1)}).Draw(t, "rate"))
+			r.State = rapid.SampledFrom([]kasoku.RunState{kasoku.Finished, kasoku.Running, kasoku.Incomplete}).Draw(t, "state")
+			r.Group = rapid.SampledFrom([]string{"", "", "g", "h"}).Draw(t, "group")
+			r.Observers = rapid.SampledFrom([]string{"", kasoku.ObserversOn, kasoku.ObserversOff}).Draw(t, "observers")
+			if rapid.Bool().Draw(t, "scored") {
+				r.Score = &kasoku.Score{Value: rapid.Float64().Draw(t, "score")}
+			}
+			if rapid.Bool().Draw(t, "unknown") {
+				r.Summary = nil
+			}
+			runs = append(runs, r)
+		}
+		d := List(runs, ListOptions{Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Reverse: rapid.Bool().Draw(t, "reverse")})
+		seen := 0
+		for i, s := range ListSteps(runs, ListOptions{}) {
+			seen += len(s.Runs)
+			if s.Number != i+1 {
+				t.Fatalf("step %d is numbered %d", i+1, s.Number)
+			}
+		}
+		if seen != len(runs) {
+			t.Fatalf("%d runs in steps, want %d", seen, len(runs))
+		}
+		d.Tables(func(_ *report.Section, x *report.Table) {
+			for _, r := range x.Rows {
+				for i, c := range r.Cells {
+					if len(r.Cells) != len(x.Columns) || strings.Contains(c.Text, "NaN") || strings.Contains(c.Text, "Inf") {
+						t.Fatalf("column %s has %q", x.Columns[i].Key, c.Text)
+					}
+				}
+			}
+		})
+	})
+}
+
+// TestList_Mixed: where some steps have a score and others only a rate, the rate
+// stands beside the score, in front of what gives way.
+func TestList_Mixed(t *testing.T) {
+	f := func(want string, runs ...store.Info) {
+		t.Helper()
+		var got []string
+		for _, c := range listTable(listSteps(runs), ListOptions{}).Columns {
+			if c.Key == "score" || c.Key == "req_per_s" || c.Key == "verdict" {
+				got = append(got, c.Key)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("columns %s, want %s", s, want)
+		}
+	}
+	rated, scored := quick(0, "a", 100), quick(1, "b", 100)
+	scored.Score = &kasoku.Score{Value: 5}
+	f("req_per_s verdict", rated)
+	f("score verdict req_per_s", scored)
+	f("score req_per_s verdict", rated, scored)
+}

@@ -1,0 +1,352 @@
+package runlist
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/cell"
+	"github.com/kasoku/kasoku/store"
+)
+
+// A listStep is one step of the story that a list describes: a run, or the runs that
+// repeat one another.
+type listStep struct {
+	number int
+	name   string         // that finds it again
+	runs   []store.Info   // the oldest first
+	scored bool           // its figures are scores, else requests a second
+	values []float64      // of the runs that count: finished and not failed
+	figure compare.Sample // of values
+
+	before *listStep // the step before it of the same measure; nil for the first
+	best   *listStep // the step before it with the highest median so far
+	other  bool      // the project has rates before it, of another load
+}
+
+// listSteps puts runs into steps, in the order in which they began, and finds for
+// each what it is to be compared with. Files that cannot be read come last.
+func listSteps(runs []store.Info) []*listStep {
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, func(a, b store.Info) int {
+		return cmp.Or(cmp.Compare(flag(a.Err != nil), flag(b.Err != nil)), a.Started.Compare(b.Started),
+			cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.ID, b.ID))
+	})
+	var steps []*listStep
+	groups := map[string]*listStep{}
+	for _, r := range sorted {
+		if s := groups[r.Group]; r.Group != "" && s != nil {
+			s.runs = append(s.runs, r)
+			continue
+		}
+		s := &listStep{number: len(steps) + 1, runs: []store.Info{r}}
+		steps = append(steps, s)
+		if r.Group != "" {
+			groups[r.Group] = s
+		}
+	}
+	last, best, rated := map[string]*listStep{}, map[string]*listStep{}, map[string]bool{}
+	for _, s := range steps {
+		s.measure()
+		if len(s.values) == 0 {
+			continue
+		}
+		k := s.kind()
+		s.before, s.best = last[k], best[k]
+		s.other = !s.scored && rated[s.first().Project]
+		rated[s.first().Project] = rated[s.first().Project] || !s.scored
+		last[k] = s
+		if s.highest() {
+			best[k] = s
+		}
+	}
+	nameSteps(steps)
+	return steps
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// nameSteps names each step by its label where that means it, else by its id: of
+// several with one label it means the newest.
+func nameSteps(steps []*listStep) {
+	taken := map[string]bool{}
+	for _, s := range slices.Backward(steps) {
+		r := s.first()
+		s.name = r.Label
+		if s.name == "" || taken[s.name] {
+			s.name = r.ID
+			if len(s.runs) > 1 {
+				s.name = r.Group
+			}
+		}
+		taken[r.Label] = true
+	}
+}
+
+func (s *listStep) first() store.Info { return s.runs[0] }
+func (s *listStep) last() store.Info  { return s.runs[len(s.runs)-1] }
+
+// measure takes the figures of the step: the scores where there is one, else the
+// successful requests a second.
+func (s *listStep) measure() {
+	s.scored = slices.ContainsFunc(s.runs, func(r store.Info) bool { return r.Score != nil })
+	for _, r := range s.runs {
+		if v, ok := s.value(r); ok && counts(r) {
+			s.values = append(s.values, v)
+		}
+	}
+	s.figure = compare.Samples(s.values, nil, compare.More).Before
+}
+
+// counts reports whether a run's figures are worth comparing.
+func counts(r store.Info) bool {
+	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() &&
+		(r.Score == nil || r.Score.Outcome != kasoku.Failed)
+}
+
+func (s *listStep) value(r store.Info) (v float64, ok bool) {
+	switch {
+	case s.scored && r.Score != nil:
+		v = r.Score.Value
+	case !s.scored && r.Summary != nil && r.Summary.Source != "":
+		v = r.Summary.PerSec
+	default:
+		return 0, false
+	}
+	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// kind distinguishes figures that must not be compared: scores are those of a
+// project, rates those of one load of it.
+func (s *listStep) kind() string {
+	r := s.first()
+	if s.scored {
+		return "score\x00" + r.Project
+	}
+	return "load\x00" + r.Project + "\x00" + r.Load
+}
+
+// measureName is what the figure is called.
+func (s *listStep) measureName() string {
+	if s.scored {
+		return "score"
+	}
+	return "req/s"
+}
+
+// failures returns how many requests of the step failed by what its benchmark printed,
+// and of how many; those of a load that failed as a whole count as well.
+func (s *listStep) failures() (sum kasoku.Score) {
+	for _, r := range s.runs {
+		if r.Score != nil {
+			sum.Requests += max(r.Score.Requests, r.Score.Failures)
+			sum.Failures += r.Score.Failures
+		}
+		if x := r.Summary; x != nil && x.Requests > 0 && x.Succeeded == 0 {
+			sum.Requests, sum.Failures = sum.Requests+x.Requests, sum.Failures+x.Requests
+		}
+	}
+	return sum
+}
+
+// highest reports whether no step before it had a higher median. One with failures is
+// never the best: a wrong answer can be fast.
+func (s *listStep) highest() bool {
+	return len(s.values) > 0 && s.failures().Failures == 0 &&
+		(s.best == nil || s.figure.Median > s.best.figure.Median)
+}
+
+// passed returns how many runs passed, of those that were judged.
+func (s *listStep) passed() (n, of int) {
+	for _, r := range s.runs {
+		if r.Score != nil && r.Score.Outcome != kasoku.Unjudged {
+			of++
+			n += flag(r.Score.Outcome == kasoku.Passed)
+		}
+	}
+	return n, of
+}
+
+// unmeasured says in a few words why the step has no figure.
+func (s *listStep) unmeasured() report.Cell {
+	r := s.last()
+	for _, other := range s.runs {
+		if r.State == kasoku.Incomplete && other.State == kasoku.Finished { // nameCell marks the incomplete
+			r = other
+		}
+	}
+	_, judged := s.passed()
+	switch {
+	case r.Err != nil:
+		return cell.Text("unreadable").Toned(report.Bad)
+	case r.Checkpoint():
+		return cell.Text(store.Checkpoint)
+	case r.State == kasoku.Running:
+		return cell.Text("being recorded").Toned(report.Mark)
+	case r.State == kasoku.Incomplete:
+		return cell.Text(string(r.State)).Toned(report.Mark)
+	case judged > 0:
+		return cell.Text("failed").Toned(report.Bad)
+	case r.Exit != 0:
+		return cell.Text("benchmark failed").Toned(report.Bad)
+	}
+	return cell.Text("no figure").Toned(report.Dim)
+}
+
+// verdict says how the step did against the one before.
+func (s *listStep) verdict() report.Cell {
+	switch {
+	case len(s.values) == 0:
+		return s.unmeasured()
+	case s.before == nil && s.other:
+		return cell.Text("another load").Toned(report.Dim)
+	case s.before == nil:
+		return cell.Text("first").Toned(report.Dim)
+	}
+	return s.against(s.before)
+}
+
+func (s *listStep) finished() int {
+	n := 0
+	for _, r := range s.runs {
+		n += flag(r.Err == nil && r.State == kasoku.Finished)
+	}
+	return n
+}
+
+// observers says what watched the step.
+func (s *listStep) observers() string {
+	switch o := s.first().Observers; o {
+	case "", kasoku.ObserversOn:
+		return "observers on"
+	case kasoku.ObserversOff:
+		return "observers off"
+	default:
+		return o
+	}
+}
+
+func (s *listStep) observed() bool {
+	o := s.first().Observers
+	return o == "" || o == kasoku.ObserversOn
+}
+
+// againstBest says how the step did against the best so far.
+func (s *listStep) againstBest() report.Cell {
+	failed := s.failures()
+	switch {
+	case len(s.values) == 0:
+		return cell.None()
+	case failed.Failures > 0:
+		return cell.Text(report.FailuresOf(&failed)).Toned(report.Bad)
+	case s.highest():
+		return cell.Text("highest").Toned(report.Strong)
+	case s.best == s.before:
+		return cell.Text("the one before").Toned(report.Dim)
+	}
+	return s.against(s.best)
+}
+
+// against compares the step with an earlier one in as few words as say how sure it
+// is. Steps that were not watched alike are not judged.
+func (s *listStep) against(o *listStep) report.Cell {
+	x := compare.Samples(o.values, s.values, compare.More)
+	moved := unit.Change(x.Before.Median, x.After.Median)
+	if s.observers() != o.observers() {
+		return cell.Text(moved + ", " + s.observers()).Toned(report.Dim)
+	}
+	switch x.Verdict {
+	case compare.OneAgainst:
+		return cell.Text(moved + " one run")
+	case compare.NotShown:
+		return cell.Text(string(x.Verdict)).Toned(report.Dim)
+	case compare.IsBetter:
+		return cell.Text(string(x.Verdict) + " " + moved).Toned(report.Good)
+	case compare.IsWorse:
+		return cell.Text(string(x.Verdict) + " " + moved).Toned(report.Bad)
+	}
+	return cell.Text(moved + " " + string(x.Verdict))
+}
+
+// median returns the median of what f returns for the runs that count, among those of
+// which it is known.
+func (s *listStep) median(f func(*kasoku.Summary) float64) (v float64, ok bool) {
+	var vs []float64
+	for _, r := range s.runs {
+		if r.Summary != nil && counts(r) {
+			if x := f(r.Summary); x > 0 {
+				vs = append(vs, x)
+			}
+		}
+	}
+	if len(vs) == 0 {
+		return 0, false
+	}
+	return compare.Samples(vs, nil, compare.Neither).Before.Median, true
+}
+
+// bottleneck returns what most runs of the step met, with the figure of the last
+// that did; empty when none met anything.
+func (s *listStep) bottleneck() string {
+	often, said := map[string]int{}, map[string]string{}
+	best := ""
+	for _, r := range s.runs {
+		if r.Summary == nil || !counts(r) {
+			continue
+		}
+		k := subject(r.Summary.Bottleneck)
+		often[k]++
+		said[k] = r.Summary.Bottleneck
+		if often[k] >= often[best] {
+			best = k
+		}
+	}
+	return said[best]
+}
+
+// moved names the bottleneck, and from where it moved since the step before.
+func (s *listStep) moved() string {
+	now := s.bottleneck()
+	if s.before == nil {
+		return now
+	}
+	was := subject(s.before.bottleneck())
+	switch {
+	case was == "" || was == subject(now):
+		return now
+	case now == "":
+		return was + " → none"
+	}
+	return was + " → " + now
+}
+
+// subject is what a bottleneck is of, without its figures: mysqld, disk vda.
+func subject(bottleneck string) string {
+	s := strings.TrimSpace(bottleneck)
+	words := strings.Fields(s)
+	for i, w := range words {
+		if i > 0 && unicode.IsDigit([]rune(w)[0]) {
+			return strings.Join(words[:i], " ")
+		}
+	}
+	return s
+}
+
+// revision is the code that was measured, marked when the work tree had changes.
+func revision(r store.Info) string {
+	if r.Revision != "" && r.Dirty {
+		return r.Revision + "*"
+	}
+	return r.Revision
+}

@@ -1,0 +1,92 @@
+package timeline
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/report"
+)
+
+// The names of carbon's own metrics, and of go-carbon's.
+var (
+	carbonReceived = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived",
+		"pickle.metricsReceived"}
+	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
+	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates",
+		"carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
+	carbonCache = []string{"cache.size"}
+)
+
+// carbonChart shows what carbon received and wrote. It reports on itself once a minute,
+// of the minute that is over, and that is what is drawn until it reports again.
+func (r serverCharts) carbonChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of",
+		Places: 0,
+		Height: lowHeight}}
+	r.addGauges(c, "received", "s5", carbonReceived)
+	r.addGauges(c, "written", "s2", carbonCommitted)
+	r.addGauges(c, "dropped or put off", "bad", carbonRefused)
+	return r.finishGauges(c)
+}
+
+// carbonCacheChart shows the points that carbon had yet to write.
+func (r serverCharts) carbonCacheChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "carbon-cache", Title: "Carbon's cache",
+		Unit: "points to be written, as last told", Places: 0,
+		Height: lowHeight}}
+	r.addGauges(c, "in the cache", "s4", carbonCache)
+	return r.finishGauges(c)
+}
+
+// addGauges adds the sum of gauges that hold until the next value. Of several servers each
+// counts with what it reported last.
+func (r serverCharts) addGauges(c *plot, name, colour string, names []string) {
+	var parts [][]float64
+	caches := slices.ContainsFunc(names, func(n string) bool {
+		return slices.ContainsFunc(r.FindAll("graphite", n),
+			ofCache)
+	})
+	for _, n := range names {
+		c.quotes = append(c.quotes, quote{"graphite", n})
+		for _, s := range r.FindAll("graphite", n) {
+			if caches && !ofCache(s) {
+				continue // a point that a relay passes on is counted by the cache
+			}
+			parts = append(parts, r.grid.held(s))
+		}
+	}
+	vs := AddUp(parts...)
+	if m := report.Largest(vs); math.IsNaN(m) || colour == "bad" && m == 0 {
+		return
+	}
+	vs = r.grid.values(vs)
+	c.Series = append(c.Series, report.ChartSeries{Name: name, Colour: colour, Form: report.Stairs,
+		Spans: r.grid.Blocks(vs), Values: vs})
+}
+
+// ofCache reports whether a series is of a carbon-cache or a go-carbon, which write;
+// relays and aggregators pass on.
+func ofCache(s *kasoku.Series) bool { return strings.HasPrefix(s.Key.Instance, "agents.") }
+
+// held is the last value of a gauge at the end of each second.
+func (g grid) held(s *kasoku.Series) []float64 {
+	out := nan(g.Seconds)
+	for i := range out {
+		if v, ok := s.At(time.Duration(i+1)*time.Second - 1); ok {
+			out[i] = v
+		}
+	}
+	return out
+}
+
+// finishGauges finishes a chart; nil when nothing but zeros was reported.
+func (r serverCharts) finishGauges(c *plot) *plot {
+	top := math.NaN()
+	for _, s := range c.Series {
+		top = report.Largest([]float64{top, report.Largest(s.Values)})
+	}
+	return r.finish(c, "graphite", top)
+}

@@ -1,0 +1,264 @@
+package timeline
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recorded"
+)
+
+// BusyModes are the modes of a CPU that do work. Stolen time is another machine's.
+var BusyModes = []string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq"}
+
+// busy returns the cores that the first host was busy with, by second; nil when it
+// was not recorded.
+func (r cpuCharts) busy() []float64 {
+	var parts [][]float64
+	for _, name := range BusyModes {
+		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+			parts = append(parts, r.grid.rates(s))
+		}
+	}
+	return AddUp(parts...)
+}
+
+// BusiestCores returns the most cores that were busy in one second on the first host.
+func BusiestCores(r recorded.View) (float64, bool) {
+	m := report.Largest(cpuCharts{newDrawing(r)}.busy())
+	return m, !math.IsNaN(m)
+}
+
+// A worker is all processes of one name.
+type worker struct {
+	name         string
+	count        int
+	own          bool
+	user, system []float64
+	total        float64
+}
+
+// workers returns the processes by name, those of the most CPU time first.
+func (r cpuCharts) workers() []worker {
+	var out []worker
+	for _, p := range compare.Processes(r.Recording) {
+		i := slices.IndexFunc(out, func(w worker) bool { return w.name == p.Name && w.own == p.Own })
+		if i < 0 {
+			i = len(out)
+			out = append(out, worker{name: p.Name, own: p.Own, user: nan(r.grid.Seconds), system: nan(r.grid.Seconds)})
+		}
+		w := &out[i]
+		w.count++
+		w.user, w.system = AddUp(w.user, r.grid.rates(p.User)), AddUp(w.system, r.grid.rates(p.System))
+	}
+	for i := range out {
+		for _, v := range AddUp(out[i].user, out[i].system) {
+			if !math.IsNaN(v) {
+				out[i].total += v
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b worker) int {
+		switch {
+		case a.total > b.total:
+			return -1
+		case a.total < b.total:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// databases are the names of processes that are drawn in the database's colour.
+var databases = []string{"mariadbd", "mysqld", "postgres", "redis-server", "valkey-server", "memcached", "mongod"}
+
+// colours gives each worker its colour and leaves out those beyond the palette: the
+// app, the database, kasoku and one more. What is left out is part of other.
+func colours(ws []worker) (shown []worker, colour []string) {
+	var app, second, db, own *worker
+	var sum float64
+	for i := range ws {
+		sum += ws[i].total
+	}
+	for i := range ws {
+		w := &ws[i]
+		switch {
+		case w.own:
+			own = w
+		case w.total < sum/100:
+		case slices.Contains(databases, w.name) && db == nil:
+			db = w
+		case app == nil:
+			app = w
+		case second == nil:
+			second = w
+		}
+	}
+	for _, x := range []struct {
+		w *worker
+		c string
+	}{{app, "s1"}, {db, "s2"}, {second, "s4"}, {own, "s3"}} {
+		if x.w != nil {
+			shown, colour = append(shown, *x.w), append(colour, x.c)
+		}
+	}
+	return shown, colour
+}
+
+// cpuChart stacks the cores that each process took, user and system apart, under
+// the number of cores.
+func (r cpuCharts) cpuChart() *plot {
+	busy := r.busy()
+	shown, colour := colours(r.workers())
+	if busy == nil && len(shown) == 0 {
+		return nil
+	}
+	c := &plot{Chart: report.Chart{ID: "cpu", Title: "CPU", Unit: "cores", Places: 2, Height: PlainHeight},
+		quotes: []quote{
+			{"host", "cpu.user"}, {"host", "cpu.system"}, {"process", "cpu.user"}, {"process", "cpu.system"}}}
+	var parts [][]float64
+	put := func(name, colour string, half bool, vs []float64) {
+		if math.IsNaN(report.Largest(vs)) {
+			return
+		}
+		parts = append(parts, vs)
+		c.Series = append(c.Series, report.ChartSeries{Name: name, Colour: colour, Half: half, Form: report.Areas})
+	}
+	for i, w := range shown {
+		name := w.name
+		if w.count > 1 {
+			name += " × " + strconv.Itoa(w.count)
+		}
+		if w.own {
+			put("kasoku itself", colour[i], false, AddUp(w.user, w.system))
+			continue
+		}
+		put(name+" user", colour[i], false, w.user)
+		put(name+" system", colour[i], true, w.system)
+	}
+	if busy != nil {
+		name := "other"
+		if len(parts) == 0 {
+			name = "all processes"
+		}
+		put(name, "s5", false, minus(busy, parts))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	parts = r.grid.join(parts...)
+	total := AddUp(parts...)
+	for i := range c.Series {
+		c.Series[i].Values = parts[i]
+		c.Series[i].Spans = r.grid.middles(where(parts[i], total))
+	}
+	peak := report.Largest(total)
+	if n := r.Host().Cores; n > 0 {
+		c.Limits = []report.Limit{{Name: unit.Counted(n, "core", "cores"), Value: float64(n), Tone: report.Dim}}
+	}
+	c.Axis = report.LinearAxis(c.possible(peak, total, r.grid), c.Limits, unit.Plain)
+	c.Peaks()
+	r.gaps(c, "host")
+	r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: "CPU", Values: total,
+		Peak: "max " + unit.Sig3(peak) + " cores"})
+	return c
+}
+
+// possible returns the peak that the axis of the CPU must hold. More cores than there
+// are get counted after the host stood still, as a virtual machine can: then its
+// cores are the peak, and a note says what was counted.
+func (c *plot) possible(peak float64, total []float64, g grid) float64 {
+	const rounding = 1.1
+	if len(c.Limits) == 0 || peak <= rounding*c.Limits[0].Value {
+		return peak
+	}
+	from, _ := g.span(slices.Index(total, peak))
+	c.Gaps = append(c.Gaps, report.GapNote{At: from, Text: unit.Sig3(peak) + " cores counted at " + report.SecondsText(from) +
+		", more than there are"})
+	return c.Limits[0].Value
+}
+
+// minus is what of the whole is in none of the parts. Samples of two sources do
+// not fall on the same instant, so it can come out slightly below 0; that is 0.
+func minus(whole []float64, parts [][]float64) []float64 {
+	sum := AddUp(parts...)
+	out := slices.Clone(whole)
+	for i := range out {
+		if sum != nil && !math.IsNaN(sum[i]) {
+			out[i] = max(0, out[i]-sum[i])
+		}
+	}
+	return out
+}
+
+// where makes 0 of what is unknown in a second in which the stack is known, so that
+// the areas above it still have a base.
+func where(vs, total []float64) []float64 {
+	out := slices.Clone(vs)
+	for i := range out {
+		if math.IsNaN(out[i]) && !math.IsNaN(total[i]) {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
+// LeastShare is the share of time from which a disk or a pressure has a chart: what
+// waits less than that explains nothing.
+const LeastShare = 0.05
+
+// diskChart shows how much of the time each disk was busy.
+func (r cpuCharts) diskChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "disk", Title: "Disk", Unit: "% of time busy", Places: 0, Height: lowHeight},
+		quotes: []quote{{"host", "disk.busy"}, {"host", "disk.flush_time"}}}
+	for _, s := range r.FindAll("host", "disk.busy") {
+		c.share(r.grid, s.Key.Instance, s)
+	}
+	return c.shares()
+}
+
+// pressureChart shows how much of the time something waited for CPU, disk or
+// memory, as the kernel's pressure stall information counts it.
+func (r cpuCharts) pressureChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "pressure", Title: "Pressure", Unit: "% of time some task waited", Places: 0,
+		Height: lowHeight}}
+	for _, kind := range []string{"cpu", "io", "memory"} {
+		name := "psi." + kind + ".some"
+		c.quotes = append(c.quotes, quote{"host", name})
+		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+			c.share(r.grid, strings.Replace(kind, "io", "disk", 1), s)
+		}
+	}
+	return c.shares()
+}
+
+// share adds a counter of busy time when it reached leastShare.
+func (c *plot) share(g grid, name string, s *kasoku.Series) {
+	palette := []string{"s2", "s4", "s1", "s3", "s5"}
+	vs := g.rates(s)
+	if m := report.Largest(vs); math.IsNaN(m) || m < LeastShare || len(c.Series) == len(palette) {
+		return
+	}
+	for i := range vs {
+		vs[i] = min(100*vs[i], 100)
+	}
+	vs = g.values(vs)
+	c.Series = append(c.Series, report.ChartSeries{Name: name, Colour: palette[len(c.Series)], Form: report.Stairs,
+		Spans: g.Blocks(vs), Values: vs})
+}
+
+// shares finishes a chart of shares of time; nil when nothing reached leastShare.
+func (c *plot) shares() *plot {
+	if len(c.Series) == 0 {
+		return nil
+	}
+	c.Axis = report.LinearAxis(100, nil, unit.Plain)
+	c.Peaks()
+	return c
+}
