@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/report/recorded"
@@ -40,13 +41,13 @@ func (r hostUse) goPrograms() []GoProgram {
 		x := GoProgram{
 			Name: p.Name, Heap: r.Highest(p.First(recorded.GoHeap)), Goroutines: r.Highest(p.First(recorded.GoGoroutines)),
 			Collections: r.Gained(p.First(recorded.GoCycles)),
-			Pauses:      r.Gained(p.Found["PauseTotal"]), Pause: r.Highest(p.First(recorded.GoPause)),
+			Pauses:      r.Gained(p.Found[expvar.PauseTotal]), Pause: r.Highest(p.First(recorded.GoPause)),
 			GCCPU: r.Gained(p.First(recorded.GoGCCPU)), SchedP99: r.Highest(p.First(recorded.GoSched)),
 		}
 		for _, q := range p.Pools {
-			limit := r.Highest(q.Found["MaxOpenConnections"])
-			x.Pools = append(x.Pools, GoPool{q.Place, r.Highest(q.Found["InUse"]), limit,
-				r.Gained(q.Found["WaitCount"]), r.Gained(q.Found["WaitDuration"])})
+			limit := r.Highest(q.Found[expvar.MaxOpenConnections])
+			x.Pools = append(x.Pools, GoPool{q.Place, r.Highest(q.Found[expvar.InUse]), limit,
+				r.Gained(q.Found[expvar.WaitCount]), r.Gained(q.Found[expvar.WaitDuration])})
 		}
 		out = append(out, x)
 	}

@@ -9,6 +9,11 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/cgroup"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/report/recorded"
 	"github.com/kasoku/kasoku/report/timeline"
 )
@@ -16,13 +21,13 @@ import (
 // counted are gauges with a limit that is recorded beside them. The memory of groups
 // is not among them: it holds the page cache, which fills any limit.
 var counted = []struct{ source, used, most, name, from string }{
-	{"process", "fds", "fds_limit", "open files", "/proc/PID/limits"},
-	{"process", "tasks_user", "tasks_limit", "threads of the user", "/proc/PID/limits"},
-	{"cgroup", "pids.current", "pids.max", "tasks of the group", "cgroup"},
-	{"sockets", "accept.queue", "accept.limit", "connections to accept", "listen(2)"},
-	{"host", "files.open", "files.max", "open files of the host", "/proc/sys/fs/file-max"},
-	{"host", "tasks", "tasks.max", "threads of the host", "/proc/sys/kernel/threads-max"},
-	{"host", "conntrack.count", "conntrack.max", "tracked connections", "/proc/sys/net/netfilter"},
+	{process.Name, process.FDs, process.FDsLimit, "open files", "/proc/PID/limits"},
+	{process.Name, process.TasksUser, process.TasksLimit, "threads of the user", "/proc/PID/limits"},
+	{cgroup.Name, cgroup.PIDsCurrent, cgroup.PIDsMax, "tasks of the group", "cgroup"},
+	{sockets.Name, sockets.AcceptQueue, sockets.AcceptLimit, "connections to accept", "listen(2)"},
+	{host.Name, host.FilesOpen, host.FilesMax, "open files of the host", "/proc/sys/fs/file-max"},
+	{host.Name, host.Tasks, host.TasksMax, "threads of the host", "/proc/sys/kernel/threads-max"},
+	{host.Name, host.ConntrackCount, host.ConntrackMax, "tracked connections", "/proc/sys/net/netfilter"},
 }
 
 // resources finds how near a run came to the limits that are known.
@@ -50,7 +55,7 @@ func (r resources) recordedLimits() []limit {
 
 // spoken is what people call an instance: a process without its number.
 func spoken(source, instance string) string {
-	if source == "process" {
+	if source == process.Name {
 		_, name, _ := strings.Cut(instance, " ")
 		return name
 	}
@@ -86,7 +91,7 @@ func (r resources) hostLimits() []limit {
 	}
 	if v, ok := r.Setting("mysql", "max_connections"); ok {
 		if most, err := strconv.ParseFloat(v, 64); err == nil {
-			if x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"}); x != nil {
+			if x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected}); x != nil {
 				if used, has := x.Max(r.All()); has {
 					add("max_connections", SourceOf("mysql"), used, most)
 				}
@@ -103,8 +108,8 @@ func (r resources) hostLimits() []limit {
 			})
 		}
 	}
-	if total, free := r.Find(kasoku.Key{Source: "host", Name: "mem.total"}),
-		r.Find(kasoku.Key{Source: "host", Name: "mem.available"}); total != nil && free != nil {
+	if total, free := r.Find(kasoku.Key{Source: host.Name, Name: host.MemTotal}),
+		r.Find(kasoku.Key{Source: host.Name, Name: host.MemAvailable}); total != nil && free != nil {
 		if most, ok := total.Max(r.All()); ok && most > 0 {
 			least := most
 			for _, p := range free.Points {

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recorded"
 )
@@ -71,9 +74,9 @@ func Machines(run *kasoku.Recording) []Machine {
 type hostUse struct{ recorded.View }
 
 func (r hostUse) machine() Machine {
-	m := Machine{Unattributed: r.Gained(r.Find(kasoku.Key{Source: "process", Name: "cpu.unattributed"}))}
-	for _, kind := range []struct{ series, name string }{{"unit.cpu", "unit"}, {"container.cpu", "container"},
-		{"exe.cpu", "program"}} {
+	m := Machine{Unattributed: r.Gained(r.Find(kasoku.Key{Source: process.Name, Name: process.CPUUnattributed}))}
+	for _, kind := range []struct{ series, name string }{{process.UnitCPU, "unit"}, {process.ContainerCPU, "container"},
+		{process.ExeCPU, "program"}} {
 		m.Groups = append(m.Groups, r.usages(kind.series, kind.name, steady)...)
 	}
 	m.Threads, m.Disks, m.Listeners, m.Programs = r.threads(), r.disks(), r.listeners(), r.goPrograms()
@@ -89,7 +92,7 @@ const steady = 2500 * time.Millisecond
 // least so long.
 func (r hostUse) usages(series, kind string, least time.Duration) []Usage {
 	var out []Usage
-	for _, x := range r.FindAll("process", series) {
+	for _, x := range r.FindAll(process.Name, series) {
 		u := Usage{Name: x.Key.Instance, Kind: kind, Waited: math.NaN()}
 		u.CPU, _ = x.Delta(r.All())
 		u.Peak = peak(x, least)
@@ -121,10 +124,11 @@ func peak(x *kasoku.Series, least time.Duration) (most float64) {
 // cores there are.
 func (r hostUse) threads() []Usage {
 	const full = 0.8
-	out := slices.DeleteFunc(r.usages("thread.cpu", "thread", 0), func(u Usage) bool { return u.Peak < full })
+	out := slices.DeleteFunc(r.usages(process.ThreadCPU, "thread", 0), func(u Usage) bool { return u.Peak < full })
 	for i := range out {
 		out[i].Peak = min(out[i].Peak, 1)
-		out[i].Waited = r.Gained(r.Find(kasoku.Key{Source: "process", Name: "thread.wait", Instance: out[i].Name}))
+		out[i].Waited = r.Gained(r.Find(kasoku.Key{Source: process.Name, Name: process.ThreadWait,
+			Instance: out[i].Name}))
 	}
 	return out
 }
@@ -133,14 +137,14 @@ func (r hostUse) threads() []Usage {
 // what the kernel counts: time over requests.
 func (r hostUse) disks() []Disk {
 	var out []Disk
-	for _, busy := range r.FindAll("host", "disk.busy") {
+	for _, busy := range r.FindAll(host.Name, host.DiskBusy) {
 		grown := func(name string) float64 {
-			return r.Gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: "host", Name: name,
+			return r.Gained(r.Find(kasoku.Key{Host: busy.Key.Host, Source: host.Name, Name: name,
 				Instance: busy.Key.Instance}))
 		}
 		share, ok := busy.PerSecond(r.All())
-		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown("disk.reads"),
-			Writes: grown("disk.writes")}
+		d := Disk{Name: busy.Key.Instance, Busy: min(share, 1), Reads: grown(host.DiskReads),
+			Writes: grown(host.DiskWrites)}
 		if !ok || !(d.Reads+d.Writes > 0) {
 			continue
 		}
@@ -153,9 +157,9 @@ func (r hostUse) disks() []Disk {
 			}
 			return grown(of) / n
 		}
-		d.ReadAwait, d.WriteAwait = await("disk.read_time", d.Reads), await("disk.write_time", d.Writes)
-		d.FlushAwait = await("disk.flush_time", grown("disk.flushes"))
-		d.Read, d.Written = grown("disk.read_bytes"), grown("disk.write_bytes")
+		d.ReadAwait, d.WriteAwait = await(host.DiskReadTime, d.Reads), await(host.DiskWriteTime, d.Writes)
+		d.FlushAwait = await(host.DiskFlushTime, grown(host.DiskFlushes))
+		d.Read, d.Written = grown(host.DiskReadBytes), grown(host.DiskWriteBytes)
 		out = append(out, d)
 	}
 	return out
@@ -165,9 +169,9 @@ func (r hostUse) disks() []Disk {
 // most first.
 func (r hostUse) listeners() []Listener {
 	var out []Listener
-	for _, x := range r.FindAll("sockets", "accept.queue") {
-		l := Listener{Name: x.Key.Instance, QueueMax: r.Highest(x), Limit: r.LastOf(x.Key, "accept.limit")}
-		l.Drops = r.Gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: "sockets", Name: "accept.drops",
+	for _, x := range r.FindAll(sockets.Name, sockets.AcceptQueue) {
+		l := Listener{Name: x.Key.Instance, QueueMax: r.Highest(x), Limit: r.LastOf(x.Key, sockets.AcceptLimit)}
+		l.Drops = r.Gained(r.Find(kasoku.Key{Host: x.Key.Host, Source: sockets.Name, Name: sockets.AcceptDrops,
 			Instance: x.Key.Instance}))
 		if l.QueueMax > 0 || !math.IsNaN(l.QueueMax) && l.Drops > 0 {
 			out = append(out, l)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -24,13 +25,13 @@ type PoolSeries struct {
 
 // The names under which programs publish the same thing, the best first.
 var (
-	GoHeap       = []string{"HeapAlloc", "/memory/classes/heap/objects:bytes"}
-	GoGoal       = []string{"NextGC", "/gc/heap/goal:bytes"}
-	GoGoroutines = []string{"goroutines", "/sched/goroutines:goroutines"}
-	GoCycles     = []string{"NumGC", "/gc/cycles/total:gc-cycles"}
-	GoPause      = []string{"PauseMax", "/sched/pauses/total/gc:seconds.max", "/gc/pauses:seconds.max"}
-	GoSched      = []string{"/sched/latencies:seconds.p99"}
-	GoGCCPU      = []string{"/cpu/classes/gc/total:cpu-seconds"}
+	GoHeap       = []string{expvar.HeapAlloc, expvar.RuntimeHeapObjects}
+	GoGoal       = []string{expvar.NextGC, expvar.RuntimeHeapGoal}
+	GoGoroutines = []string{expvar.Goroutines, expvar.RuntimeGoroutines}
+	GoCycles     = []string{expvar.NumGC, expvar.RuntimeGCCycles}
+	GoPause      = []string{expvar.PauseMax, expvar.RuntimePauseMax, expvar.RuntimeOldPauseMax}
+	GoSched      = []string{expvar.RuntimeLatencyP99}
+	GoGCCPU      = []string{expvar.RuntimeGCCPU}
 )
 
 // First returns the first series of the names that has points, nil without one.
@@ -61,11 +62,11 @@ func (r View) GoSeries() []ProgramSeries {
 	// like a program: a pool that is called 10.0.0.1:3306.
 	one := slices.ContainsFunc(r.Series, func(s kasoku.Series) bool {
 		name, _ := programOf(s.Key.Instance)
-		return s.Key.Source == "expvar" && name == ""
+		return s.Key.Source == expvar.Name && name == ""
 	})
 	for i := range r.Series {
 		s := &r.Series[i]
-		if s.Key.Source != "expvar" {
+		if s.Key.Source != expvar.Name {
 			continue
 		}
 		name, place := programOf(s.Key.Instance)
@@ -88,7 +89,7 @@ func (r View) GoSeries() []ProgramSeries {
 
 func (p *ProgramSeries) add(place string, s *kasoku.Series) {
 	switch s.Key.Name {
-	case "InUse", "OpenConnections", "MaxOpenConnections", "WaitCount", "WaitDuration":
+	case expvar.InUse, expvar.OpenConnections, expvar.MaxOpenConnections, expvar.WaitCount, expvar.WaitDuration:
 	default:
 		if p.Found[s.Key.Name] == nil {
 			p.Found[s.Key.Name] = s

@@ -7,6 +7,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/report/loadreport"
@@ -73,7 +75,7 @@ func (r stepTables) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) [
 func (r stepTables) stepCPU(s kasoku.Step) report.Cell {
 	used, ok := 0.0, false
 	for _, name := range timeline.BusyModes {
-		if x := r.Find(kasoku.Key{Source: "host", Name: name}); x != nil {
+		if x := r.Find(kasoku.Key{Source: host.Name, Name: name}); x != nil {
 			if d, has := x.PerSecond(s.Interval); has {
 				used += d
 				ok = true
@@ -87,7 +89,7 @@ func (r stepTables) stepCPU(s kasoku.Step) report.Cell {
 }
 
 func (r stepTables) stepConnections(s kasoku.Step) report.Cell {
-	x := r.Find(kasoku.Key{Source: "mysql", Name: "Threads_connected"})
+	x := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ThreadsConnected})
 	if x == nil {
 		return cell.None()
 	}

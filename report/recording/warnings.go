@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/report/loadreport"
@@ -199,8 +200,8 @@ func costSection(r recorded.View) report.Section {
 			memory}})
 	}
 	own, ok := 0.0, false
-	for _, name := range []string{"cpu.user", "cpu.system"} {
-		if x := r.Find(kasoku.Key{Source: "self", Name: name}); x != nil {
+	for _, name := range []string{observe.SelfCPUUser, observe.SelfCPUSystem} {
+		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name}); x != nil {
 			if d, has := x.Delta(r.All()); has {
 				own, ok = own+d, true
 			}
@@ -208,7 +209,7 @@ func costSection(r recorded.View) report.Section {
 	}
 	if ok {
 		memory := cell.None()
-		if x := r.Find(kasoku.Key{Source: "self", Name: "rss"}); x != nil {
+		if x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfRSS}); x != nil {
 			if v, has := x.Max(r.All()); has {
 				memory = report.Cell{Text: unit.Bytes(uint64(v)), Raw: report.RawNumber(v)}
 			}
@@ -220,7 +221,7 @@ func costSection(r recorded.View) report.Section {
 	}
 	for i := range r.Series {
 		x := &r.Series[i]
-		if source, is := strings.CutPrefix(x.Key.Name, "cost."); is && x.Key.Source == "self" {
+		if source, is := strings.CutPrefix(x.Key.Name, observe.SelfCostPrefix); is && x.Key.Source == observe.SelfName {
 			if d, has := x.Delta(r.All()); has {
 				row("source "+source, d, length, cell.None())
 			}
@@ -238,7 +239,7 @@ type ownCost struct{ recorded.View }
 
 // lateness says how late the latest tick was; empty when it was not recorded.
 func (r ownCost) lateness() report.Prose {
-	x := r.Find(kasoku.Key{Source: "self", Name: "tick.late"})
+	x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfTickLate})
 	if x == nil {
 		return ""
 	}
@@ -252,8 +253,8 @@ func (r ownCost) lateness() report.Prose {
 // ownDisk says what kasoku had disks do; empty when it was not recorded.
 func (r ownCost) ownDisk() report.Prose {
 	var moved [2]float64
-	for i, name := range []string{"io.write", "io.read"} {
-		x := r.Find(kasoku.Key{Source: "self", Name: name})
+	for i, name := range []string{observe.SelfIOWrite, observe.SelfIORead} {
+		x := r.Find(kasoku.Key{Source: observe.SelfName, Name: name})
 		if x == nil {
 			return ""
 		}

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/report"
 )
 
 // The names of carbon's own metrics, and of go-carbon's.
 var (
-	carbonReceived = []string{"metricsReceived", "tcp.metricsReceived", "udp.metricsReceived",
-		"pickle.metricsReceived"}
-	carbonCommitted = []string{"committedPoints", "persister.committedPoints"}
-	carbonRefused   = []string{"droppedCreates", "cache.overflow", "persister.throttledCreates",
-		"carbonserver.throttled_creates", "persister.oooDiscardedPoints"}
-	carbonCache = []string{"cache.size"}
+	carbonReceived = []string{graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
+		graphite.PickleMetricsReceived}
+	carbonCommitted = []string{graphite.CommittedPoints, graphite.PersisterCommittedPoints}
+	carbonRefused   = []string{graphite.DroppedCreates, graphite.CacheOverflow, graphite.PersisterThrottledCreates,
+		graphite.CarbonserverThrottledCreates, graphite.PersisterOooDiscardedPoints}
+	carbonCache = []string{graphite.CacheSize}
 )
 
 // carbonChart shows what carbon received and wrote. It reports on itself once a minute,
@@ -46,12 +47,12 @@ func (r serverCharts) carbonCacheChart() *plot {
 func (r serverCharts) addGauges(c *plot, name, colour string, names []string) {
 	var parts [][]float64
 	caches := slices.ContainsFunc(names, func(n string) bool {
-		return slices.ContainsFunc(r.FindAll("graphite", n),
+		return slices.ContainsFunc(r.FindAll(graphite.Name, n),
 			ofCache)
 	})
 	for _, n := range names {
-		c.quotes = append(c.quotes, quote{"graphite", n})
-		for _, s := range r.FindAll("graphite", n) {
+		c.quotes = append(c.quotes, quote{graphite.Name, n})
+		for _, s := range r.FindAll(graphite.Name, n) {
 			if caches && !ofCache(s) {
 				continue // a point that a relay passes on is counted by the cache
 			}
@@ -88,5 +89,5 @@ func (r serverCharts) finishGauges(c *plot) *plot {
 	for _, s := range c.Series {
 		top = report.Largest([]float64{top, report.Largest(s.Values)})
 	}
-	return r.finish(c, "graphite", top)
+	return r.finish(c, graphite.Name, top)
 }

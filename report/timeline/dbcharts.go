@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -20,8 +21,8 @@ const (
 // transactionsChart shows the open transactions of the database and how many of them
 // wait for a lock, where some waited or one grew old.
 func (r databaseCharts) transactionsChart() *plot {
-	find := func(name string) *kasoku.Series { return r.Find(kasoku.Key{Source: "mysql", Name: name}) }
-	active, waiting, oldest := find("trx.active"), find("trx.waiting"), find("trx.oldest")
+	find := func(name string) *kasoku.Series { return r.Find(kasoku.Key{Source: mysql.Name, Name: name}) }
+	active, waiting, oldest := find(mysql.TrxActive), find(mysql.TrxWaiting), find(mysql.TrxOldest)
 	if active == nil || len(active.Points) == 0 {
 		return nil
 	}
@@ -36,7 +37,7 @@ func (r databaseCharts) transactionsChart() *plot {
 		return nil
 	}
 	c := &plot{Chart: report.Chart{ID: "transactions", Title: "Open transactions", Height: lowHeight},
-		quotes: []quote{{"mysql", "trx.active"}, {"mysql", "trx.waiting"}, {"mysql", "trx.oldest"}}}
+		quotes: []quote{{"mysql", mysql.TrxActive}, {"mysql", mysql.TrxWaiting}, {"mysql", mysql.TrxOldest}}}
 	if age >= leastAge {
 		c.Unit = "the oldest was open for " + strconv.FormatFloat(math.Round(age), 'f', -1, 64) + " s"
 	}
@@ -44,7 +45,7 @@ func (r databaseCharts) transactionsChart() *plot {
 	c.line(r.grid, "waiting for a lock", "bad", waiting)
 	c.Axis = report.LinearAxis(peak(active), nil, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "mysql")
+	r.gaps(c, mysql.Name)
 	return c
 }
 
@@ -62,16 +63,16 @@ func (c *plot) line(g grid, name, colour string, s *kasoku.Series) {
 func (r databaseCharts) replicationChart() *plot {
 	c := &plot{Chart: report.Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source",
 		Height: lowHeight},
-		quotes: []quote{{"replication", "lag"}}}
+		quotes: []quote{{mysql.ReplicationName, mysql.ReplicationLag}}}
 	palette := [mostChannels]string{"s2", "s4", "s1", "s3", "s5"}
 	top := 0.0
-	for _, s := range r.FindAll("replication", "lag") {
+	for _, s := range r.FindAll(mysql.ReplicationName, mysql.ReplicationLag) {
 		if len(c.Series) == mostChannels {
 			break
 		}
 		name := s.Key.Instance
 		if name == "" {
-			name = "lag"
+			name = mysql.ReplicationLag
 		}
 		c.line(r.grid, name, palette[len(c.Series)], s)
 		if m := report.Largest(r.grid.gauge(s)); m > top {
@@ -83,7 +84,7 @@ func (r databaseCharts) replicationChart() *plot {
 	}
 	c.Axis = report.LinearAxis(top, nil, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "replication")
+	r.gaps(c, mysql.ReplicationName)
 	return c
 }
 
@@ -91,10 +92,10 @@ func (r databaseCharts) replicationChart() *plot {
 func (r databaseCharts) connectionsChart() *plot {
 	c := &plot{Chart: report.Chart{ID: "connections", Title: report.Sentence(r.DatabaseOr()) + " connections",
 		Height: PlainHeight},
-		quotes: []quote{{"mysql", "Threads_connected"}, {"mysql", "Threads_running"},
-			{"mysql", "Max_used_connections"}, {"mysql", "Connection_errors_max_connections"}}}
-	for _, s := range []struct{ name, colour string }{{"Threads_connected", "s2"}, {"Threads_running", "s4"}} {
-		if x := r.Find(kasoku.Key{Source: "mysql", Name: s.name}); x != nil && len(x.Points) > 0 {
+		quotes: []quote{{mysql.Name, mysql.ThreadsConnected}, {mysql.Name, mysql.ThreadsRunning},
+			{mysql.Name, mysql.MaxUsedConnections}, {mysql.Name, mysql.ConnectionErrorsMaxConnections}}}
+	for _, s := range []struct{ name, colour string }{{mysql.ThreadsConnected, "s2"}, {mysql.ThreadsRunning, "s4"}} {
+		if x := r.Find(kasoku.Key{Source: mysql.Name, Name: s.name}); x != nil && len(x.Points) > 0 {
 			c.Series = append(c.Series, report.ChartSeries{Name: s.name, Colour: s.colour, Form: report.Lines,
 				Spans:  r.grid.samples(x),
 				Values: r.grid.values(r.grid.gauge(x))})
@@ -118,7 +119,7 @@ func (r databaseCharts) connectionsChart() *plot {
 	}
 	c.Axis = report.LinearAxis(peak, c.Limits, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "mysql")
+	r.gaps(c, mysql.Name)
 	r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: "connections", Values: c.Series[0].Values,
 		Peak: "max " + c.Series[0].Peak + of})
 	return c
@@ -127,15 +128,15 @@ func (r databaseCharts) connectionsChart() *plot {
 // newConnectionsChart shows how many connections the database let in and how many
 // it refused each second. Its counter Connections leaves out the refused ones.
 func (r databaseCharts) newConnectionsChart() *plot {
-	opened := r.Find(kasoku.Key{Source: "mysql", Name: "Connections"})
-	refused := r.Find(kasoku.Key{Source: "mysql", Name: "Connection_errors_max_connections"})
+	opened := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.Connections})
+	refused := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.ConnectionErrorsMaxConnections})
 	if opened == nil || len(opened.Points) < 2 {
 		return nil
 	}
 	c := &plot{Chart: report.Chart{ID: "new-connections", Title: "New connections", Unit: "per second",
 		Height: PlainHeight},
-		quotes: []quote{{"mysql", "Connections"}, {"mysql", "Connection_errors_max_connections"},
-			{"mysql", "Aborted_connects"}}}
+		quotes: []quote{{"mysql", mysql.Connections}, {mysql.Name, mysql.ConnectionErrorsMaxConnections},
+			{mysql.Name, mysql.AbortedConnects}}}
 	series := []struct {
 		name, colour string
 		s            *kasoku.Series

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recorded"
 )
@@ -48,7 +49,7 @@ func scaled(s *kasoku.Series, by float64) *kasoku.Series {
 func (c *plot) quoted(names ...[]string) {
 	for _, list := range names {
 		for _, n := range list {
-			c.quotes = append(c.quotes, quote{"expvar", n})
+			c.quotes = append(c.quotes, quote{expvar.Name, n})
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (r goCharts) goWaitsChart(p *recorded.ProgramSeries) *plot {
 	linear := report.LinearAxis(hi, nil, report.LatencyLabel)
 	c.Linear = &linear
 	c.Peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }
 
@@ -132,7 +133,7 @@ func positive(s *kasoku.Series) *kasoku.Series {
 // poolChart shows the connections of a pool that are in use, and how many requests
 // waited for one: the time that was waited in a second is as many, on average.
 func (r goCharts) poolChart(p *recorded.PoolSeries) *plot {
-	used := p.Found["InUse"]
+	used := p.Found[expvar.InUse]
 	if used == nil || !(r.Highest(used) > 0) {
 		return nil
 	}
@@ -141,16 +142,16 @@ func (r goCharts) poolChart(p *recorded.PoolSeries) *plot {
 	if p.Place != "" {
 		c.Title += " " + p.Place
 	}
-	c.quoted([]string{"InUse", "MaxOpenConnections", "WaitCount", "WaitDuration"})
+	c.quoted([]string{expvar.InUse, expvar.MaxOpenConnections, expvar.WaitCount, expvar.WaitDuration})
 	c.line(r.grid, "in use", "s2", used)
-	top, limit := r.Highest(used), r.Highest(p.Found["MaxOpenConnections"])
+	top, limit := r.Highest(used), r.Highest(p.Found[expvar.MaxOpenConnections])
 	peak := "max " + unit.Plain(top)
 	if limit > 0 {
 		peak += " of " + unit.Plain(limit)
 	}
 	r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: "pool in use", Values: c.Series[0].Values,
 		Peak: peak})
-	if waited := r.grid.rates(p.Found["WaitDuration"]); report.Largest(waited) > 0 {
+	if waited := r.grid.rates(p.Found[expvar.WaitDuration]); report.Largest(waited) > 0 {
 		vs := r.grid.values(waited)
 		c.Series = append(c.Series, report.ChartSeries{Name: "requests waiting", Colour: "bad", Form: report.Stairs,
 			Spans: r.grid.Blocks(vs), Values: vs})
@@ -164,7 +165,7 @@ func (r goCharts) poolChart(p *recorded.PoolSeries) *plot {
 	}
 	c.Axis = report.LinearAxis(top, c.Limits, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }
 
@@ -179,6 +180,6 @@ func (r goCharts) finished(c *plot) *plot {
 	}
 	c.Axis = report.LinearAxis(top, nil, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "expvar")
+	r.gaps(c, expvar.Name)
 	return c
 }

@@ -9,19 +9,21 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
 // BusyModes are the modes of a CPU that do work. Stolen time is another machine's.
-var BusyModes = []string{"cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq"}
+var BusyModes = []string{host.CPUUser, host.CPUNice, host.CPUSystem, host.CPUIRQ, host.CPUSoftIRQ}
 
 // busy returns the cores that the first host was busy with, by second; nil when it
 // was not recorded.
 func (r cpuCharts) busy() []float64 {
 	var parts [][]float64
 	for _, name := range BusyModes {
-		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+		if s := r.Find(kasoku.Key{Source: host.Name, Name: name}); s != nil {
 			parts = append(parts, r.grid.rates(s))
 		}
 	}
@@ -121,7 +123,8 @@ func (r cpuCharts) cpuChart() *plot {
 	}
 	c := &plot{Chart: report.Chart{ID: "cpu", Title: "CPU", Unit: "cores", Places: 2, Height: PlainHeight},
 		quotes: []quote{
-			{"host", "cpu.user"}, {"host", "cpu.system"}, {"process", "cpu.user"}, {"process", "cpu.system"}}}
+			{host.Name, host.CPUUser}, {host.Name, host.CPUSystem}, {process.Name, process.CPUUser},
+			{process.Name, process.CPUSystem}}}
 	var parts [][]float64
 	put := func(name, colour string, half bool, vs []float64) {
 		if math.IsNaN(report.Largest(vs)) {
@@ -164,7 +167,7 @@ func (r cpuCharts) cpuChart() *plot {
 	}
 	c.Axis = report.LinearAxis(c.possible(peak, total, r.grid), c.Limits, unit.Plain)
 	c.Peaks()
-	r.gaps(c, "host")
+	r.gaps(c, host.Name)
 	r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: "CPU", Values: total,
 		Peak: "max " + unit.Sig3(peak) + " cores"})
 	return c
@@ -179,7 +182,8 @@ func (c *plot) possible(peak float64, total []float64, g grid) float64 {
 		return peak
 	}
 	from, _ := g.span(slices.Index(total, peak))
-	c.Gaps = append(c.Gaps, report.GapNote{At: from, Text: unit.Sig3(peak) + " cores counted at " + report.SecondsText(from) +
+	c.Gaps = append(c.Gaps, report.GapNote{At: from, Text: unit.Sig3(peak) + " cores counted at " +
+		report.SecondsText(from) +
 		", more than there are"})
 	return c.Limits[0].Value
 }
@@ -216,8 +220,8 @@ const LeastShare = 0.05
 // diskChart shows how much of the time each disk was busy.
 func (r cpuCharts) diskChart() *plot {
 	c := &plot{Chart: report.Chart{ID: "disk", Title: "Disk", Unit: "% of time busy", Places: 0, Height: lowHeight},
-		quotes: []quote{{"host", "disk.busy"}, {"host", "disk.flush_time"}}}
-	for _, s := range r.FindAll("host", "disk.busy") {
+		quotes: []quote{{"host", host.DiskBusy}, {host.Name, host.DiskFlushTime}}}
+	for _, s := range r.FindAll(host.Name, host.DiskBusy) {
 		c.share(r.grid, s.Key.Instance, s)
 	}
 	return c.shares()
@@ -230,8 +234,8 @@ func (r cpuCharts) pressureChart() *plot {
 		Height: lowHeight}}
 	for _, kind := range []string{"cpu", "io", "memory"} {
 		name := "psi." + kind + ".some"
-		c.quotes = append(c.quotes, quote{"host", name})
-		if s := r.Find(kasoku.Key{Source: "host", Name: name}); s != nil {
+		c.quotes = append(c.quotes, quote{host.Name, name})
+		if s := r.Find(kasoku.Key{Source: host.Name, Name: name}); s != nil {
 			c.share(r.grid, strings.Replace(kind, "io", "disk", 1), s)
 		}
 	}

@@ -5,60 +5,60 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/sources"
 	"github.com/kasoku/kasoku/report"
 )
 
-// A rated is a counter of a chart of rates.
-type rated struct{ name, label, colour string }
+// each returns the builders of the charts that sources declare.
+func (r serverCharts) each() (out []func() *plot) {
+	for _, d := range sources.All() {
+		if d.Chart.Title != "" {
+			out = append(out, func() *plot { return r.serverChart(d) })
+		}
+	}
+	return out
+}
 
-// nginxChart shows what the connections of a web server did: those that wait are
-// kept alive between two requests.
-func (r serverCharts) nginxChart() *plot {
-	c := &plot{Chart: report.Chart{ID: "nginx", Title: "nginx connections", Height: lowHeight}}
+// serverChart shows the signals of a source that have a colour: gauges as they are, of
+// counters those that moved, each second.
+func (r serverCharts) serverChart(d *observe.Declaration) *plot {
+	c := &plot{Chart: report.Chart{ID: d.Name, Title: d.Chart.Title, Height: lowHeight}}
+	if d.Chart.Rates {
+		return r.ratesChart(d, c)
+	}
 	top := math.NaN()
-	for _, x := range []rated{{"reading", "reading", "s4"}, {"writing", "writing", "s2"},
-		{"waiting", "waiting", "s5"}} {
-		s := r.Find(kasoku.Key{Source: "nginx", Name: x.name})
-		c.quotes = append(c.quotes, quote{"nginx", x.name})
-		c.line(r.grid, x.label, x.colour, s)
+	for _, x := range d.Signals {
+		if x.Colour == "" {
+			continue
+		}
+		s := r.Find(kasoku.Key{Source: d.Name, Name: x.Key})
+		c.quotes = append(c.quotes, quote{d.Name, x.Key})
+		c.line(r.grid, x.Label, x.Colour, s)
 		if s != nil {
 			top = report.Largest([]float64{top, report.Largest(r.grid.gauge(s))})
 		}
 	}
-	return r.finish(c, "nginx", top)
+	return r.finish(c, d.Name, top)
 }
-
-// varnishChart shows what a cache answered by itself, and what it asked for.
-func (r serverCharts) varnishChart() *plot {
-	return r.ratesChart("varnish", []rated{
-		{"MAIN.cache_hit", "hits", "s2"}, {"MAIN.cache_miss", "misses", "s1"}, {"MAIN.s_pass", "passed on", "s4"},
-		{"MAIN.n_lru_nuked", "thrown out", "s3"}, {"MAIN.backend_fail", "backend failed", "bad"},
-	})
-}
-
-// redisChart shows the commands of a Redis, and the reads that found nothing.
-func (r serverCharts) redisChart() *plot {
-	return r.ratesChart("redis", []rated{
-		{"total_commands_processed", "commands", "s2"}, {"keyspace_hits", "hits", "s5"},
-		{"keyspace_misses", "misses", "s1"},
-		{"evicted_keys", "evicted", "s3"}, {"rejected_connections", "refused", "bad"},
-	})
-}
-
-// serverTitles are the names of servers by their sources.
-var serverTitles = map[string]string{"varnish": "Varnish", "redis": "Redis"}
 
 // ratesChart shows those counters of a server that moved, each second. The first of
 // the list has a line in the terminal, too.
-func (r serverCharts) ratesChart(source string, list []rated) *plot {
-	c := &plot{Chart: report.Chart{ID: source, Title: serverTitles[source], Unit: "per second", Height: lowHeight}}
+func (r serverCharts) ratesChart(d *observe.Declaration, c *plot) *plot {
+	c.Unit = "per second"
 	top := math.NaN()
-	for i, x := range list {
-		s := r.Find(kasoku.Key{Source: source, Name: x.name})
+	first := true
+	for _, x := range d.Signals {
+		if x.Colour == "" {
+			continue
+		}
+		spark := first
+		first = false
+		s := r.Find(kasoku.Key{Source: d.Name, Name: x.Key})
 		if s == nil {
 			continue
 		}
-		c.quotes = append(c.quotes, quote{source, x.name})
+		c.quotes = append(c.quotes, quote{d.Name, x.Key})
 		vs := r.grid.rates(s)
 		m := report.Largest(vs)
 		if !(m > 0) {
@@ -66,15 +66,14 @@ func (r serverCharts) ratesChart(source string, list []rated) *plot {
 		}
 		top = report.Largest([]float64{top, m})
 		vs = r.grid.values(vs)
-		if i == 0 {
+		if spark {
 			r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: c.Title, Values: vs,
-				Peak: "max " + unit.Sig3(m) + " " + x.label + "/s"})
+				Peak: "max " + unit.Sig3(m) + " " + x.Label + "/s"})
 		}
-		c.Series = append(c.Series, report.ChartSeries{Name: x.label, Colour: x.colour, Form: report.Stairs,
-			Spans:  r.grid.Blocks(vs),
-			Values: vs})
+		c.Series = append(c.Series, report.ChartSeries{Name: x.Label, Colour: x.Colour, Form: report.Stairs,
+			Spans: r.grid.Blocks(vs), Values: vs})
 	}
-	return r.finish(c, source, top)
+	return r.finish(c, d.Name, top)
 }
 
 // finish gives a chart its axis and gaps a chart; nil when there was nothing.

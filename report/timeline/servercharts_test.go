@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/nginx"
+	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
@@ -17,16 +21,20 @@ func TestServerCharts(t *testing.T) {
 		return s
 	}
 	r := recorded.View{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
-		gaugeOf("nginx", "reading", "", 0, 0, 0), gaugeOf("nginx", "waiting", "", 3, 5, 2), gaugeOf("nginx", "writing", "", 1, 40, 1),
+		gaugeOf("nginx", "reading", "", 0, 0, 0), gaugeOf("nginx", "waiting", "", 3, 5, 2), gaugeOf("nginx", "writing",
+			"", 1, 40, 1),
 		grows("varnish", "MAIN.cache_hit", 10, 10, 10), grows("varnish", "MAIN.cache_miss", 0, 5, 6),
 		grows("redis", "total_commands_processed", 0, 100, 300), grows("redis", "keyspace_misses", 7, 7, 7),
 	}}}
 	charts := serverCharts{newDrawing(r)}
 	for _, c := range []struct {
-		build func() *plot
-		want  string
-	}{{charts.nginxChart, "reading 0, writing 40, waiting 5"}, {charts.varnishChart, "misses 5"}, {charts.redisChart, "commands 200"}} {
-		chart := c.build()
+		of   *observe.Declaration
+		want string
+	}{
+		{&nginx.Declared, "reading 0, writing 40, waiting 5"}, {&varnish.Declared, "misses 5"},
+		{&redis.Declared, "commands 200"},
+	} {
+		chart := charts.serverChart(c.of)
 		if chart == nil {
 			t.Errorf("no chart: %s", c.want)
 			continue
@@ -46,7 +54,8 @@ func TestServerCharts(t *testing.T) {
 		gaugeOf("nginx", "writing", "", 0, 0), grows("redis", "total_commands_processed", 5, 5),
 	}}}
 	charts = serverCharts{newDrawing(r)}
-	if charts.nginxChart() != nil || charts.varnishChart() != nil || charts.redisChart() != nil {
+	if charts.serverChart(&nginx.Declared) != nil || charts.serverChart(&varnish.Declared) != nil ||
+		charts.serverChart(&redis.Declared) != nil {
 		t.Error("a chart of nothing")
 	}
 }

@@ -79,8 +79,8 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.addGoCharts()
 	d.addCharts(database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
 		database.replicationChart)
-	d.addCharts(server.nginxChart, server.varnishChart, server.redisChart, server.carbonChart,
-		server.carbonCacheChart)
+	d.addCharts(server.each()...)
+	d.addCharts(server.carbonChart, server.carbonCacheChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.diskChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.pressureChart() })
 	if len(t.Charts) == 0 {
