@@ -312,11 +312,22 @@ func sampleAccessLog(path string, known *topology.Log) (name string, lacks []kas
 	if known == nil || known.Spec == "" && known.Format == "" {
 		return name, lacks, nil
 	}
-	if now, err := accessformat.ParseFormat(cmp.Or(known.Spec, known.Format)); err == nil {
-		lacks = now.Lacks(nil)
+	spec := known.Spec
+	if spec == "" && known.Format == "combined" {
+		spec = nginxCombined
+	}
+	if now, err := accessformat.ParseFormat(cmp.Or(spec, known.Format)); err == nil {
+		// A format of labels has no program: its own text is a line with all of them.
+		lacks = now.Lacks([]byte(strings.ReplaceAll(spec, `\t`, "\t")))
 	}
 	return cmp.Or(name, known.Format), lacks, nil
 }
+
+// nginxCombined is the format of nginx that needs no log_format; kasoku's own of that
+// name may have a request time at its end.
+//
+// Source: ngx_http_log_module.c, ngx_http_combined_fmt.
+const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 // readEnd returns the last whole lines of a log.
 func readEnd(path string) ([]byte, error) {

@@ -179,7 +179,7 @@ func TestDoctor_Nginx(t *testing.T) {
 		return d
 	}
 	d := examineNginx("", "access_log {dir}/access.log;", "error_log {dir}/error.log;")
-	access := d.want(t, "access log", checkWarn, "has no request times", "log_format ltsv")
+	access := d.want(t, "access log", checkWarn, "lacks $request_time", "log_format kasoku")
 	level := d.want(t, "error log", checkWarn, "has level error", " warn;")
 
 	dir := filepath.Dir(strings.TrimSuffix(strings.Fields(access.Grants[1].Line)[1], ";"))
@@ -225,12 +225,15 @@ func TestDoctor_Logs(t *testing.T) {
 		d.want(t, "app log", checkWarn, "is not there yet")
 		d.want(t, "error log", checkWarn, "none is named or found")
 	}
-	ltsv := "time:2026-11-20T14:02:11+09:00\tmethod:GET\turi:/\tstatus:200\tsize:1\treqtime:0.001\n"
+	few := "time:2026-11-20T14:02:11+09:00\tmethod:GET\turi:/\tstatus:200\tsize:1\treqtime:0.001\n"
+	ltsv := "time:1795153331.123\thost:10.0.0.1\tvhost:shop\tmethod:GET\turi:/\tstatus:200\tsize:1\trequest_length:80\t" +
+		"reqtime:0.001\tupstream_time:0.001\tupstream_connect_time:0.000\tua:curl\n"
 	f(ltsv, checkOK, "ltsv")
+	f(few, checkWarn, "lacks $upstream_response_time", "log_format kasoku")
 	f(strings.Repeat(ltsv, 10_000), checkOK, "ltsv") // longer than the sample
 	f("", checkOK, "")
-	f("{\"status\":200}\n", checkWarn, "log_format ltsv")
-	f("127.0.0.1 - - [20/Nov/2026:14:02:11 +0900] \"GET / HTTP/1.1\" 200 1 \"-\" \"curl\"\n", checkWarn, "has no request times")
+	f("{\"status\":200}\n", checkWarn, "log_format kasoku")
+	f("127.0.0.1 - - [20/Nov/2026:14:02:11 +0900] \"GET / HTTP/1.1\" 200 1 \"-\" \"curl\"\n", checkWarn, "lacks $request_time")
 	d := newTestDoctor(t, "[logs]\nerror = '/no/such/dir/error.log'\n")
 	d.checkLogs()
 	d.want(t, "error log", checkMissing, "there is no such file")
