@@ -68,8 +68,8 @@ func (st Statements) QueryTime(q *kasoku.Query) time.Duration {
 	sum := q.Total
 	for s, v := range q.Seconds {
 		for i := range st.c.Phases {
-			if p := &st.c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= second(s).From &&
-				second(s).To <= p.Interval.To {
+			if p := &st.c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= secondInterval(s).From &&
+				secondInterval(s).To <= p.Interval.To {
 				sum -= v.Total
 				break
 			}

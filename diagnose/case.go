@@ -60,7 +60,7 @@ func (c *Case) Number(variable string) (float64, bool) {
 }
 
 // At says where the focus is: "at 1,000 req/s", "in step 3" or "over the run".
-func (c *Case) At() string { return where(c.Focus.Step) }
+func (c *Case) At() string { return stepWords(c.Focus.Step) }
 
 // PerSec returns the rate of requests at the focus: the asked one, else the
 // counted one. It is 0 when nothing counted them.
@@ -81,7 +81,7 @@ func (c *Case) Good() float64 {
 	if c.Focus.Tally != nil {
 		return c.Focus.Tally.SuccessRatio()
 	}
-	r, _ := logged(c.Recording, c.Focus.Interval)
+	r, _ := countLogged(c.Recording, c.Focus.Interval)
 	return r.SuccessRatio()
 }
 
@@ -91,7 +91,7 @@ func (c *Case) Failed() (failed, of uint64) {
 	if t := c.Focus.Tally; t != nil {
 		return t.Failed(), t.Asked
 	}
-	r, _ := logged(c.Recording, c.Focus.Interval)
+	r, _ := countLogged(c.Recording, c.Focus.Interval)
 	return min(r.Failed, r.Count), r.Count
 }
 

@@ -161,7 +161,7 @@ func (cs Counters) stepIn(from, to time.Duration) bool {
 // reset returns when a source began to count anew: a counter fell, or for a
 // database server its uptime did.
 func (cs Counters) reset(k kasoku.Key, pts []kasoku.Point) (time.Duration, bool) {
-	if at, ok := fall(pts); ok {
+	if at, ok := findFall(pts); ok {
 		return at, true
 	}
 	if k.Source != MySQL {
@@ -171,10 +171,10 @@ func (cs Counters) reset(k kasoku.Key, pts []kasoku.Point) (time.Duration, bool)
 	if up == nil {
 		return 0, false
 	}
-	return fall(cs.spanned(up))
+	return findFall(cs.spanned(up))
 }
 
-func fall(pts []kasoku.Point) (time.Duration, bool) {
+func findFall(pts []kasoku.Point) (time.Duration, bool) {
 	for i := 1; i < len(pts); i++ {
 		if pts[i].Value < pts[i-1].Value {
 			return pts[i].At, true

@@ -24,24 +24,24 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	}
 	d := &kasoku.Diagnosis{Rules: len(rules)}
 	for _, r := range rules {
-		found, silent := check(r, c)
-		found, silent = shown(r.ID(), found, silent)
+		found, silent := checkRule(r, c)
+		found, silent = keepShown(r.ID(), found, silent)
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
 	}
-	settle(d.Findings)
-	share(d.Findings)
-	d.Findings = ranked(d.Findings)
+	settleFindings(d.Findings)
+	noteShared(d.Findings)
+	d.Findings = rankFindings(d.Findings)
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
-		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(number(a.Blind), number(b.Blind)),
+		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(boolNumber(a.Blind), boolNumber(b.Blind)),
 			cmp.Compare(a.ID, b.ID))
 	})
-	d.Verdict = verdict(c, d)
+	d.Verdict = writeVerdict(c, d)
 	return d
 }
 
-// check asks a rule. One that panics is silent, and says why.
-func check(r Rule, c *Case) (found []kasoku.Finding, silent []kasoku.Silence) {
+// checkRule asks a rule. One that panics is silent, and says why.
+func checkRule(r Rule, c *Case) (found []kasoku.Finding, silent []kasoku.Silence) {
 	id := r.ID()
 	if err := contain.Run(contain.Part{Kind: contain.Rule, Name: id},
 		func() { found, silent = r.Check(c) }); err != nil {
@@ -55,9 +55,9 @@ var (
 	errNoEvidence = errors.New("the finding had no evidence to quote, so it is not shown")
 )
 
-// shown drops findings that quote nothing, and makes sure that a rule that says
+// keepShown drops findings that quote nothing, and makes sure that a rule that says
 // nothing gives a reason.
-func shown(id string, found []kasoku.Finding, silent []kasoku.Silence) ([]kasoku.Finding, []kasoku.Silence) {
+func keepShown(id string, found []kasoku.Finding, silent []kasoku.Silence) ([]kasoku.Finding, []kasoku.Silence) {
 	n := len(found)
 	found = slices.DeleteFunc(slices.Clone(found), func(f kasoku.Finding) bool { return len(f.Evidence) == 0 })
 	switch {
@@ -73,9 +73,9 @@ func shown(id string, found []kasoku.Finding, silent []kasoku.Silence) ([]kasoku
 	return found, silent
 }
 
-// settle makes the findings of one diagnosis fit each other: they name only
+// settleFindings makes the findings of one diagnosis fit each other: they name only
 // those that are there, and hold only numbers that can be stored.
-func settle(found []kasoku.Finding) {
+func settleFindings(found []kasoku.Finding) {
 	there := map[string]bool{}
 	for i := range found {
 		there[found[i].ID] = true
@@ -95,7 +95,7 @@ func settle(found []kasoku.Finding) {
 	}
 }
 
-func number(b bool) int {
+func boolNumber(b bool) int {
 	if b {
 		return 1
 	}

@@ -51,9 +51,9 @@ func FocusOf(rec *kasoku.Recording) Focus {
 			base = s
 		}
 	}
-	chosen, broke, why := worst(steps, base)
+	chosen, broke, why := worstStep(steps, base)
 	f := Focus{
-		Step: chosen.step, Interval: settled(rec, chosen), Tally: chosen.tally,
+		Step: chosen.step, Interval: settledPart(rec, chosen), Tally: chosen.tally,
 		Broke: broke, Why: why,
 	}
 	if base.step != chosen.step {
@@ -81,7 +81,7 @@ func usableSteps(rec *kasoku.Recording) []stepLoad {
 		l := stepLoad{step: s}
 		if t := rec.Tally(s.Number); s.Number > 0 && t.Asked > 0 {
 			l.tally, l.asked, l.good = t, t.Asked, t.SuccessRatio()
-		} else if r, ok := logged(rec, s.Interval); ok {
+		} else if r, ok := countLogged(rec, s.Interval); ok {
 			l.asked, l.good = r.Count, r.SuccessRatio()
 		}
 		if l.asked > 0 {
@@ -91,8 +91,8 @@ func usableSteps(rec *kasoku.Recording) []stepLoad {
 	return out
 }
 
-// worst returns the step to look at.
-func worst(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string) {
+// worstStep returns the step to look at.
+func worstStep(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string) {
 	ratios := make([]float64, len(steps))
 	for i, s := range steps {
 		ratios[i] = s.good
@@ -120,7 +120,7 @@ func worst(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why string)
 		return chosen, false, "no step is much slower than the lowest; this one has most load"
 	}
 	why = fmt.Sprintf("p95 is %s, %s times that %s", unit.Duration(p95(chosen.tally)), unit.Sig3(most),
-		where(base.step))
+		stepWords(base.step))
 	return chosen, most >= slowFactor, why
 }
 
@@ -133,7 +133,7 @@ func p95(t *kasoku.Tally) time.Duration {
 
 // withoutSteps is the focus of a run without steps.
 func withoutSteps(rec *kasoku.Recording) Focus {
-	f := Focus{Interval: kasoku.Interval{To: end(rec)}, Why: "the run has no load steps"}
+	f := Focus{Interval: kasoku.Interval{To: endOf(rec)}, Why: "the run has no load steps"}
 	var load kasoku.Interval
 	for _, p := range rec.Phases {
 		if p.Kind == kasoku.PhaseLoad && p.Interval.Len() > load.Len() {
@@ -146,7 +146,7 @@ func withoutSteps(rec *kasoku.Recording) Focus {
 	good, asked := 1.0, uint64(0)
 	if t := rec.Tally(0); t.Asked > 0 {
 		f.Tally, good, asked = t, t.SuccessRatio(), t.Asked
-	} else if r, ok := logged(rec, f.Interval); ok {
+	} else if r, ok := countLogged(rec, f.Interval); ok {
 		good, asked = r.SuccessRatio(), r.Count
 	}
 	if good < kasoku.FailingBelow && (asked >= fewRequests || good < 0.5) {
@@ -155,10 +155,10 @@ func withoutSteps(rec *kasoku.Recording) Focus {
 	return f
 }
 
-// settled returns the step's interval and after it the time that its last
+// settledPart returns the step's interval and after it the time that its last
 // answers took, but nothing of the next step: counters go on while requests
 // that were due in the step are answered.
-func settled(rec *kasoku.Recording, l stepLoad) kasoku.Interval {
+func settledPart(rec *kasoku.Recording, l stepLoad) kasoku.Interval {
 	iv := l.step.Interval
 	wait := time.Second
 	if l.tally != nil {
@@ -170,15 +170,15 @@ func settled(rec *kasoku.Recording, l stepLoad) kasoku.Interval {
 			to = min(to, s.Interval.From)
 		}
 	}
-	if e := end(rec); e > iv.To {
+	if e := endOf(rec); e > iv.To {
 		to = min(to, e)
 	}
 	return kasoku.Interval{From: iv.From, To: to}
 }
 
-// end returns the offset of the run's end, found from what was recorded when
+// endOf returns the offset of the run's end, found from what was recorded when
 // the run never got to write it.
-func end(rec *kasoku.Recording) time.Duration {
+func endOf(rec *kasoku.Recording) time.Duration {
 	if rec.Run.Length > 0 {
 		return rec.Run.Length
 	}
@@ -192,12 +192,12 @@ func end(rec *kasoku.Recording) time.Duration {
 		last = max(last, rec.Steps[i].Interval.To)
 	}
 	for i := range rec.Seconds {
-		last = max(last, second(rec.Seconds[i].Second).To)
+		last = max(last, secondInterval(rec.Seconds[i].Second).To)
 	}
 	return last
 }
 
-func where(s *kasoku.Step) string {
+func stepWords(s *kasoku.Step) string {
 	switch {
 	case s == nil:
 		return "over the run"

@@ -74,7 +74,7 @@ func (ls Lines) linesIn(m *kasoku.Message) uint64 {
 	}
 	var n uint64
 	for s, k := range m.Seconds {
-		if in := second(s); in.From < iv.To && in.To > iv.From {
+		if in := secondInterval(s); in.From < iv.To && in.To > iv.From {
 			n += k
 		}
 	}

@@ -151,7 +151,7 @@ func (ps Processes) coresOf(cpu *kasoku.Series, slack time.Duration) (cores floa
 			over = iv.Len()
 		}
 		used := (last.Value - first.Value) / over.Seconds()
-		if _, fell := fall(pts); fell || over <= 0 || math.IsNaN(used) || math.IsInf(used, 0) {
+		if _, fell := findFall(pts); fell || over <= 0 || math.IsNaN(used) || math.IsInf(used, 0) {
 			return 0, false
 		}
 		cores += used

@@ -20,16 +20,16 @@ const (
 	graveWeight = 0.5
 )
 
-// ranked puts findings into the order in which to fix them: the greater weight
+// rankFindings puts findings into the order in which to fix them: the greater weight
 // first. What another one explains goes with that, so it comes after all that
 // nothing explains; and what explains others weighs at least as much as these.
 // Remarks come last.
-func ranked(found []kasoku.Finding) []kasoku.Finding {
+func rankFindings(found []kasoku.Finding) []kasoku.Finding {
 	rest := slices.Clone(found)
-	by := explainers(rest)
+	by := findExplainers(rest)
 	weights := make([]float64, len(rest))
 	for i := range rest {
-		weights[i] = weight(&rest[i])
+		weights[i] = weightOf(&rest[i])
 	}
 	for range rest { // as often as a chain may be long
 		for i, of := range by {
@@ -42,14 +42,14 @@ func ranked(found []kasoku.Finding) []kasoku.Finding {
 	for i := range order {
 		order[i] = i
 	}
-	depth := depths(by)
+	depth := explanationDepths(by)
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &rest[a], &rest[b]
 		return cmp.Or(
-			cmp.Compare(number(x.Severity == kasoku.Info), number(y.Severity == kasoku.Info)),
+			cmp.Compare(boolNumber(x.Severity == kasoku.Info), boolNumber(y.Severity == kasoku.Info)),
 			cmp.Compare(depth[a], depth[b]),
 			cmp.Compare(weights[b], weights[a]),
-			cmp.Compare(number(x.Impact.Estimate), number(y.Impact.Estimate)),
+			cmp.Compare(boolNumber(x.Impact.Estimate), boolNumber(y.Impact.Estimate)),
 			cmp.Compare(x.ID, y.ID),
 			cmp.Compare(x.Object.String(), y.Object.String()),
 		)
@@ -61,8 +61,8 @@ func ranked(found []kasoku.Finding) []kasoku.Finding {
 	return out
 }
 
-// weight is the impact for the order alone.
-func weight(f *kasoku.Finding) float64 {
+// weightOf is the impact for the order alone.
+func weightOf(f *kasoku.Finding) float64 {
 	w := f.Impact.Share
 	if f.Impact.Estimate {
 		w *= estimated
@@ -73,16 +73,16 @@ func weight(f *kasoku.Finding) float64 {
 	return w
 }
 
-// explainers returns for each finding the places of those that explain it. Of two
+// findExplainers returns for each finding the places of those that explain it. Of two
 // that explain each other the first in the order of weights, then ids, does.
-func explainers(found []kasoku.Finding) [][]int {
+func findExplainers(found []kasoku.Finding) [][]int {
 	out := make([][]int, len(found))
 	for i := range found {
 		for k := range found {
 			if !explains(found[k], found[i]) {
 				continue
 			}
-			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(weight(&found[i]), weight(&found[k])),
+			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(weightOf(&found[i]), weightOf(&found[k])),
 				cmp.Compare(found[k].ID, found[i].ID)) >= 0 {
 				continue
 			}
@@ -92,9 +92,9 @@ func explainers(found []kasoku.Finding) [][]int {
 	return out
 }
 
-// depths returns how many steps of explanation stand before each finding: 0 where
+// explanationDepths returns how many steps of explanation stand before each finding: 0 where
 // nothing explains it. A ring of more than two ends where it is entered.
-func depths(by [][]int) []int {
+func explanationDepths(by [][]int) []int {
 	out := make([]int, len(by))
 	for range by {
 		for i, of := range by {
@@ -115,10 +115,10 @@ func explains(o, f kasoku.Finding) bool {
 	return o.ID != f.ID && slices.Contains(o.Explains, f.ID)
 }
 
-// share notes of findings whose impacts are of the same time that they share it:
+// noteShared notes of findings whose impacts are of the same time that they share it:
 // they quote the same statement, or one endpoint where one of them quotes no
 // statement. What such findings gain does not add up.
-func share(found []kasoku.Finding) {
+func noteShared(found []kasoku.Finding) {
 	for i := range found {
 		for k := range found {
 			a, b := &found[i], &found[k]
@@ -137,7 +137,7 @@ func sameTime(a, b *kasoku.Finding) bool {
 	if a.Impact.Of != b.Impact.Of {
 		return false
 	}
-	mine, theirs := statements(a), statements(b)
+	mine, theirs := quotedStatements(a), quotedStatements(b)
 	if len(mine) > 0 && len(theirs) > 0 {
 		return slices.ContainsFunc(mine, func(s string) bool {
 			return slices.ContainsFunc(theirs, func(t string) bool { return sameText(s, t) })
@@ -146,8 +146,8 @@ func sameTime(a, b *kasoku.Finding) bool {
 	return a.Object.Kind == "endpoint" && a.Object.Name != "" && a.Object == b.Object
 }
 
-// statements returns the statements that a finding rests on.
-func statements(f *kasoku.Finding) []string {
+// quotedStatements returns the statements that a finding rests on.
+func quotedStatements(f *kasoku.Finding) []string {
 	var out []string
 	for _, e := range f.Evidence {
 		if e.Strong && e.Source == "slow.log" && strings.Contains(e.Text, " ") {

@@ -38,10 +38,10 @@ var errNoRequests = errors.New("neither an access log nor a load counted request
 // the log was then of something else, of two servers in a row, or of errors
 // only.
 func (c *Case) Requests(iv kasoku.Interval) (Requests, error) {
-	log, haveLog := logged(c.Recording, iv)
-	load, haveLoad := offered(c.Recording, iv)
+	log, haveLog := countLogged(c.Recording, iv)
+	load, haveLoad := countOffered(c.Recording, iv)
 	switch {
-	case haveLog && haveLoad && apart(log.Count, load.Count):
+	case haveLog && haveLoad && farApart(log.Count, load.Count):
 		return load, nil
 	case haveLog:
 		return log, nil
@@ -70,11 +70,11 @@ func (c *Case) RequestsBySecond(source string) map[int]float64 {
 	return out
 }
 
-func apart(a, b uint64) bool { return a < b/2 || b < a/2 }
+func farApart(a, b uint64) bool { return a < b/2 || b < a/2 }
 
-// logged counts the requests that the access log has in an interval.
-func logged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
-	return loggedBy(rec, sharing(rec, iv))
+// countLogged counts the requests that the access log has in an interval.
+func countLogged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
+	return loggedBy(rec, shareOfSecond(rec, iv))
 }
 
 // loggedBy counts the requests in the access log, of each second its share.
@@ -88,13 +88,13 @@ func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool)
 			failed += part * float64(n.Failed)
 		}
 	}
-	return rounded(count, failed, "access log")
+	return roundRequests(count, failed, "access log")
 }
 
-// offered counts the requests that were due in an interval.
-func offered(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
+// countOffered counts the requests that were due in an interval.
+func countOffered(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 	var count, failed float64
-	share := sharing(rec, iv)
+	share := shareOfSecond(rec, iv)
 	for i := range rec.Seconds {
 		s := &rec.Seconds[i]
 		part := share(s.Second)
@@ -110,40 +110,40 @@ func offered(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 		count += part * float64(s.Asked)
 		failed += part * float64(s.Asked-min(good, s.Asked))
 	}
-	return rounded(count, failed, "load")
+	return roundRequests(count, failed, "load")
 }
 
-func rounded(count, failed float64, source string) (Requests, bool) {
+func roundRequests(count, failed float64, source string) (Requests, bool) {
 	r := Requests{uint64(math.Round(count)), uint64(math.Round(failed)), source}
 	return r, r.Count > 0
 }
 
-// second returns the interval of one second of the run's clock.
-func second(s int) kasoku.Interval {
+// secondInterval returns the interval of one second of the run's clock.
+func secondInterval(s int) kasoku.Interval {
 	from := time.Duration(s) * time.Second
 	return kasoku.Interval{From: from, To: from + time.Second}
 }
 
-// overlap returns the part of the second that lies in the interval, 0..1.
-func overlap(s int, iv kasoku.Interval) float64 {
-	in := second(s)
+// overlapOf returns the part of the second that lies in the interval, 0..1.
+func overlapOf(s int, iv kasoku.Interval) float64 {
+	in := secondInterval(s)
 	d := min(in.To, iv.To) - max(in.From, iv.From)
 	return min(max(d.Seconds(), 0), 1)
 }
 
-// sharing returns how much of a second's requests count for the interval. All do of
+// shareOfSecond returns how much of a second's requests count for the interval. All do of
 // the whole run, also those that a log dates a little before or after it, and of
 // each second that the load phase of a run without steps has a part of: neither has
 // a neighbour whose requests could be meant.
-func sharing(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float64 {
-	if iv.From <= 0 && iv.To >= end(rec) {
+func shareOfSecond(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float64 {
+	if iv.From <= 0 && iv.To >= endOf(rec) {
 		return func(int) float64 { return 1 }
 	}
 	whole := len(rec.Steps) == 0 && slices.ContainsFunc(rec.Phases, func(p kasoku.Phase) bool {
 		return p.Kind == kasoku.PhaseLoad && p.Interval == iv
 	})
 	return func(s int) float64 {
-		part := overlap(s, iv)
+		part := overlapOf(s, iv)
 		if whole && part > 0 {
 			return 1
 		}
@@ -180,7 +180,7 @@ func FrontLog(rec *kasoku.Recording) (host string, endpoints []kasoku.Endpoint) 
 // there is neither.
 func (c *Case) Busiest(iv kasoku.Interval) string {
 	counts := map[string]float64{}
-	share := sharing(c.Recording, iv)
+	share := shareOfSecond(c.Recording, iv)
 	_, endpoints := FrontLog(c.Recording)
 	for i := range endpoints {
 		e := &endpoints[i]

@@ -42,7 +42,7 @@ func Confidence(signals ...Signal) kasoku.Confidence {
 			notes = append(notes, s.Lacks)
 		}
 	}
-	c.Note = strings.Join(dedupe(notes), "; ")
+	c.Note = strings.Join(withoutRepeats(notes), "; ")
 	share := 0.0
 	if c.Of > 0 {
 		share = float64(c.Holds) / float64(c.Of)
@@ -58,7 +58,7 @@ func Confidence(signals ...Signal) kasoku.Confidence {
 	return c
 }
 
-func dedupe(in []string) []string {
+func withoutRepeats(in []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, s := range in {

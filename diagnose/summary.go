@@ -21,22 +21,22 @@ func Summarise(rec *kasoku.Recording) *kasoku.Summary {
 	times := loadTimes(rec)
 	switch {
 	case len(rec.Seconds) > 0:
-		carried(rec, s)
+		fillCarried(rec, s)
 	case len(rec.Endpoints) > 0:
-		answered(rec, s, times)
+		fillAnswers(rec, s, times)
 	}
 	s.CPU, s.LoadTime = loadCPU(rec, times)
-	s.Bottleneck = bottleneck(rec, times)
+	s.Bottleneck = findBottleneck(rec, times)
 	return s
 }
 
-// carried fills in what the generator counted.
-func carried(rec *kasoku.Recording, s *kasoku.Summary) {
+// fillCarried fills in what the generator counted.
+func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 	s.Source = "load"
 	good := make(map[int]map[int]uint64) // successes by step and second
 	for i := range rec.Seconds {
 		sec := &rec.Seconds[i]
-		n := successes(sec)
+		n := countSuccesses(sec)
 		s.Requests += sec.Asked
 		s.Succeeded += n
 		if good[sec.Step] == nil {
@@ -58,14 +58,14 @@ func carried(rec *kasoku.Recording, s *kasoku.Summary) {
 				all[at] += n
 			}
 		}
-		s.PerSec = wholeSeconds(all, busy(all))
+		s.PerSec = wholeSeconds(all, busyInterval(all))
 	}
 	t := rec.Tally(best)
 	s.P50, s.P99 = t.Latency.Quantile(0.50), t.Latency.Quantile(0.99)
 }
 
-// successes counts the answers from 200 to 399.
-func successes(s *kasoku.LoadSecond) uint64 {
+// countSuccesses counts the answers from 200 to 399.
+func countSuccesses(s *kasoku.LoadSecond) uint64 {
 	var n uint64
 	for code, k := range s.Codes {
 		if code >= 200 && code < 400 {
@@ -96,9 +96,9 @@ func wholeSeconds(counts map[int]uint64, iv kasoku.Interval) float64 {
 	return float64(all) / iv.Len().Seconds()
 }
 
-// busy returns the time from the first second that counted something to the last.
+// busyInterval returns the time from the first second that counted something to the last.
 // Both are left out when others lie between them: they are not whole.
-func busy(counts map[int]uint64) kasoku.Interval {
+func busyInterval(counts map[int]uint64) kasoku.Interval {
 	first, last := -1, -1
 	for at, n := range counts {
 		if n == 0 {
@@ -115,11 +115,11 @@ func busy(counts map[int]uint64) kasoku.Interval {
 	case last-first > 1:
 		first, last = first+1, last-1
 	}
-	return kasoku.Interval{From: second(first).From, To: second(last).To}
+	return kasoku.Interval{From: secondInterval(first).From, To: secondInterval(last).To}
 }
 
-// answered fills in what the access log has.
-func answered(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
+// fillAnswers fills in what the access log has.
+func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
 	s.Source = "access log"
 	latency := histogram.New()
 	_, endpoints := FrontLog(rec)
@@ -133,7 +133,7 @@ func answered(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval)
 	var good, length float64
 	for _, iv := range times {
 		// A rate needs the requests of this very time.
-		r, _ := loggedBy(rec, func(s int) float64 { return overlap(s, iv) })
+		r, _ := loggedBy(rec, func(s int) float64 { return overlapOf(s, iv) })
 		good += float64(r.Count - min(r.Failed, r.Count))
 		length += iv.Len().Seconds()
 	}
@@ -174,10 +174,10 @@ func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 			}
 		}
 	}
-	if iv := busy(counts); !iv.Empty() {
+	if iv := busyInterval(counts); !iv.Empty() {
 		return []kasoku.Interval{iv}
 	}
-	if iv := (kasoku.Interval{To: end(rec)}); !iv.Empty() {
+	if iv := (kasoku.Interval{To: endOf(rec)}); !iv.Empty() {
 		return []kasoku.Interval{iv}
 	}
 	return nil
@@ -215,10 +215,10 @@ func loadCPU(rec *kasoku.Recording, times []kasoku.Interval) (used, over time.Du
 		// It is known of the command's whole life alone.
 		sum -= (cmd.User + cmd.System).Seconds() * min(1, length/cmd.Wall.Seconds())
 	}
-	return seconds(max(sum, 0)), seconds(length)
+	return toDuration(max(sum, 0)), toDuration(length)
 }
 
-func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+func toDuration(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 
 // grownIn returns how much a counter grew in the interval; what it grew between two
 // samples is spread evenly over the time between them.

@@ -26,10 +26,10 @@ const (
 	tellingShare = 0.10
 )
 
-// bottleneck names in a few words what was used up where the evidence is taken:
+// findBottleneck names in a few words what was used up where the evidence is taken:
 // CPU by who took most of it, a thread, a disk, the server's connections, else what
 // the first finding that costs something is about. It is empty when nothing was.
-func bottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
+func findBottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
 	c := NewCase(rec, nil)
 	switch {
 	case c.Focus.Step != nil:

@@ -8,25 +8,25 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// verdict writes the sentence that says what happened and why: "At LOAD,
+// writeVerdict writes the sentence that says what happened and why: "At LOAD,
 // MEASURE: CAUSE." The cause is put together from the clauses of findings.
-func verdict(c *Case, d *kasoku.Diagnosis) string {
+func writeVerdict(c *Case, d *kasoku.Diagnosis) string {
 	f := c.Focus
 	if !f.Broke {
-		return unbroken(c)
+		return unbrokenClause(c)
 	}
 	at := c.At()
 	at = strings.ToUpper(at[:1]) + at[1:]
-	return fmt.Sprintf("%s %s: %s.", at, measure(c), cause(c, d))
+	return fmt.Sprintf("%s %s: %s.", at, measureClause(c), causeClause(c, d))
 }
 
-// measure says what broke.
-func measure(c *Case) string {
+// measureClause says what broke.
+func measureClause(c *Case) string {
 	f := c.Focus
 	good, slow := c.Good(), p95(f.Tally)
 	if base := p95(f.BaseLoad); good >= kasoku.FailingBelow && base > 0 {
 		return fmt.Sprintf("p95 is %s, %s times the %s %s",
-			unit.Duration(slow), unit.Sig3(float64(slow)/float64(base)), unit.Duration(base), where(f.Base))
+			unit.Duration(slow), unit.Sig3(float64(slow)/float64(base)), unit.Duration(base), stepWords(f.Base))
 	}
 	return fmt.Sprintf("only %s of requests succeed", unit.Percent(good))
 }
@@ -43,10 +43,10 @@ const (
 	sureShare = 1.0 / 3
 )
 
-// cause joins the clauses of the findings that explain most of what broke. An
+// causeClause joins the clauses of the findings that explain most of what broke. An
 // estimate explains no refused request, and no delay unless it is much of it.
-func cause(c *Case, d *kasoku.Diagnosis) string {
-	failing := c.Good() < kasoku.FailingBelow && !late(c.Focus.Tally)
+func causeClause(c *Case, d *kasoku.Diagnosis) string {
+	failing := c.Good() < kasoku.FailingBelow && !sentLate(c.Focus.Tally)
 	var clauses []string
 	var most float64
 	for _, f := range d.Findings {
@@ -71,9 +71,9 @@ func cause(c *Case, d *kasoku.Diagnosis) string {
 	return "no rule names the cause"
 }
 
-// late reports whether most requests that failed did so because they took too long,
+// sentLate reports whether most requests that failed did so because they took too long,
 // or waited too long to be sent.
-func late(t *kasoku.Tally) bool {
+func sentLate(t *kasoku.Tally) bool {
 	if t == nil {
 		return false
 	}
@@ -87,16 +87,16 @@ func late(t *kasoku.Tally) bool {
 	return 2*n > all
 }
 
-// unbroken is the verdict of a run in which nothing broke: what it bore, and
+// unbrokenClause is the verdict of a run in which nothing broke: what it bore, and
 // which limit it came nearest to.
-func unbroken(c *Case) string {
+func unbrokenClause(c *Case) string {
 	s := "No step broke"
 	if c.Focus.Step == nil {
 		s = "Nothing broke"
 	}
 	t, at := c.Focus.Tally, c.At()
 	if top := c.highest(); top != nil {
-		t, at = c.Tally(top.Number), where(top)
+		t, at = c.Tally(top.Number), stepWords(top)
 	}
 	if t == nil || t.Asked == 0 {
 		if r, err := c.Requests(c.Focus.Interval); err == nil {

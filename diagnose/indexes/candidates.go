@@ -32,13 +32,13 @@ func (a *access) wishes(shared map[string]float64) []wish {
 	stop := len(equal) > 0 && equal[len(equal)-1].Prefix > 0
 	var bases [][]Part
 	if order := a.orderParts(); len(order) > 0 && len(a.in) == 0 && !stop {
-		bases = append(bases, join(equal, order))
+		bases = append(bases, joinParts(equal, order))
 	}
 	if !stop {
 		for _, list := range [][]string{a.in, a.ranges} {
 			for _, c := range list {
 				if p, ok := a.table.part(c); ok && p.Prefix == 0 {
-					bases = append(bases, join(equal, []Part{p}))
+					bases = append(bases, joinParts(equal, []Part{p}))
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func (a *access) wishes(shared map[string]float64) []wish {
 	return out
 }
 
-func join(a, b []Part) []Part {
+func joinParts(a, b []Part) []Part {
 	out := slices.Clone(a)
 	for _, p := range b {
 		if !slices.ContainsFunc(out, func(o Part) bool { return o.Column == p.Column }) {
@@ -126,7 +126,7 @@ func (a *access) orderParts() []Part {
 	mixed := false
 	for _, o := range a.order {
 		p, ok := a.table.part(o.Column)
-		if contains(a.equal, o.Column) {
+		if containsName(a.equal, o.Column) {
 			continue
 		}
 		if !ok || p.Prefix > 0 {
@@ -144,9 +144,9 @@ func (a *access) orderParts() []Part {
 	return out
 }
 
-// candidates makes indexes of the wishes: each base alone, with the columns of the
+// findCandidates makes indexes of the wishes: each base alone, with the columns of the
 // conditions of all statements that its beginning serves, and with all that they read.
-func candidates(t *table, wishes []wish, descending bool) []*candidate {
+func findCandidates(t *table, wishes []wish, descending bool) []*candidate {
 	bases := map[string][]Part{}
 	var keys []string
 	for _, w := range wishes {
@@ -203,7 +203,7 @@ func (t *table) candidate(base []Part, tail []string) *candidate {
 	c := &candidate{index: index{parts: slices.Clone(base)}, seek: len(base)}
 	bytes, n := 0, 0
 	for _, col := range t.columns {
-		if !contains(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial ||
+		if !containsName(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial ||
 			t.isPrimary(col.name) {
 			continue
 		}

@@ -183,7 +183,7 @@ func (c *chooser) proposals(chosen []*candidate) []Proposal {
 		p := Proposal{Host: c.t.def.Host, Schema: c.t.def.Schema, Table: c.t.def.Name, Columns: x.parts, Seek: x.seek,
 			WriteCost: c.costs(x.parts)}
 		p.Name = nameOf(c.t.def.Name, x, names)
-		p.DDL, p.Undo = ddl(p.Name, c.t.def.Name, x.parts)
+		p.DDL, p.Undo = indexDDL(p.Name, c.t.def.Name, x.parts)
 		c.serve(&p, set, x)
 		set = append(set, &x.index)
 		for _, h := range c.t.have {

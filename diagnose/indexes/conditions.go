@@ -100,7 +100,7 @@ func (s *scope) comparison(e *ast.BinaryOperationExpr) bool {
 		case other != nil:
 			a.filter, a.filters = appendNew(a.filter, name), a.filters+1
 		default:
-			a.bounded[name] = a.bounded[name] || contains(a.ranges, name)
+			a.bounded[name] = a.bounded[name] || containsName(a.ranges, name)
 			a.ranges = appendNew(a.ranges, name)
 		}
 		taken = true
@@ -110,11 +110,11 @@ func (s *scope) comparison(e *ast.BinaryOperationExpr) bool {
 
 // isForeignColumn reports whether an expression is a column, be it of an outer query.
 func isForeignColumn(e ast.ExprNode) bool {
-	c, ok := unwrap(e).(*ast.ColumnNameExpr)
+	c, ok := unwrapParentheses(e).(*ast.ColumnNameExpr)
 	return ok && c.Name.Table.L != ""
 }
 
-func contains(list []string, name string) bool {
+func containsName(list []string, name string) bool {
 	for _, x := range list {
 		if x == name {
 			return true
@@ -123,7 +123,7 @@ func contains(list []string, name string) bool {
 	return false
 }
 
-func unwrap(e ast.ExprNode) ast.ExprNode {
+func unwrapParentheses(e ast.ExprNode) ast.ExprNode {
 	for {
 		p, ok := e.(*ast.ParenthesesExpr)
 		if !ok {
@@ -135,7 +135,7 @@ func unwrap(e ast.ExprNode) ast.ExprNode {
 
 // bare returns the column that an expression is, and nothing else.
 func (s *scope) bare(e ast.ExprNode) (*access, string) {
-	if c, ok := unwrap(e).(*ast.ColumnNameExpr); ok {
+	if c, ok := unwrapParentheses(e).(*ast.ColumnNameExpr); ok {
 		return s.resolve(c.Name)
 	}
 	return nil, ""
@@ -146,7 +146,7 @@ func (s *scope) names(a *access, e ast.ExprNode) bool { return len(s.touch(e)[a]
 
 // oneOf returns the column of "a = 1 OR a = 2".
 func (s *scope) oneOf(e ast.ExprNode) (*access, string) {
-	b, ok := unwrap(e).(*ast.BinaryOperationExpr)
+	b, ok := unwrapParentheses(e).(*ast.BinaryOperationExpr)
 	if !ok {
 		return nil, ""
 	}
@@ -212,7 +212,7 @@ func (s *scope) geometry(f *ast.FuncCallExpr) {
 		for a, names := range s.touch(arg) {
 			any = true
 			g := geometry{function: strings.ToUpper(f.FnName.L)}
-			if _, bare := unwrap(arg).(*ast.ColumnNameExpr); bare {
+			if _, bare := unwrapParentheses(arg).(*ast.ColumnNameExpr); bare {
 				if c, _ := a.table.column(names[0]); c.spatial {
 					g.stored = names[0]
 				}

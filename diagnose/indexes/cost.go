@@ -161,9 +161,9 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 		p := ix.parts[r.equal]
 		s := t.share(p.Column, ix, r.equal)
 		switch {
-		case contains(a.equal, p.Column), contains(a.joined, p.Column) && !a.first:
+		case containsName(a.equal, p.Column), containsName(a.joined, p.Column) && !a.first:
 			share *= s
-		case contains(a.in, p.Column):
+		case containsName(a.in, p.Column):
 			share, multi = share*min(1, listValues*s), true
 		default:
 			s = -1
@@ -175,7 +175,7 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 	r.seek = r.equal
 	n, ordered := a.ordered(ix.parts[r.equal:])
 	r.ordered = ordered && !multi
-	ranged := r.equal < len(ix.parts) && contains(a.ranges, ix.parts[r.equal].Column)
+	ranged := r.equal < len(ix.parts) && containsName(a.ranges, ix.parts[r.equal].Column)
 	if ranged {
 		share, r.seek = share*a.rangeShare(ix.parts[r.equal].Column), r.equal+1
 	}
@@ -193,7 +193,7 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 // count fills in what a reading costs.
 func (a *access) count(r *reading, ix *index, share float64) {
 	fits := a.fitting()
-	seeks := r.equal > 0 || r.seek > 0 && !r.ordered || r.seek > 0 && contains(a.ranges, ix.parts[r.equal].Column)
+	seeks := r.equal > 0 || r.seek > 0 && !r.ordered || r.seek > 0 && containsName(a.ranges, ix.parts[r.equal].Column)
 	keys := a.table.rows * share
 	if ix.unique && r.equal == len(ix.parts) {
 		keys = 1
@@ -234,7 +234,7 @@ func (a *access) ordered(parts []Part) (n int, ok bool) {
 	}
 	back, decided := false, false
 	for _, o := range a.order {
-		if contains(a.equal, o.Column) {
+		if containsName(a.equal, o.Column) {
 			continue
 		}
 		p := Part{Column: o.Column} // InnoDB appends the primary key, ascending

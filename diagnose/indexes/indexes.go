@@ -15,7 +15,7 @@ type Part struct {
 
 // String writes the part as in CREATE INDEX.
 func (p Part) String() string {
-	s := quote(p.Column)
+	s := quoteName(p.Column)
 	if p.Prefix > 0 {
 		s += "(" + strconv.Itoa(p.Prefix) + ")"
 	}
@@ -116,9 +116,9 @@ type Advice struct {
 	reads []Read
 }
 
-// quote writes an identifier, in backticks where it is no plain word or may be one of
+// quoteName writes an identifier, in backticks where it is no plain word or may be one of
 // the language's.
-func quote(name string) string {
+func quoteName(name string) string {
 	plain := name != "" && !isReserved(strings.ToLower(name)) && (name[0] < '0' || name[0] > '9')
 	for i := 0; plain && i < len(name); i++ {
 		c := name[i]
@@ -146,12 +146,12 @@ const reserved = ` accessible add all alter analyze and as asc before between bo
  unlock unsigned update usage use using utc_date utc_time values varbinary varchar varying virtual when where while window with write xor
  year_month zerofill `
 
-// ddl returns the statements that make and drop an index.
-func ddl(name, table string, parts []Part) (do, undo string) {
+// indexDDL returns the statements that make and drop an index.
+func indexDDL(name, table string, parts []Part) (do, undo string) {
 	var list []string
 	for _, p := range parts {
 		list = append(list, p.String())
 	}
-	return "CREATE INDEX " + quote(name) + " ON " + quote(table) + " (" + strings.Join(list, ", ") + ")",
-		"DROP INDEX " + quote(name) + " ON " + quote(table)
+	return "CREATE INDEX " + quoteName(name) + " ON " + quoteName(table) + " (" + strings.Join(list, ", ") + ")",
+		"DROP INDEX " + quoteName(name) + " ON " + quoteName(table)
 }

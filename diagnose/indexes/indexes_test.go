@@ -50,7 +50,7 @@ func TestPropose(t *testing.T) {
 	if got := proposals("10.6.1-MariaDB", "SELECT * FROM orders ORDER BY price DESC, id ASC LIMIT ?"); got != "" {
 		t.Errorf("a server without descending parts: %s", got)
 	}
-	if quote("rank") != "`rank`" || quote("a-b") != "`a-b`" || quote("plain") != "plain" {
+	if quoteName("rank") != "`rank`" || quoteName("a-b") != "`a-b`" || quoteName("plain") != "plain" {
 		t.Error("quotes")
 	}
 }

@@ -52,16 +52,16 @@ func (g grammar) statement(text string) (stmt ast.StmtNode, err error) {
 			stmt, err = nil, fmt.Errorf("read statement: %v", p)
 		}
 	}()
-	stmt, err = g.p.ParseOneStmt(parsable(text), "", "")
+	stmt, err = g.p.ParseOneStmt(makeParsable(text), "", "")
 	if err != nil {
 		return nil, fmt.Errorf("read statement: %w", err)
 	}
 	return stmt, nil
 }
 
-// parsable replaces what masks and fingerprints write for lists of values: "?+" and
+// makeParsable replaces what masks and fingerprints write for lists of values: "?+" and
 // "?, …".
-func parsable(text string) string {
+func makeParsable(text string) string {
 	if strings.Contains(text, "?+") {
 		text = strings.ReplaceAll(text, "?+", "?")
 	}
@@ -78,10 +78,10 @@ func ParseStatement(text string) (ast.StmtNode, error) { return newGrammar().sta
 // QuoteTable writes the name of a table, which may have that of its schema before it.
 func QuoteTable(name string) string {
 	if schema, table, ok := strings.Cut(name, "."); ok {
-		return quote(schema) + "." + quote(table)
+		return quoteName(schema) + "." + quoteName(table)
 	}
-	return quote(name)
+	return quoteName(name)
 }
 
 // QuoteName writes a name as SQL needs it, in backquotes where it is no plain word.
-func QuoteName(name string) string { return quote(name) }
+func QuoteName(name string) string { return quoteName(name) }

@@ -47,7 +47,7 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 		w.propose(t)
 	}
 	w.advice.Proposals = slices.DeleteFunc(w.advice.Proposals, func(p Proposal) bool {
-		return !slices.ContainsFunc(p.Serves, halves)
+		return !slices.ContainsFunc(p.Serves, halvesTime)
 	})
 	slices.SortStableFunc(w.advice.Proposals, func(a, b Proposal) int {
 		return cmp.Or(cmp.Compare(b.Saved, a.Saved), strings.Compare(a.DDL, b.DDL))
@@ -112,7 +112,7 @@ func (w *work) readOne(q *kasoku.Query) {
 		w.advice.Unknown++
 	}
 	w.note(q, stmt, find)
-	list := shapes(w.g, q, stmt, find)
+	list := readShapes(w.g, q, stmt, find)
 	w.probe(q, list)
 	w.accesses = append(w.accesses, list...)
 }
@@ -288,11 +288,11 @@ func (w *work) propose(t *table) {
 			wishes = append(wishes, a.wishes(shared)...)
 		}
 	}
-	chosen, refused := c.choose(candidates(t, wishes, w.server.descending))
+	chosen, refused := c.choose(findCandidates(t, wishes, w.server.descending))
 	w.advice.Refused = append(w.advice.Refused, refused...)
 	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
 }
 
-// halves reports whether an index spares a statement at least half of the rows that
+// halvesTime reports whether an index spares a statement at least half of the rows that
 // it was seen to read: what it saves beyond that is less sure than the model.
-func halves(s Served) bool { return 2*s.After <= s.Before }
+func halvesTime(s Served) bool { return 2*s.After <= s.Before }

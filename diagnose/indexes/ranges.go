@@ -49,7 +49,7 @@ func (w *work) rangesOf(t *table, name string, accesses []*access, set []*index)
 	var calls uint64
 	shapes := map[string]uint64{} // lower, upper, both: how many different ones at least one class shows
 	for _, a := range accesses {
-		if !contains(a.ranges, name) || a.query.Distinct == 0 || len(a.equal)+len(a.in)+a.filters > 0 || !a.alone() ||
+		if !containsName(a.ranges, name) || a.query.Distinct == 0 || len(a.equal)+len(a.in)+a.filters > 0 || !a.alone() ||
 			a.never {
 			continue
 		}
@@ -67,7 +67,7 @@ func (w *work) rangesOf(t *table, name string, accesses []*access, set []*index)
 		return f, false
 	}
 	for _, a := range accesses {
-		if !contains(a.ranges, name) || !(a.sorted || a.single || len(a.equal) > 0) || a.never {
+		if !containsName(a.ranges, name) || !(a.sorted || a.single || len(a.equal) > 0) || a.never {
 			continue
 		}
 		if len(a.order) > 0 && a.order[0].Column == name { // the range is the order
@@ -109,12 +109,12 @@ func (w *work) bucketSteps(t *table, f *FixedRanges) []string {
 		}
 		bucket += "_"
 	}
-	col := quote(f.Column)
+	col := quoteName(f.Column)
 	parts := append([]Part{{Column: bucket}}, f.Order...)
-	do, _ := ddl(t.def.Name+"_"+bucket, t.def.Name, parts)
+	do, _ := indexDDL(t.def.Name+"_"+bucket, t.def.Name, parts)
 	kind := "STORED"
 	return []string{
-		"ALTER TABLE " + quote(t.def.Name) + " ADD COLUMN " + quote(bucket) +
+		"ALTER TABLE " + quoteName(t.def.Name) + " ADD COLUMN " + quoteName(bucket) +
 			" TINYINT GENERATED ALWAYS AS (CASE WHEN " + col + " < … THEN 0 WHEN " + col + " < … THEN 1 ELSE 2 END) " +
 			kind,
 		do,

@@ -47,7 +47,7 @@ func (w *work) unused() {
 			for _, p := range h.parts {
 				x.Columns = append(x.Columns, p.String())
 			}
-			x.Undo, x.Drop = ddl(h.name, t.def.Name, h.parts)
+			x.Undo, x.Drop = indexDDL(h.name, t.def.Name, h.parts)
 			w.advice.Unused = append(w.advice.Unused, x)
 		}
 	}
@@ -74,7 +74,7 @@ func (w *work) shapesOfReads() {
 			Alone: a.alone()}
 		for _, h := range a.table.have {
 			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts,
-				func(p Part) bool { return !contains(a.equal, p.Column) }) {
+				func(p Part) bool { return !containsName(a.equal, p.Column) }) {
 				for _, p := range h.parts {
 					r.Unique = append(r.Unique, p.Column)
 				}

@@ -56,8 +56,8 @@ type scope struct {
 	order   []*access
 }
 
-// shapes returns what the statement does with each table that is known.
-func shapes(g grammar, q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) []*access {
+// readShapes returns what the statement does with each table that is known.
+func readShapes(g grammar, q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) []*access {
 	var out []*access
 	v := &selects{each: func(n ast.Node) {
 		s := &scope{g: g, query: q, all: &out, sources: map[string]*access{}}

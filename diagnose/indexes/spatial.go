@@ -91,13 +91,13 @@ func (w *work) storedPoint(a *access, name string, s *Spatial) bool {
 	case t.spatialIndex(name) == "":
 		s.Case, s.Steps = "a", w.indexPoint(t, c)
 	case !w.server.mariadb && !strings.Contains(t.line(name), "SRID"):
-		s.Case, s.Steps = "c", append([]string{"DROP INDEX " + quote(t.spatialIndex(name)) + " ON " +
-			quote(t.def.Name)}, w.indexPoint(t, c)...)
+		s.Case, s.Steps = "c", append([]string{"DROP INDEX " + quoteName(t.spatialIndex(name)) + " ON " +
+			quoteName(t.def.Name)}, w.indexPoint(t, c)...)
 	default:
 		return false
 	}
 	if len(s.Steps) == 1 {
-		s.Index, s.Undo = s.Steps[0], "DROP INDEX "+quote(t.def.Name+"_"+name)+" ON "+quote(t.def.Name)
+		s.Index, s.Undo = s.Steps[0], "DROP INDEX "+quoteName(t.def.Name+"_"+name)+" ON "+quoteName(t.def.Name)
 	}
 	return true
 }
@@ -115,7 +115,7 @@ func (t *table) line(name string) string {
 // indexPoint returns the statements that index a column: a spatial index wants NOT
 // NULL, and MySQL uses it only when the column is bound to one reference system.
 func (w *work) indexPoint(t *table, c column) []string {
-	name, col := quote(t.def.Name), quote(c.name)
+	name, col := quoteName(t.def.Name), quoteName(c.name)
 	var steps []string
 	bound := w.server.mariadb || strings.Contains(t.line(c.name), "SRID")
 	if c.null || !bound {
@@ -128,16 +128,16 @@ func (w *work) indexPoint(t *table, c column) []string {
 	if t.spatialIndex(c.name) != "" && bound && !c.null {
 		return steps
 	}
-	return append(steps, "CREATE SPATIAL INDEX "+quote(t.def.Name+"_"+c.name)+" ON "+name+" ("+col+")")
+	return append(steps, "CREATE SPATIAL INDEX "+quoteName(t.def.Name+"_"+c.name)+" ON "+name+" ("+col+")")
 }
 
 // storePoint returns the statements that store a point made of two columns. MySQL
 // generates it; MariaDB's generated columns cannot be NOT NULL, as a spatial index
 // wants, so there triggers fill it.
 func (w *work) storePoint(t *table, column string, from []string) []string {
-	name, col := quote(t.def.Name), quote(column)
-	value := "POINT(" + quote(from[0]) + ", " + quote(from[1]) + ")"
-	index := "CREATE SPATIAL INDEX " + quote(t.def.Name+"_"+column) + " ON " + name + " (" + col + ")"
+	name, col := quoteName(t.def.Name), quoteName(column)
+	value := "POINT(" + quoteName(from[0]) + ", " + quoteName(from[1]) + ")"
+	index := "CREATE SPATIAL INDEX " + quoteName(t.def.Name+"_"+column) + " ON " + name + " (" + col + ")"
 	if !w.server.mariadb {
 		return []string{
 			"ALTER TABLE " + name + " ADD COLUMN " + col + " POINT GENERATED ALWAYS AS (" + value +
@@ -145,13 +145,13 @@ func (w *work) storePoint(t *table, column string, from []string) []string {
 			index,
 		}
 	}
-	fresh := "POINT(NEW." + quote(from[0]) + ", NEW." + quote(from[1]) + ")"
+	fresh := "POINT(NEW." + quoteName(from[0]) + ", NEW." + quoteName(from[1]) + ")"
 	return []string{
 		"ALTER TABLE " + name + " ADD COLUMN " + col + " POINT INVISIBLE",
 		"UPDATE " + name + " SET " + col + " = " + value,
-		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_insert") + " BEFORE INSERT ON " + name +
+		"CREATE TRIGGER " + quoteName(t.def.Name+"_"+column+"_insert") + " BEFORE INSERT ON " + name +
 			" FOR EACH ROW SET NEW." + col + " = " + fresh,
-		"CREATE TRIGGER " + quote(t.def.Name+"_"+column+"_update") + " BEFORE UPDATE ON " + name +
+		"CREATE TRIGGER " + quoteName(t.def.Name+"_"+column+"_update") + " BEFORE UPDATE ON " + name +
 			" FOR EACH ROW SET NEW." + col + " = " + fresh,
 		"ALTER TABLE " + name + " MODIFY " + col + " POINT NOT NULL DEFAULT POINT(0, 0) INVISIBLE",
 		index,

@@ -195,7 +195,7 @@ func (c *count) list(id string, slots []int) (list string, slope, correlation fl
 		if calls > listsTo*len(slots) {
 			continue
 		}
-		s, r := fit(rows, lookups)
+		s, r := fitLine(rows, lookups)
 		if r >= leastCorrelation && s >= leastSlope && s <= mostSlope && r > correlation {
 			list, slope, correlation = other, s, r
 		}
@@ -203,9 +203,9 @@ func (c *count) list(id string, slots []int) (list string, slope, correlation fl
 	return list, slope, correlation
 }
 
-// fit returns how many ys come for each x, and how well the two go together, 0..1.
+// fitLine returns how many ys come for each x, and how well the two go together, 0..1.
 // Where x never changes, only an equal number in each request is a fit.
-func fit(x, y []float64) (slope, r float64) {
+func fitLine(x, y []float64) (slope, r float64) {
 	n := float64(len(x))
 	var sx, sy, sxx, syy, sxy float64
 	for i := range x {
@@ -258,9 +258,9 @@ func (c *count) classes(callers []kasoku.Caller) []kasoku.Query {
 	return out
 }
 
-// share says which part of the statements of a class that the requests issued is an
+// setShares says which part of the statements of a class that the requests issued is an
 // endpoint's.
-func share(callers []kasoku.Caller) {
+func setShares(callers []kasoku.Caller) {
 	all := map[string]float64{}
 	for _, x := range callers {
 		all[x.QueryID] += x.Calls

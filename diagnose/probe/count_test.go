@@ -72,7 +72,7 @@ func TestFit(t *testing.T) {
 		{"always other", []float64{4, 4, 4}, []float64{8, 8, 8}, 0, 0},
 		{"one row", []float64{1, 1, 1}, []float64{1, 1, 1}, 0, 0},
 	} {
-		if s, r := fit(x.rows, x.calls); s-x.slope > 1e-9 || x.slope-s > 1e-9 || r-x.close > 1e-9 || x.close-r > 1e-9 {
+		if s, r := fitLine(x.rows, x.calls); s-x.slope > 1e-9 || x.slope-s > 1e-9 || r-x.close > 1e-9 || x.close-r > 1e-9 {
 			t.Errorf("%s: slope %v, correlation %v", x.name, s, r)
 		}
 	}

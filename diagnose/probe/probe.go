@@ -258,7 +258,7 @@ func (p *prober) all(ctx context.Context) error {
 
 // idle lets time go by in which nothing is asked.
 func (p *prober) idle(ctx context.Context, length time.Duration) error {
-	return p.stretch(ctx, -1, 0, func() error { return wait(ctx, length) })
+	return p.stretch(ctx, -1, 0, func() error { return waitFor(ctx, length) })
 }
 
 // stretch adds a slot around what do does.
@@ -293,7 +293,7 @@ func (p *prober) ask(ctx context.Context, endpoint, n int) error {
 		default:
 			a.Codes[code]++
 		}
-		return wait(ctx, p.o.Gap)
+		return waitFor(ctx, p.o.Gap)
 	})
 }
 
@@ -335,11 +335,11 @@ func (p *prober) result(ctx context.Context) (*Result, error) {
 		res.Callers = append(res.Callers, callers...)
 	}
 	res.Queries, res.Background = c.classes(res.Callers), c.background()
-	share(res.Callers)
+	setShares(res.Callers)
 	return res, nil
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+func waitFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -131,7 +131,7 @@ func openFile(ctx context.Context, db *sql.DB, path string) *fileSource {
 			if n, err := f.growth.Bytes(); err != nil || n > 0 {
 				return f
 			}
-			if wait(ctx, shows/tries) != nil {
+			if waitFor(ctx, shows/tries) != nil {
 				break
 			}
 		}
@@ -155,11 +155,11 @@ func (f *fileSource) read(_ context.Context, slots []slot, end place) (statement
 		return statements{}, err
 	}
 	defer w.Close()
-	return collect(w, slots, end.offset)
+	return collectSource(w, slots, end.offset)
 }
 
-// collect reads entries and puts each into its slot by its offset.
-func collect(w *lines.Window, slots []slot, end int64) (statements, error) {
+// collectSource reads entries and puts each into its slot by its offset.
+func collectSource(w *lines.Window, slots []slot, end int64) (statements, error) {
 	var out []seen
 	t, window, err := slowlog.Collect(w, slowlog.Options{Kind: slowlog.Slow, KeepRaw: true,
 		Each: func(e *slowlog.Event, class int) {
@@ -262,7 +262,7 @@ func (t *tableSource) read(ctx context.Context, slots []slot, end place) (statem
 	if err := rows.Err(); err != nil {
 		return statements{}, err
 	}
-	return collect(lines.NewReader(&text, 0), slots, int64(text.Len()))
+	return collectSource(lines.NewReader(&text, 0), slots, int64(text.Len()))
 }
 
 // command reports whether a row is an administrator command, which the table has by

@@ -72,7 +72,7 @@ func FromTargets(targets []load.Target, s Selection) (out []Endpoint, skipped []
 			_, route, _ = strings.Cut(t.Name(), " ")
 		}
 		if !s.allowed(t.Method, route) {
-			skipped = skip(skipped, t.Method+" "+route, notIdempotent)
+			skipped = skipRoute(skipped, t.Method+" "+route, notIdempotent)
 			continue
 		}
 		i := slices.IndexFunc(out, func(e Endpoint) bool { return e.Method == t.Method && e.Route == route })
@@ -84,7 +84,7 @@ func FromTargets(targets []load.Target, s Selection) (out []Endpoint, skipped []
 	return out, skipped, nil
 }
 
-func skip(list []Skipped, endpoint, why string) []Skipped {
+func skipRoute(list []Skipped, endpoint, why string) []Skipped {
 	if slices.ContainsFunc(list, func(s Skipped) bool { return s.Endpoint == endpoint }) {
 		return list
 	}
@@ -121,7 +121,7 @@ func FromRecording(rec *kasoku.Recording, samples []Sample, s Selection) (out []
 		}
 		targets, why := s.requests(e, byMethod[e.Method])
 		if why != "" {
-			skipped = skip(skipped, e.Method+" "+e.Route, why)
+			skipped = skipRoute(skipped, e.Method+" "+e.Route, why)
 			continue
 		}
 		out = append(out, Endpoint{Method: e.Method, Route: e.Route, Targets: targets})
@@ -139,7 +139,7 @@ func (s *Selection) requests(e *kasoku.Endpoint, samples []located) ([]load.Targ
 		return nil, notIdempotent
 	case e.Method != http.MethodGet && e.Method != http.MethodHead:
 		return nil, "its body is in no log: name it in targets"
-	case e.Codes != nil && !answered(e):
+	case e.Codes != nil && !wasAnswered(e):
 		return nil, "it was never answered well"
 	}
 	var uris []string
@@ -162,8 +162,8 @@ func (s *Selection) requests(e *kasoku.Endpoint, samples []located) ([]load.Targ
 	return out, ""
 }
 
-// answered reports whether any answer was below 400.
-func answered(e *kasoku.Endpoint) bool {
+// wasAnswered reports whether any answer was below 400.
+func wasAnswered(e *kasoku.Endpoint) bool {
 	for code, n := range e.Codes {
 		if code < 400 && n > 0 {
 			return true

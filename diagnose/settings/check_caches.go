@@ -80,13 +80,13 @@ func checkQueryCache(l *look) {
 	hits, all := l.cacheHits()
 	switch {
 	case all < few:
-		l.well("only %s SELECTs", count(all))
+		l.well("only %s SELECTs", countWords(all))
 	case hits/all >= 0.2:
-		l.well("%s of %s", unit.Percent(hits/all), count(all))
+		l.well("%s of %s", unit.Percent(hits/all), countWords(all))
 	default:
 		l.fire(found{
 			title:    "The query cache seldom helps, and takes a lock each time",
-			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(hits/all), count(hits), count(all)),
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(hits/all), countWords(hits), countWords(all)),
 			level:    kasoku.Medium, counted: true, changes: append(l.to("query_cache_size", "0"),
 				l.to("query_cache_type", "OFF")...),
 			gain: "SELECTs without a lock that all of them share",
@@ -99,12 +99,12 @@ func checkPrunes(l *look) {
 	prunes := l.g(mysql.QcacheLowmemPrunes)
 	perDay, present := l.perDay(prunes), l.v("query_cache_size")
 	if prunes < 10 || perDay <= 98 {
-		l.well("%s, %s per day", count(prunes), count(perDay))
+		l.well("%s, %s per day", countWords(prunes), countWords(perDay))
 		return
 	}
 	f := found{
 		title:    "The query cache drops results for lack of memory",
-		measured: fmt.Sprintf("%s, %s per day", count(prunes), count(perDay)),
+		measured: fmt.Sprintf("%s, %s per day", countWords(prunes), countWords(perDay)),
 		level:    kasoku.Low, counted: true, gain: "More hits",
 	}
 	_, decided := l.decided["query_cache_size"]
@@ -115,7 +115,7 @@ func checkPrunes(l *look) {
 		f.note = "A larger one takes longer to search and to clear than it saves."
 	case l.affords(queryCache-present, mostBuffers):
 		f.changes = l.raise("query_cache_size", queryCache)
-		f.price = size(queryCache)
+		f.price = sizeWords(queryCache)
 	default:
 		f.note = l.unaffordable(mostBuffers)
 	}
@@ -132,18 +132,18 @@ func checkOpenTables(l *look) {
 	}
 	switch {
 	case lookups < few:
-		l.well("only %s look-ups", count(lookups))
+		l.well("only %s look-ups", countWords(lookups))
 	case hits/lookups >= 0.2:
-		l.well("%s of %s", unit.Percent(hits/lookups), count(lookups))
+		l.well("%s of %s", unit.Percent(hits/lookups), countWords(lookups))
 	default:
 		f := found{
 			title: "Tables are opened again and again", measured: fmt.Sprintf("%s of %s", unit.Percent(hits/lookups),
-				count(lookups)),
+				countWords(lookups)),
 			level: kasoku.Medium, counted: true, gain: "Statements without opening files",
 		}
-		want := max(leastOpenCache, sensible(2*l.s(mysql.OpenTables), true))
+		want := max(leastOpenCache, sensibleSize(2*l.s(mysql.OpenTables), true))
 		if files, ok := l.state.will("open_files_limit"); ok && files > 0 {
-			room := sensible((files-l.willOr("max_connections", 151)-10)/2, false)
+			room := sensibleSize((files-l.willOr("max_connections", 151)-10)/2, false)
 			if want > room {
 				want = room
 				f.note = "Bounded by open_files_limit."
@@ -158,13 +158,13 @@ func checkDefinitions(l *look) {
 	tables := float64(len(l.Schema.Tables))
 	present := l.v("table_definition_cache")
 	if present >= tables || present < 0 {
-		l.well("%s for %s tables%s", count(present), count(tables), l.seen())
+		l.well("%s for %s tables%s", countWords(present), countWords(tables), l.seen())
 		return
 	}
 	l.fire(found{
 		title: "There are more tables than definitions in memory", measured: fmt.Sprintf("%s for %s tables",
-			count(present), count(tables)),
-		level: kasoku.Medium, changes: l.raise("table_definition_cache", sensible(tables*1.2, true)),
+			countWords(present), countWords(tables)),
+		level: kasoku.Medium, changes: l.raise("table_definition_cache", sensibleSize(tables*1.2, true)),
 		gain: "Statements without reading definitions",
 	})
 }
@@ -173,13 +173,13 @@ func checkTableLocks(l *look) {
 	granted, waited := l.g(mysql.TableLocksImmediate), l.g(mysql.TableLocksWaited)
 	switch all := granted + waited; {
 	case all < few:
-		l.well("only %s locks", count(all))
+		l.well("only %s locks", countWords(all))
 	case granted/all >= 0.95:
-		l.well("%s of %s", unit.Percent(granted/all), count(all))
+		l.well("%s of %s", unit.Percent(granted/all), countWords(all))
 	default:
 		l.fire(found{
 			title: "Statements wait for locks of whole tables", measured: fmt.Sprintf("%s at once: %s of %s waited",
-				unit.Percent(granted/all), count(waited), count(all)),
+				unit.Percent(granted/all), countWords(waited), countWords(all)),
 			level: kasoku.High, counted: true, weight: urgent, gain: "Writers that do not stop all readers",
 			note: "MyISAM, and LOCK TABLES, lock whole tables: ALTER TABLE … ENGINE=InnoDB.",
 		})
@@ -196,14 +196,14 @@ func checkMyISAM(l *look) {
 	}
 	names, indexBytes := l.myISAM()
 	hits := 1 - reads/max(requests, 1)
-	fits := max(leastKeyBuffer, sensible(usedBytes*1.25, true))
+	fits := max(leastKeyBuffer, sensibleSize(usedBytes*1.25, true))
 	switch {
 	case requests >= few && hits < 0.95:
 		l.fireKeyReads(hits, requests, indexBytes)
 	case l.Memory.RAM > 0 && buffer >= keyShare*float64(l.Memory.RAM) && usedBytes < 0.9*buffer && buffer > fits:
 		l.fire(found{
 			title:    "The key buffer is larger than what uses it",
-			measured: fmt.Sprintf("%s of %s used", size(usedBytes), size(buffer)),
+			measured: fmt.Sprintf("%s of %s used", sizeWords(usedBytes), sizeWords(buffer)),
 			formula:  "Key_blocks_used × key_cache_block_size / key_buffer_size",
 			limit:    "< 90 %, of at least 5 % of the memory",
 			level:    kasoku.Medium, changes: l.lower("key_buffer_size", fits),
@@ -212,7 +212,7 @@ func checkMyISAM(l *look) {
 	}
 	if len(names) > 0 {
 		l.fire(found{
-			title: "Tables are MyISAM: " + listed(names), measured: unit.Counted(uint64(len(names)), "table",
+			title: "Tables are MyISAM: " + listWords(names), measured: unit.Counted(uint64(len(names)), "table",
 				"tables"), level: kasoku.High,
 			formula: "tables with ENGINE = MyISAM", limit: "any",
 			gain: "Rows that survive a crash, and locks of rows instead of tables",
@@ -220,19 +220,19 @@ func checkMyISAM(l *look) {
 		})
 	}
 	if len(l.advice) == 0 {
-		l.well("%s of %s used", size(usedBytes), size(buffer))
+		l.well("%s of %s used", sizeWords(usedBytes), sizeWords(buffer))
 	}
 }
 
 func (l *look) fireKeyReads(hits, requests, indexBytes float64) {
 	f := found{
 		title: "MyISAM's indexes are read from disk", measured: fmt.Sprintf("%s of %s", unit.Percent(max(hits, 0)),
-			count(requests)),
+			countWords(requests)),
 		formula: "1 − Key_reads / Key_read_requests", limit: "< 95 %", level: kasoku.Medium, counted: true,
 		gain: "Indexes in memory",
 		note: "Better: ALTER TABLE … ENGINE=InnoDB.",
 	}
-	want := sensible(indexBytes*1.25, true)
+	want := sensibleSize(indexBytes*1.25, true)
 	switch {
 	case indexBytes == 0:
 	case l.Memory.RAM == 0 || want > mostKeyShare*float64(l.Memory.RAM):

@@ -51,13 +51,13 @@ const leastFiles = 65535
 func checkOpenFiles(l *look) {
 	open, limit := l.s(mysql.OpenFiles), l.v("open_files_limit")
 	if limit <= 0 || open/limit <= 0.85 {
-		l.well("%s of %s", count(open), count(limit))
+		l.well("%s of %s", countWords(open), countWords(limit))
 		return
 	}
 	l.fire(found{
 		title: "The server runs out of open files", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(open/limit),
-			count(open), count(limit)),
-		level: kasoku.High, changes: l.raise("open_files_limit", max(leastFiles, sensible(2*open, true))),
+			countWords(open), countWords(limit)),
+		level: kasoku.High, changes: l.raise("open_files_limit", max(leastFiles, sensibleSize(2*open, true))),
 		gain: "No more \"Too many open files\"",
 		note: "Below systemd the unit's LimitNOFILE must allow it too.",
 	})
@@ -76,25 +76,25 @@ func moreConnections(used, limit float64) float64 {
 func checkMaxConnections(l *look) {
 	used, limit := l.s(mysql.MaxUsedConnections), l.v("max_connections")
 	if limit <= 0 || used/limit <= 0.85 {
-		l.well("%s of %s", count(used), count(limit))
+		l.well("%s of %s", countWords(used), countWords(limit))
 		return
 	}
 	f := found{
 		title: "Connections run up to max_connections", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(used/limit),
-			count(used), count(limit)),
+			countWords(used), countWords(limit)),
 		level: kasoku.High, gain: "No Error 1040, \"Too many connections\"",
 		note: "First cap the application's pool below the limit and keep its connections open (POOL-02): more connections do not make the server faster.",
 	}
 	if refused, ok := l.Status[mysql.ConnectionErrorsMaxConnections]; ok && refused > 0 {
-		f.measured += fmt.Sprintf("; refused %s", count(refused))
+		f.measured += fmt.Sprintf("; refused %s", countWords(refused))
 	}
 	more := moreConnections(used, limit)
 	each := l.modestThread()
 	if l.Memory.RAM > 0 && each*more <= float64(l.Memory.RAM)*0.4 {
 		f.changes = l.raise("max_connections", more)
-		f.price = fmt.Sprintf("%s for each connection that is busy, %s with all of them", size(each), size(each*more))
+		f.price = fmt.Sprintf("%s for each connection that is busy, %s with all of them", sizeWords(each), sizeWords(each*more))
 	} else if l.Memory.RAM > 0 {
-		f.note += fmt.Sprintf(" %s connections would take up to %s.", count(more), size(each*more))
+		f.note += fmt.Sprintf(" %s connections would take up to %s.", countWords(more), sizeWords(each*more))
 	} else {
 		f.note += " " + l.unaffordable(mostBuffers)
 	}
@@ -105,9 +105,9 @@ func checkAborted(l *look) {
 	aborted, all := l.g(mysql.AbortedConnects), l.g(mysql.Connections)
 	switch {
 	case all < few:
-		l.well("only %s connections", count(all))
+		l.well("only %s connections", countWords(all))
 	case aborted/all <= 0.03:
-		l.well("%s of %s", unit.Percent(aborted/all), count(all))
+		l.well("%s of %s", unit.Percent(aborted/all), countWords(all))
 	default:
 		note := "Look at passwords, at health checks that only open the port, and at connect_timeout."
 		if l.maria() {
@@ -115,7 +115,7 @@ func checkAborted(l *look) {
 		}
 		l.fire(found{
 			title: "Clients fail to log in", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(aborted/all),
-				count(aborted), count(all)),
+				countWords(aborted), countWords(all)),
 			level: kasoku.Medium, counted: true, gain: "Connections that are good for something", note: note,
 		})
 	}
@@ -132,7 +132,7 @@ func checkNameResolve(l *look) {
 		note: "Accounts that name a host stop working, and 127.0.0.1 is no longer localhost: `SELECT user, host FROM mysql.user` must show addresses or %.",
 	}
 	if names := l.namedHosts(); len(names) > 0 {
-		f.note = "Not as it is: these accounts are known by a name, " + listed(names) + ". Give them addresses first."
+		f.note = "Not as it is: these accounts are known by a name, " + listWords(names) + ". Give them addresses first."
 		l.fire(f)
 		return
 	}
@@ -173,7 +173,7 @@ func (s *state) threadCache() float64 {
 
 func checkThreadCache(l *look) {
 	if v := l.v("thread_cache_size"); v > 0 {
-		l.well("%s", count(v))
+		l.well("%s", countWords(v))
 		return
 	}
 	l.fire(found{
@@ -189,13 +189,13 @@ func checkThreadHits(l *look) {
 	case l.willOr("thread_cache_size", 0) == 0:
 		l.well("thread_cache_size is 0")
 	case all < few:
-		l.well("only %s connections", count(all))
+		l.well("only %s connections", countWords(all))
 	case hits > 0.5:
-		l.well("%s of %s", unit.Percent(hits), count(all))
+		l.well("%s of %s", unit.Percent(hits), countWords(all))
 	default:
 		f := found{
 			title: "Most connections start a thread", measured: fmt.Sprintf("%s: %s threads for %s connections",
-				unit.Percent(max(hits, 0)), count(created), count(all)),
+				unit.Percent(max(hits, 0)), countWords(created), countWords(all)),
 			level: kasoku.Medium, counted: true, changes: l.raise("thread_cache_size", l.threadCache()),
 			gain: "Cheaper connections",
 			note: "A pool that keeps its connections open saves more.",

@@ -112,7 +112,7 @@ func checkSyncs(l *look) {
 	binlog, _ := l.number("sync_binlog")
 	syncing := flush == 1 || flush == 3 || binlog > 0 && on(l.Variables["log_bin"])
 	ratio, perSec := syncs/max(commits, 1), l.perSec(syncs)
-	measured := fmt.Sprintf("%s for %s commits, %s per second", count(syncs), count(commits), count(perSec))
+	measured := fmt.Sprintf("%s for %s commits, %s per second", countWords(syncs), countWords(commits), countWords(perSec))
 	if !syncing || commits < few || ratio < syncsPerCommit || perSec < syncsPerSec {
 		l.well("%s", measured)
 		return
@@ -172,7 +172,7 @@ func checkBinlog(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The binary log is written, and nobody reads it", measured: count(n) + " transactions",
+		title: "The binary log is written, and nobody reads it", measured: countWords(n) + " transactions",
 		level: kasoku.Medium, counted: true,
 		changes: l.to("log_bin", "OFF"),
 		gain:    "One write and one sync less for each commit. In a write-up performance fell a lot when an upgrade to MySQL 8 had switched it on; switching it off had a \"big effect\"",
@@ -183,7 +183,7 @@ func checkBinlog(l *look) {
 
 func checkWriteTime(l *look) {
 	flush, mean := l.v("innodb_flush_log_at_trx_commit"), l.System.WriteTime
-	measured := fmt.Sprintf("%s for each of %s", unit.Duration(mean), count(l.System.Writes))
+	measured := fmt.Sprintf("%s for each of %s", unit.Duration(mean), countWords(l.System.Writes))
 	switch {
 	case flush == 1 || flush == 3:
 		l.well("commits wait for the disk: DBC-01 first")
@@ -206,7 +206,7 @@ const redoRate = 10 << 20
 func checkRedoOff(l *look) {
 	flush, written := l.v("innodb_flush_log_at_trx_commit"), l.g(mysql.InnodbOSLogWritten)
 	perSec := l.perSec(written)
-	measured := size(perSec) + " per second"
+	measured := sizeWords(perSec) + " per second"
 	switch {
 	case off(l.Words["Innodb_redo_log_enabled"]):
 		l.well("the redo log is off")
@@ -240,7 +240,7 @@ func checkHashIndex(l *look) {
 	if l.has(mysql.InnodbAdaptiveHashHashSearches) {
 		hash := l.g(mysql.InnodbAdaptiveHashHashSearches)
 		all := hash + l.g(mysql.InnodbAdaptiveHashNonHashSearches)
-		f.measured = fmt.Sprintf("%s: %s of %s", unit.Percent(hash/max(all, 1)), count(hash), count(all))
+		f.measured = fmt.Sprintf("%s: %s of %s", unit.Percent(hash/max(all, 1)), countWords(hash), countWords(all))
 		if all < few || hash/all >= hashHelps {
 			l.well("%s", f.measured)
 			return
@@ -248,7 +248,7 @@ func checkHashIndex(l *look) {
 	} else {
 		writes, reads := l.writes(), l.g(mysql.ComSelect)
 		all := writes + reads
-		f.measured = fmt.Sprintf("%s: %s of %s write", unit.Percent(writes/max(all, 1)), count(writes), count(all))
+		f.measured = fmt.Sprintf("%s: %s of %s write", unit.Percent(writes/max(all, 1)), countWords(writes), countWords(all))
 		if all < few || writes/all < 0.5 {
 			l.well("%s", f.measured)
 			return

@@ -76,7 +76,7 @@ func checkFilePerTable(l *look) {
 
 func checkSolidDisk(l *look) {
 	neighbors, capacity := l.v("innodb_flush_neighbors"), l.v("innodb_io_capacity")
-	measured := fmt.Sprintf("innodb_flush_neighbors %s, innodb_io_capacity %s", count(neighbors), count(capacity))
+	measured := fmt.Sprintf("innodb_flush_neighbors %s, innodb_io_capacity %s", countWords(neighbors), countWords(capacity))
 	if *l.System.Rotational {
 		l.well("%s; the disk turns", measured)
 		return
@@ -84,14 +84,14 @@ func checkSolidDisk(l *look) {
 	if neighbors != 0 {
 		l.fire(found{
 			title:    "Pages are written with their neighbours, which a solid-state disk has no use for",
-			measured: count(neighbors), level: kasoku.Medium,
+			measured: countWords(neighbors), level: kasoku.Medium,
 			formula: "innodb_flush_neighbors on a solid-state disk", limit: "≠ 0",
 			changes: l.to("innodb_flush_neighbors", "0"), gain: "Fewer pages written",
 		})
 	}
 	if capacity <= 200 {
 		l.fire(found{
-			title: "InnoDB writes as if its disk were turning", measured: count(capacity), level: kasoku.Medium,
+			title: "InnoDB writes as if its disk were turning", measured: countWords(capacity), level: kasoku.Medium,
 			formula: "innodb_io_capacity on a solid-state disk", limit: "≤ 200", changes: l.solid(),
 			gain:  "Changed pages are written in the background, not by those who wait",
 			price: "Up to 2,000 pages per second written in the background",
@@ -115,7 +115,7 @@ func checkWaitFree(l *look) {
 		return
 	}
 	f := found{
-		title: "Statements wait until pages are written out", measured: count(waits), level: kasoku.High,
+		title: "Statements wait until pages are written out", measured: countWords(waits), level: kasoku.High,
 		counted: true, gain: "Free pages at hand",
 	}
 	turns := l.System.Rotational != nil && *l.System.Rotational
@@ -138,13 +138,13 @@ func checkReadAhead(l *look) {
 	ahead, evicted := l.g(mysql.InnodbBufferPoolReadAhead), l.g(mysql.InnodbBufferPoolReadAheadEvicted)
 	switch {
 	case ahead < few:
-		l.well("only %s pages", count(ahead))
+		l.well("only %s pages", countWords(ahead))
 	case evicted/ahead <= 0.2:
-		l.well("%s of %s", unit.Percent(evicted/ahead), count(ahead))
+		l.well("%s of %s", unit.Percent(evicted/ahead), countWords(ahead))
 	default:
 		f := found{
 			title:    "Pages are read ahead and dropped unused",
-			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(evicted/ahead), count(evicted), count(ahead)),
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(evicted/ahead), countWords(evicted), countWords(ahead)),
 			level:    kasoku.Medium, counted: true, changes: l.raise("innodb_read_ahead_threshold", mostReadAhead),
 			gain: "Fewer reads from disk",
 		}
@@ -168,11 +168,11 @@ func checkHistory(l *look) {
 		length = l.s(mysql.InnodbHistoryListLength)
 	}
 	if length <= longHistory {
-		l.well("%s", count(length))
+		l.well("%s", countWords(length))
 		return
 	}
 	l.fire(found{
-		title: "Old versions of rows pile up", measured: count(length), level: kasoku.High,
+		title: "Old versions of rows pile up", measured: countWords(length), level: kasoku.High,
 		changes: l.raise("innodb_purge_threads", purgeThreads),
 		gain:    "Reads that skip fewer old versions",
 		note:    "A transaction that stays open keeps them: look for it first (MYS-34).",

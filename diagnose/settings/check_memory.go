@@ -51,8 +51,8 @@ func checkPossible(l *look) {
 	ram := float64(l.Memory.RAM)
 	limit, now := l.v("max_connections"), newState(l.Input)
 	threads, all := now.threads(limit), now.footprint(limit)
-	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), size(all), size(ram),
-		size(threads), connections(limit))
+	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), sizeWords(all), sizeWords(ram),
+		sizeWords(threads), connectionWords(limit))
 	changes := l.lowerBuffers(ram)
 	if all <= ram*mostMemory && len(changes) == 0 {
 		l.well("%s", measured)
@@ -62,7 +62,7 @@ func checkPossible(l *look) {
 		title: "In the worst case the server takes more memory than there is", measured: measured, level: kasoku.Low,
 		changes: changes,
 		gain:    "The kernel kills no process for lack of memory",
-		note:    fmt.Sprintf("That is when all connections sort, join and fill a temporary table at once; at most %s were open.", connections(l.used())),
+		note:    fmt.Sprintf("That is when all connections sort, join and fill a temporary table at once; at most %s were open.", connectionWords(l.used())),
 	}
 	if len(changes) > 0 {
 		f.weight = costly
@@ -103,12 +103,12 @@ func (l *look) fewerConnections(ram float64) []change {
 func checkReached(l *look) {
 	ram, now := float64(l.Memory.RAM), newState(l.Input)
 	reached, likely := now.footprint(l.used()), now.likelyFootprint()
-	measured := fmt.Sprintf("%s: %s of %s with %s", unit.Percent(reached/ram), size(reached), size(ram),
-		connections(l.used()))
+	measured := fmt.Sprintf("%s: %s of %s with %s", unit.Percent(reached/ram), sizeWords(reached), sizeWords(ram),
+		connectionWords(l.used()))
 	f := found{
 		title: "The server takes more memory than its host can give", measured: measured, level: kasoku.Medium,
 		gain: "No swapping, and no process killed for lack of memory",
-		note: fmt.Sprintf("%s: %s. With %s at once it is %s.", l.Memory.From, size(ram),
+		note: fmt.Sprintf("%s: %s. With %s at once it is %s.", l.Memory.From, sizeWords(ram),
 			unit.Counted(uint64(l.statements()), "statement", "statements"), unit.Percent(likely/ram)),
 	}
 	if l.likelyFootprint() > ram*mostMemory {
@@ -141,7 +141,7 @@ func checkOthers(l *look) {
 	ram, limit := float64(l.Memory.RAM), l.v("max_connections")
 	others := float64(l.Memory.Others)
 	all := newState(l.Input).footprint(limit) + others
-	measured := fmt.Sprintf("%s + %s of others, of %s", size(all-others), size(others), size(ram))
+	measured := fmt.Sprintf("%s + %s of others, of %s", sizeWords(all-others), sizeWords(others), sizeWords(ram))
 	f := found{
 		title: "In the worst case the server takes memory that other processes hold", measured: measured,
 		level: kasoku.Low,
@@ -185,5 +185,5 @@ func (l *look) shrinkPool() []change {
 	if target < leastPool || target >= pool {
 		return nil
 	}
-	return l.to("innodb_buffer_pool_size", whole(target))
+	return l.to("innodb_buffer_pool_size", wholeWords(target))
 }

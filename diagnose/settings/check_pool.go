@@ -160,19 +160,19 @@ func (l *look) growPool(f *found) {
 	target := min(l.poolSize(want, true), room)
 	if target < pool*growth {
 		f.note += fmt.Sprintf("More does not fit: %s, %s, leaves %s for the pool.", l.Memory.From,
-			size(float64(l.Memory.RAM)), size(max(room, 0)))
+			sizeWords(float64(l.Memory.RAM)), sizeWords(max(room, 0)))
 		return
 	}
-	f.changes = l.to("innodb_buffer_pool_size", whole(target))
-	f.price = size(target-pool) + " of " + size(float64(l.Memory.RAM))
+	f.changes = l.to("innodb_buffer_pool_size", wholeWords(target))
+	f.price = sizeWords(target-pool) + " of " + sizeWords(float64(l.Memory.RAM))
 	if room < l.poolSize(want, true) {
-		f.note += fmt.Sprintf("All of it would take %s; %s leaves %s.", size(want), l.Memory.From, size(room))
+		f.note += fmt.Sprintf("All of it would take %s; %s leaves %s.", sizeWords(want), l.Memory.From, sizeWords(room))
 	}
 }
 
 func checkPoolData(l *look) {
 	pool, data := l.will("innodb_buffer_pool_size"), l.innodbBytes()
-	measured := fmt.Sprintf("%s for %s%s", size(pool), size(data), l.seen())
+	measured := fmt.Sprintf("%s for %s%s", sizeWords(pool), sizeWords(data), l.seen())
 	if pool >= data {
 		l.well("%s", measured)
 		return
@@ -190,13 +190,13 @@ func checkPoolHits(l *look) {
 	all := requests + reads
 	switch hits := requests / max(all, 1); {
 	case all < few:
-		l.well("only %s pages", count(all))
+		l.well("only %s pages", countWords(all))
 	case !l.misses():
-		l.well("%s of %s", unit.Percent(hits), count(all))
+		l.well("%s of %s", unit.Percent(hits), countWords(all))
 	default:
 		f := found{
 			title: "Pages are read from disk", measured: fmt.Sprintf("%s: %s of %s were not in the pool",
-				unit.Percent(hits), count(reads), count(all)),
+				unit.Percent(hits), countWords(reads), countWords(all)),
 			level: kasoku.Medium, counted: true, gain: "Reads from memory",
 		}
 		pool := l.will("innodb_buffer_pool_size")
@@ -219,13 +219,13 @@ func checkInstances(l *look) {
 	pool, present := l.will("innodb_buffer_pool_size"), l.v("innodb_buffer_pool_instances")
 	want := l.parts(pool)
 	if present == want {
-		l.well("%s for %s", count(present), size(pool))
+		l.well("%s for %s", countWords(present), sizeWords(pool))
 		return
 	}
 	l.fire(found{
 		title: "The buffer pool has another number of parts than fits it", measured: fmt.Sprintf("%s for %s and %s",
-			count(present), size(pool), unit.Counted(uint64(max(l.System.Cores, 0)), "core", "cores")),
-		level: kasoku.Low, changes: l.to("innodb_buffer_pool_instances", whole(want)),
+			countWords(present), sizeWords(pool), unit.Counted(uint64(max(l.System.Cores, 0)), "core", "cores")),
+		level: kasoku.Low, changes: l.to("innodb_buffer_pool_instances", wholeWords(want)),
 		gain: "Less waiting for the locks of the pool, under many threads",
 	})
 }
@@ -235,17 +235,17 @@ func checkChunks(l *look) {
 	parts := l.willOr("innodb_buffer_pool_instances", 1)
 	step := chunk * max(parts, 1)
 	if chunk < leastChunk || math.Mod(pool, step) == 0 {
-		l.well("%s in steps of %s", size(pool), size(max(step, 0)))
+		l.well("%s in steps of %s", sizeWords(pool), sizeWords(max(step, 0)))
 		return
 	}
 	aligned := math.Floor(pool/step) * step
 	f := found{
-		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", size(pool),
-			size(step)),
+		title: "The buffer pool is no whole number of chunks", measured: fmt.Sprintf("%s in steps of %s", sizeWords(pool),
+			sizeWords(step)),
 		level: kasoku.High, gain: "The server takes what is written: it rounds up by itself",
 	}
 	if aligned >= leastPool {
-		f.changes = l.to("innodb_buffer_pool_size", whole(aligned))
+		f.changes = l.to("innodb_buffer_pool_size", wholeWords(aligned))
 	}
 	l.fire(f)
 }

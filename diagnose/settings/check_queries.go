@@ -75,7 +75,7 @@ func (l *look) grow(f *found, share, target float64, names ...string) {
 		f.changes = append(f.changes, l.raise(n, target)...)
 	}
 	if len(f.changes) > 0 {
-		f.price = fmt.Sprintf("Up to %s with %s at once", size(more), unit.Counted(uint64(l.statements()), "statement",
+		f.price = fmt.Sprintf("Up to %s with %s at once", sizeWords(more), unit.Counted(uint64(l.statements()), "statement",
 			"statements"))
 		f.note += " It counts for connections opened afterwards: restart the application, or let its pool open new ones."
 	}
@@ -85,13 +85,13 @@ func checkSorts(l *look) {
 	passes, sorts := l.g(mysql.SortMergePasses), l.g(mysql.SortScan)+l.g(mysql.SortRange)
 	switch {
 	case sorts < few:
-		l.well("only %s sorts", count(sorts))
+		l.well("only %s sorts", countWords(sorts))
 	case passes/sorts <= 0.1:
-		l.well("%s of %s", unit.Percent(passes/sorts), count(sorts))
+		l.well("%s of %s", unit.Percent(passes/sorts), countWords(sorts))
 	default:
 		f := found{
 			title: "Sorts go to disk", measured: fmt.Sprintf("%s: %s merges for %s sorts", unit.Percent(passes/sorts),
-				count(passes), count(sorts)),
+				countWords(passes), countWords(sorts)),
 			level: kasoku.Medium, counted: true, gain: "Sorts in memory",
 			note: "An index in the order of ORDER BY saves the sort itself.",
 		}
@@ -103,11 +103,11 @@ func checkSorts(l *look) {
 func checkJoins(l *look) {
 	n := l.g(mysql.SelectRangeCheck) + l.g(mysql.SelectFullJoin)
 	if perDay := l.perDay(n); n < 10 || perDay <= 250 {
-		l.well("%s, %s per day", count(n), count(perDay))
+		l.well("%s, %s per day", countWords(n), countWords(perDay))
 		return
 	}
 	f := found{
-		title: "Joins read whole tables", measured: fmt.Sprintf("%s, %s per day", count(n), count(l.perDay(n))),
+		title: "Joins read whole tables", measured: fmt.Sprintf("%s, %s per day", countWords(n), countWords(l.perDay(n))),
 		level: kasoku.Medium, counted: true, gain: "Fewer rows read",
 		note: "Indexes on the columns of the join mend this; the buffer only makes it bearable. `kasoku slowlog` and EXPLAIN name the statements.",
 	}
@@ -123,19 +123,19 @@ func checkTemporary(l *look) {
 	}
 	switch {
 	case all < few:
-		l.well("only %s temporary tables", count(all))
+		l.well("only %s temporary tables", countWords(all))
 	case disk/all <= 0.25:
-		l.well("%s of %s", unit.Percent(disk/all), count(all))
+		l.well("%s of %s", unit.Percent(disk/all), countWords(all))
 	default:
 		f := found{
 			title: "Temporary tables go to disk", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(disk/all),
-				count(disk), count(all)),
+				countWords(disk), countWords(all)),
 			level: kasoku.Medium, counted: true, gain: "GROUP BY, DISTINCT and UNION in memory",
 			note: "Columns of type TEXT and BLOB, and wide results, go to disk whatever the size: select fewer columns.",
 		}
 		switch {
 		case limit >= mostTemp:
-			f.note += " " + size(limit) + " in memory is enough: make the results smaller."
+			f.note += " " + sizeWords(limit) + " in memory is enough: make the results smaller."
 		case l.tempTable():
 			l.grow(&f, mostTemporaries, temporaries, "tmp_table_size")
 		default:
@@ -149,13 +149,13 @@ func checkBinlogCache(l *look) {
 	use, disk := l.g(mysql.BinlogCacheUse), l.g(mysql.BinlogCacheDiskUse)
 	switch hits := (use - disk) / max(use, 1); {
 	case use < few:
-		l.well("only %s transactions", count(use))
+		l.well("only %s transactions", countWords(use))
 	case hits >= 0.9:
-		l.well("%s of %s", unit.Percent(hits), count(use))
+		l.well("%s of %s", unit.Percent(hits), countWords(use))
 	default:
 		f := found{
 			title:    "Transactions are too large for the binary log's cache",
-			measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), count(disk), count(use)),
+			measured: fmt.Sprintf("%s: %s of %s went to disk", unit.Percent(max(hits, 0)), countWords(disk), countWords(use)),
 			level:    kasoku.Medium, counted: true, gain: "COMMIT without a temporary file",
 			note: "Without replicas the binary log may not be needed at all (DBC-02).",
 		}

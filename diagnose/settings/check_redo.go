@@ -47,12 +47,12 @@ func redoChecks() []*check {
 func checkLogWaits(l *look) {
 	waits, writes := l.g(mysql.InnodbLogWaits), l.g(mysql.InnodbLogWrites)
 	if waits == 0 || waits/max(writes, 1) <= 1e-6 {
-		l.well("%s for %s writes", count(waits), count(writes))
+		l.well("%s for %s writes", countWords(waits), countWords(writes))
 		return
 	}
 	f := found{
 		title: "Transactions wait for room in the redo log's buffer", measured: fmt.Sprintf("%s for %s writes",
-			count(waits), count(writes)),
+			countWords(waits), countWords(writes)),
 		level: kasoku.High, counted: true, weight: urgent, gain: "Large transactions without waiting",
 	}
 	l.growLogBuffer(&f)
@@ -66,13 +66,13 @@ func checkLogWrites(l *look) {
 	case waits == 0:
 		l.well("nothing waited: Innodb_log_waits is 0")
 	case requests < few || hits >= 0.9:
-		l.well("%s of %s", unit.Percent(max(hits, 0)), count(requests))
+		l.well("%s of %s", unit.Percent(max(hits, 0)), countWords(requests))
 	default:
 		f := found{
 			title: "The redo log's buffer is written out often, and transactions wait", level: kasoku.Medium,
 			counted: true,
 			measured: fmt.Sprintf("%s: %s writes for %s requests, %s waited", unit.Percent(max(hits, 0)),
-				count(writes), count(requests), count(waits)),
+				countWords(writes), countWords(requests), countWords(waits)),
 			gain: "Fewer, larger writes",
 		}
 		if d, ok := l.decided["innodb_log_buffer_size"]; ok {
@@ -88,12 +88,12 @@ func (l *look) growLogBuffer(f *found) {
 	present := l.v("innodb_log_buffer_size")
 	switch {
 	case present >= logBuffer:
-		f.note = size(present) + " is enough: the disk is slow, or transactions are very large."
+		f.note = sizeWords(present) + " is enough: the disk is slow, or transactions are very large."
 	case !l.affords(logBuffer-present, mostBuffers):
 		f.note = l.unaffordable(mostBuffers)
 	default:
 		f.changes = l.raise("innodb_log_buffer_size", logBuffer)
-		f.price = size(logBuffer - present)
+		f.price = sizeWords(logBuffer - present)
 	}
 }
 
@@ -110,20 +110,20 @@ func checkRedo(l *look) {
 		files = n
 	}
 	total := one * files
-	measured := fmt.Sprintf("%s: %s for a pool of %s", unit.Percent(total/max(pool, 1)), size(total), size(pool))
+	measured := fmt.Sprintf("%s: %s for a pool of %s", unit.Percent(total/max(pool, 1)), sizeWords(total), sizeWords(pool))
 	if total >= leastShare*pool || total >= mostCapacity {
 		l.well("%s", measured)
 		return
 	}
-	target := min(max(sensible(redoShare*pool, true), leastRedo), mostCapacity)
+	target := min(max(sensibleSize(redoShare*pool, true), leastRedo), mostCapacity)
 	f := found{
 		title: "The redo log is small for the buffer pool", measured: measured, level: kasoku.Medium,
 		gain:  "Changed pages are written later, and together",
-		price: size(target-total) + " of disk; a longer start after a crash",
+		price: sizeWords(target-total) + " of disk; a longer start after a crash",
 		note:  "A quarter of the pool.",
 	}
 	if l.fitsDisk(&f, target-total) {
-		f.changes = l.raise("innodb_log_file_size", sensible(target/files, true))
+		f.changes = l.raise("innodb_log_file_size", sensibleSize(target/files, true))
 	}
 	l.fire(f)
 }
@@ -132,13 +132,13 @@ func checkRedo(l *look) {
 func checkCapacity(l *look, pool float64) {
 	capacity, written := l.v("innodb_redo_log_capacity"), l.g(mysql.InnodbOSLogWritten)
 	if l.span() < leastRate {
-		l.well("%s; counted for %s only", size(capacity), unit.Elapsed(l.span()))
+		l.well("%s; counted for %s only", sizeWords(capacity), unit.Elapsed(l.span()))
 		return
 	}
 	perHour := l.perSec(written) * time.Hour.Seconds()
 	// More than the pool holds changed pages of is of little use.
 	want := max(min(perHour, max(pool, gib), mostCapacity), leastCapacity)
-	measured := fmt.Sprintf("%s; %s written per hour", size(capacity), size(perHour))
+	measured := fmt.Sprintf("%s; %s written per hour", sizeWords(capacity), sizeWords(perHour))
 	if capacity >= want {
 		l.well("%s", measured)
 		return
@@ -149,8 +149,8 @@ func checkCapacity(l *look, pool float64) {
 		gain:    "Changed pages are written later, and together",
 		note:    "At most as large as the buffer pool, or 1 GiB.",
 	}
-	target := min(sensible(want, true), mostCapacity)
-	f.price = size(target-capacity) + " of disk; a longer start after a crash"
+	target := min(sensibleSize(want, true), mostCapacity)
+	f.price = sizeWords(target-capacity) + " of disk; a longer start after a crash"
 	if l.fitsDisk(&f, target-capacity) {
 		f.changes = l.raise("innodb_redo_log_capacity", target)
 	}
@@ -160,7 +160,7 @@ func checkCapacity(l *look, pool float64) {
 // fitsDisk reports whether the disk has room for so much more, where that is known.
 func (l *look) fitsDisk(f *found, more float64) bool {
 	if free := float64(l.System.FreeBytes); free > 0 && more > free*diskShare {
-		f.note += fmt.Sprintf(" Not proposed: only %s are free on its disk.", size(free))
+		f.note += fmt.Sprintf(" Not proposed: only %s are free on its disk.", sizeWords(free))
 		f.price = ""
 		return false
 	}

@@ -64,7 +64,7 @@ func (l *look) tellAppliers() {
 		}
 		if threads <= 1 {
 			l.fire(found{
-				title: "One thread applies all changes", measured: count(threads), level: kasoku.Medium,
+				title: "One thread applies all changes", measured: countWords(threads), level: kasoku.Medium,
 				weight: costly, formula: name, limit: "≤ 1",
 				changes: l.raise(name, replicaThreads), gain: "A replica that keeps up with many writers",
 				note: "While the replica is stopped: STOP REPLICA before it, START REPLICA behind it.",

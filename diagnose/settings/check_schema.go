@@ -75,22 +75,22 @@ func (l *look) tellHoles() {
 	some, rest := first(holed)
 	for _, t := range some {
 		l.fire(found{
-			title: "Table " + name(t.Table) + " has holes", measured: fmt.Sprintf("%s: %s", unit.Percent(share(t)),
-				size(float64(t.FreeBytes))),
+			title: "Table " + tableName(t.Table) + " has holes", measured: fmt.Sprintf("%s: %s", unit.Percent(share(t)),
+				sizeWords(float64(t.FreeBytes))),
 			formula: "DATA_FREE / (DATA_LENGTH + INDEX_LENGTH + DATA_FREE)", limit: "> 10 %, from 100 MiB on",
 			level: kasoku.Medium,
-			gain:  "Fewer pages to read and to keep", note: "OPTIMIZE TABLE " + quoted(t.Table) +
+			gain:  "Fewer pages to read and to keep", note: "OPTIMIZE TABLE " + quoteTable(t.Table) +
 				"; it writes the table anew." + rest,
 		})
 	}
 }
 
-func name(t mysql.Table) string   { return t.Schema + "." + t.Name }
-func quoted(t mysql.Table) string { return mysql.QuoteParts(t.Schema, t.Name) }
+func tableName(t mysql.Table) string  { return t.Schema + "." + t.Name }
+func quoteTable(t mysql.Table) string { return mysql.QuoteParts(t.Schema, t.Name) }
 
-// greatest returns the greatest number of an integer type, such as int(11) unsigned;
+// greatestValue returns the greatest number of an integer type, such as int(11) unsigned;
 // 0 for a type that is none.
-func greatest(kind string) float64 {
+func greatestValue(kind string) float64 {
 	kind = strings.ToLower(kind)
 	word := kind
 	if i := strings.IndexAny(kind, " ("); i >= 0 {
@@ -109,17 +109,17 @@ func greatest(kind string) float64 {
 
 func (l *look) tellEnds() {
 	for _, t := range l.Schema.Tables {
-		end := greatest(t.AutoType)
+		end := greatestValue(t.AutoType)
 		if end == 0 || float64(t.Next)/end < nearTheEnd {
 			continue
 		}
 		share := float64(t.Next) / end
 		l.fire(found{
-			title:    "Table " + name(t.Table) + " runs out of numbers",
-			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(share), count(float64(t.Next)), t.AutoType),
+			title:    "Table " + tableName(t.Table) + " runs out of numbers",
+			measured: fmt.Sprintf("%s: %s of %s", unit.Percent(share), countWords(float64(t.Next)), t.AutoType),
 			formula:  "AUTO_INCREMENT / greatest of its type", limit: "≥ 75 %", level: kasoku.High, weight: urgent,
 			gain: "INSERT goes on beyond the end", note: "Make the column BIGINT UNSIGNED with ALTER TABLE " +
-				quoted(t.Table) + " MODIFY …; columns that refer to it, too.",
+				quoteTable(t.Table) + " MODIFY …; columns that refer to it, too.",
 		})
 	}
 }
@@ -132,14 +132,14 @@ func (l *look) tellRatios() {
 			continue
 		}
 		if r := float64(t.IndexBytes) / float64(t.DataBytes); r < leastIndexes || r > mostIndexes {
-			names = append(names, fmt.Sprintf("%s %s", name(t.Table), unit.Fixed(r, 2)))
+			names = append(names, fmt.Sprintf("%s %s", tableName(t.Table), unit.Fixed(r, 2)))
 		}
 	}
 	if len(names) == 0 {
 		return
 	}
 	l.fire(found{
-		title: "Indexes are small or large beside their tables", measured: listed(names), level: kasoku.Low,
+		title: "Indexes are small or large beside their tables", measured: listWords(names), level: kasoku.Low,
 		formula: "INDEX_LENGTH / DATA_LENGTH", limit: "outside 0.3 to 0.6, from 50,000 rows on",
 		gain: "Reads with an index, or writes of fewer",
 		note: "A hint only: `kasoku explain` shows which statements lack one; few indexes are right for a table that is read by its key.",
@@ -155,17 +155,17 @@ func checkIndexes(l *look) {
 	}
 	var bare []Table
 	for _, t := range l.Schema.Tables {
-		if strings.EqualFold(t.Engine, "InnoDB") && !keyed[name(t.Table)] {
+		if strings.EqualFold(t.Engine, "InnoDB") && !keyed[tableName(t.Table)] {
 			bare = append(bare, t)
 		}
 	}
 	some, rest := first(bare)
 	for _, t := range some {
 		l.fire(found{
-			title: "Table " + name(t.Table) + " has no primary key", measured: "none", level: kasoku.High,
+			title: "Table " + tableName(t.Table) + " has no primary key", measured: "none", level: kasoku.High,
 			formula: "tables of InnoDB without a primary key", limit: "any",
 			gain: "Rows found by their key; replicas that keep up",
-			note: "ALTER TABLE " + quoted(t.Table) + " ADD PRIMARY KEY (…);" + rest,
+			note: "ALTER TABLE " + quoteTable(t.Table) + " ADD PRIMARY KEY (…);" + rest,
 		})
 	}
 	covered := coveredIndexes(l.Schema.Indexes)
@@ -173,7 +173,7 @@ func checkIndexes(l *look) {
 	for _, c := range someIndexes {
 		l.fire(found{
 			title:    "Index " + c.index.Name + " of " + c.index.Table + " is covered by " + c.by.Name,
-			measured: parts(c.index) + " begins " + parts(c.by), level: kasoku.High,
+			measured: partWords(c.index) + " begins " + partWords(c.by), level: kasoku.High,
 			formula: "indexes that begin another one", limit: "any", gain: "Cheaper writes, more room in the pool",
 			note: "ALTER TABLE " + mysql.QuoteName(c.index.Table) + " DROP INDEX " +
 				mysql.QuoteParts(c.index.Name) + ";" + rest,
@@ -184,7 +184,7 @@ func checkIndexes(l *look) {
 	}
 }
 
-func parts(x mysql.Index) string { return "(" + strings.Join(x.Parts, ", ") + ")" }
+func partWords(x mysql.Index) string { return "(" + strings.Join(x.Parts, ", ") + ")" }
 
 // A covering is an index that another one makes needless.
 type covering struct{ index, by mysql.Index }
@@ -205,7 +205,7 @@ func coveredIndexes(all []mysql.Index) []covering {
 	for _, t := range tables {
 		for _, x := range byTable[t] {
 			for _, by := range byTable[t] {
-				if covers(by, x) {
+				if coversIndex(by, x) {
 					out = append(out, covering{x, by})
 					break
 				}
@@ -215,7 +215,7 @@ func coveredIndexes(all []mysql.Index) []covering {
 	return out
 }
 
-func covers(by, x mysql.Index) bool {
+func coversIndex(by, x mysql.Index) bool {
 	if x.Name == by.Name || x.Name == "PRIMARY" || len(x.Parts) > len(by.Parts) ||
 		!slices.Equal(x.Parts, by.Parts[:len(x.Parts)]) {
 		return false
@@ -253,7 +253,7 @@ func checkUnused(l *look) {
 	for _, x := range some {
 		f := found{
 			title:    "Nothing used index " + x.Name + " of " + x.Table,
-			measured: "0 accesses since the server was started, " + since(upFor(l.state)), level: kasoku.Medium,
+			measured: "0 accesses since the server was started, " + sinceWords(upFor(l.state)), level: kasoku.Medium,
 			gain: "Cheaper writes, more room in the pool",
 			note: "ALTER TABLE " + mysql.QuoteName(x.Table) + " DROP INDEX " + mysql.QuoteParts(x.Name) +
 				"; when all kinds of requests have been seen, and no foreign key needs it." + rest,

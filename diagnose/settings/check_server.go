@@ -37,11 +37,11 @@ func checkUptime(l *look) {
 		return
 	}
 	if up >= day.Seconds() {
-		l.well("%s", since(l.span()))
+		l.well("%s", sinceWords(l.span()))
 		return
 	}
 	l.fire(found{
-		title: "The figures are those of a server that was started lately", measured: since(l.span()),
+		title: "The figures are those of a server that was started lately", measured: sinceWords(l.span()),
 		level: kasoku.High,
 		gain:  "Advice that fits the load",
 		note:  "Ask over a load: `kasoku advise --for 60s` while it runs, or `kasoku advise RUN`.",
@@ -60,7 +60,7 @@ func checkLongQueryTime(l *look) {
 	l.fire(found{
 		title: "Slow statements are not logged before they are very slow", measured: unit.Plain(v) + " s",
 		level:   kasoku.High,
-		changes: l.to("long_query_time", whole(longQueryTime)), gain: "The slow log shows what is slow",
+		changes: l.to("long_query_time", wholeWords(longQueryTime)), gain: "The slow log shows what is slow",
 	})
 }
 
@@ -87,13 +87,13 @@ func checkSlowQueries(l *look) {
 		l.blindly(fmt.Sprintf("long_query_time is %s s, so that Slow_queries counts statements that are not slow",
 			unit.Plain(limit)), "")
 	case all < few:
-		l.well("only %s statements", count(all))
+		l.well("only %s statements", countWords(all))
 	case slow/all <= 0.05:
-		l.well("%s of %s", unit.Percent(slow/all), count(all))
+		l.well("%s of %s", unit.Percent(slow/all), countWords(all))
 	default:
 		l.fire(found{
 			title: "Many statements are slow", measured: fmt.Sprintf("%s: %s of %s over %s s", unit.Percent(slow/all),
-				count(slow), count(all), unit.Plain(limit)),
+				countWords(slow), countWords(all), unit.Plain(limit)),
 			level: kasoku.High, counted: true, gain: "Latency of what waits for them",
 			note: "No setting mends this: `kasoku slowlog` names them, and indexes or fewer rows make them fast.",
 		})

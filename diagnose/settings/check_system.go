@@ -62,7 +62,7 @@ func checkInstruments(l *look) {
 	}
 	if l.Memory.RAM >= leastForSchema {
 		f.changes = l.to("performance_schema", "ON")
-		f.price = "About " + size(schemaMemory) + ", and a few per cent of CPU"
+		f.price = "About " + sizeWords(schemaMemory) + ", and a few per cent of CPU"
 	}
 	l.fire(f)
 }
@@ -80,7 +80,7 @@ func checkKernel(l *look) {
 	}
 	if ok1 && swappiness > mostSwappiness {
 		l.fire(found{
-			title: "The kernel swaps early", measured: count(swappiness), level: kasoku.Low, formula: "vm.swappiness",
+			title: "The kernel swaps early", measured: countWords(swappiness), level: kasoku.Low, formula: "vm.swappiness",
 			limit: "> 10",
 			gain:  "The buffer pool stays in memory",
 			note:  "sysctl -w vm.swappiness=10; in /etc/sysctl.d for the next boot. Without swap it does nothing.",
@@ -88,14 +88,14 @@ func checkKernel(l *look) {
 	}
 	if ok2 && async < leastAsync {
 		l.fire(found{
-			title: "Few requests to disks may be under way at once", measured: count(async), level: kasoku.Low,
+			title: "Few requests to disks may be under way at once", measured: countWords(async), level: kasoku.Low,
 			formula: "fs.aio-max-nr", limit: "< 1,000,000",
 			gain: "Several servers on one host can use native asynchronous I/O",
 			note: "sysctl -w fs.aio-max-nr=1048576; only with more than a few servers on the host.",
 		})
 	}
 	if len(l.advice) == 0 {
-		l.well("vm.swappiness %s, fs.aio-max-nr %s", count(swappiness), count(async))
+		l.well("vm.swappiness %s, fs.aio-max-nr %s", countWords(swappiness), countWords(async))
 	}
 }
 
@@ -125,7 +125,7 @@ func checkAccounts(l *look) {
 	} {
 		if len(k.names) > 0 {
 			l.fire(found{
-				title: k.title, measured: listed(k.names), level: kasoku.High, formula: k.formula, limit: "any",
+				title: k.title, measured: listWords(k.names), level: kasoku.High, formula: k.formula, limit: "any",
 				gain: "For information", note: k.note + " On a host that nobody else reaches it may be as it should.",
 			})
 		}

@@ -41,7 +41,7 @@ func TestDocs(t *testing.T) {
 
 func checkTable() string {
 	all := checks()
-	slices.SortStableFunc(all, func(a, b *check) int { return strings.Compare(order(a.id), order(b.id)) })
+	slices.SortStableFunc(all, func(a, b *check) int { return strings.Compare(orderKey(a.id), orderKey(b.id)) })
 	var b strings.Builder
 	b.WriteString("| id | area | looks at | formula | speaks at |\n|---|---|---|---|---|\n")
 	for _, c := range all {

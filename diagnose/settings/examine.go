@@ -60,18 +60,18 @@ func Examine(in Input) Result {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(order(a.ID), order(b.ID)))
+		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(orderKey(a.ID), orderKey(b.ID)))
 	})
 	for _, a := range all {
 		r.Advice = append(r.Advice, a.Advice)
 	}
-	slices.SortStableFunc(r.Unseen, func(a, b Unseen) int { return cmp.Compare(order(a.ID), order(b.ID)) })
-	slices.SortStableFunc(r.Quiet, func(a, b Quiet) int { return cmp.Compare(order(a.ID), order(b.ID)) })
+	slices.SortStableFunc(r.Unseen, func(a, b Unseen) int { return cmp.Compare(orderKey(a.ID), orderKey(b.ID)) })
+	slices.SortStableFunc(r.Quiet, func(a, b Quiet) int { return cmp.Compare(orderKey(a.ID), orderKey(b.ID)) })
 	return r
 }
 
-// order sorts ids as people count: the checks, then the settings of durability.
-func order(id string) string {
+// orderKey sorts ids as people count: the checks, then the settings of durability.
+func orderKey(id string) string {
 	if strings.HasPrefix(id, "MYS") {
 		return "0" + id
 	}

@@ -39,7 +39,7 @@ func FuzzExamine(f *testing.F) {
 			if a.Variable == "" {
 				continue
 			}
-			if same(a.Value, a.Proposed) || !plain(a.Proposed) || strings.ContainsAny(a.SetGlobal+a.ConfLine, "\n\r\x00") {
+			if sameValue(a.Value, a.Proposed) || !plain(a.Proposed) || strings.ContainsAny(a.SetGlobal+a.ConfLine, "\n\r\x00") {
 				t.Errorf("%+v", a)
 			}
 		}

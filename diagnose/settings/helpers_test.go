@@ -116,7 +116,7 @@ func check1(t *testing.T, in Input) Result {
 			t.Errorf("%s is advised twice", a.Variable)
 		}
 		seen[a.Variable] = true
-		if same(a.Value, a.Proposed) || a.Value != in.Variables[a.Variable] {
+		if sameValue(a.Value, a.Proposed) || a.Value != in.Variables[a.Variable] {
 			t.Errorf("%s %s: %q → %q, in force %q", a.ID, a.Variable, a.Value, a.Proposed, in.Variables[a.Variable])
 		}
 		if a.ConfLine == "" || a.Risk == "" || a.Confidence.Level == "" || a.Gain == "" {

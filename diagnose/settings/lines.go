@@ -9,16 +9,16 @@ import (
 // Statements returns the statements of advice whose risk is at most that, in an order
 // in which they can be run.
 func Statements(all []kasoku.Advice, most kasoku.Risk) []string {
-	return lines(all, most, func(a *kasoku.Advice) string { return a.SetGlobal })
+	return adviceLines(all, most, func(a *kasoku.Advice) string { return a.SetGlobal })
 }
 
 // ConfLines returns the lines for the section [mysqld] of an option file, of advice
 // whose risk is at most that. What SET GLOBAL takes without a restart is among them.
 func ConfLines(all []kasoku.Advice, most kasoku.Risk) []string {
-	return lines(all, most, func(a *kasoku.Advice) string { return a.ConfLine })
+	return adviceLines(all, most, func(a *kasoku.Advice) string { return a.ConfLine })
 }
 
-func lines(all []kasoku.Advice, most kasoku.Risk, line func(*kasoku.Advice) string) []string {
+func adviceLines(all []kasoku.Advice, most kasoku.Risk, line func(*kasoku.Advice) string) []string {
 	var out []string
 	for i := range all {
 		if l := line(&all[i]); l != "" && Within(all[i].Risk, most) && !slices.Contains(out, l) {

@@ -210,7 +210,7 @@ func (l *look) confidence(f found) kasoku.Confidence {
 // it, when the server has no such variable, or when another check has decided it.
 func (l *look) to(name, value string) []change {
 	present, ok := l.Variables[name]
-	if !ok || same(present, value) {
+	if !ok || sameValue(present, value) {
 		return nil
 	}
 	if _, taken := l.decided[name]; taken {
@@ -225,7 +225,7 @@ func (l *look) raise(name string, least float64) []change {
 	if v, ok := l.number(name); !ok || v >= least {
 		return nil
 	}
-	return l.to(name, whole(least))
+	return l.to(name, wholeWords(least))
 }
 
 // lower decides a variable that shall be at most so much.
@@ -233,11 +233,11 @@ func (l *look) lower(name string, most float64) []change {
 	if v, ok := l.number(name); !ok || v <= most {
 		return nil
 	}
-	return l.to(name, whole(most))
+	return l.to(name, wholeWords(most))
 }
 
-// same reports whether two values of a variable are one.
-func same(a, b string) bool {
+// sameValue reports whether two values of a variable are one.
+func sameValue(a, b string) bool {
 	if x, ok := parseNumber(a); ok {
 		if y, ok := parseNumber(b); ok {
 			return x == y
@@ -264,7 +264,7 @@ func (l *look) unaffordable(share float64) string {
 		return "Nothing that takes more memory is proposed: " + why + "; give --ram."
 	}
 	return fmt.Sprintf("More would take over %s of the %s that the server has.", unit.Percent(share),
-		size(float64(l.Memory.RAM)))
+		sizeWords(float64(l.Memory.RAM)))
 }
 
 // look runs the check.
@@ -292,7 +292,7 @@ func (c *check) look(s *state) *look {
 		l.blindly(lack.Why, lack.Grant)
 	}
 	if len(l.missing) > 0 && l.blind == nil {
-		l.blindly("the server does not tell "+strings.Join(dedupe(l.missing), ", "), "")
+		l.blindly("the server does not tell "+strings.Join(withoutRepeats(l.missing), ", "), "")
 	}
 	if l.blind != nil && len(s.decided) > before {
 		for name, d := range s.decided {
@@ -307,7 +307,7 @@ func (c *check) look(s *state) *look {
 	return l
 }
 
-func dedupe(names []string) []string {
+func withoutRepeats(names []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, n := range names {

@@ -133,7 +133,7 @@ func TestPartly(t *testing.T) {
 		}
 		again := changes(Examine(apply(in, taken)).Advice)
 		for _, a := range taken {
-			if v, ok := again[a.Variable]; ok && a.Variable != "" && same(v, a.Value) {
+			if v, ok := again[a.Variable]; ok && a.Variable != "" && sameValue(v, a.Value) {
 				t.Fatalf("%s: %s → %s, then back to %s", a.Variable, a.Value, a.Proposed, v)
 			}
 		}
@@ -159,7 +159,7 @@ func TestSound(t *testing.T) {
 				continue
 			}
 			before, ok := in.Variables[a.Variable]
-			if !ok || seen[a.Variable] || same(before, a.Proposed) || a.Value != before {
+			if !ok || seen[a.Variable] || sameValue(before, a.Proposed) || a.Value != before {
 				t.Fatalf("bad advice %+v; in force %q, seen %v", a, before, seen[a.Variable])
 			}
 			seen[a.Variable] = true

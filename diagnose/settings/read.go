@@ -73,7 +73,7 @@ func (r *reading) all(o ReadOptions) error {
 			return err
 		}
 	}
-	r.in.Status, r.in.Words = numbers(status)
+	r.in.Status, r.in.Words = parseNumbers(status)
 	h.describe(&r.in)
 	if o.RAM > 0 {
 		r.in.SayRAM(o.RAM)
@@ -105,9 +105,9 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 		return nil, err
 	}
 	r.in.Window = time.Since(begin)
-	r.in.Load, r.in.Over = true, since(over)+" of load"
-	before, _ := numbers(first)
-	after, _ := numbers(last)
+	r.in.Load, r.in.Over = true, sinceWords(over)+" of load"
+	before, _ := parseNumbers(first)
+	after, _ := parseNumbers(last)
 	if after[mysql.Uptime] < before[mysql.Uptime] {
 		return nil, errors.New("compare two readings of the status: the server was restarted in between")
 	}
@@ -121,8 +121,8 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 	return last, nil
 }
 
-// numbers parts status variables into numbers and words.
-func numbers(status map[string]string) (map[string]float64, map[string]string) {
+// parseNumbers parts status variables into numbers and words.
+func parseNumbers(status map[string]string) (map[string]float64, map[string]string) {
 	values, words := make(map[string]float64, len(status)), map[string]string{}
 	for name, text := range status {
 		if v, ok := parseNumber(text); ok {

@@ -31,10 +31,10 @@ func (r *reading) tables() error {
 		case row["s"] != "":
 			s.Tables = append(s.Tables, Table{
 				Table: mysql.Table{
-					Schema: row["s"], Name: row["t"], Engine: row["e"], Rows: int64(integer(row["r"])),
-					DataBytes: int64(integer(row["d"])), IndexBytes: int64(integer(row["i"])),
+					Schema: row["s"], Name: row["t"], Engine: row["e"], Rows: int64(parseInteger(row["r"])),
+					DataBytes: int64(parseInteger(row["d"])), IndexBytes: int64(parseInteger(row["i"])),
 				},
-				FreeBytes: integer(row["f"]), Next: integer(row["a"]),
+				FreeBytes: parseInteger(row["f"]), Next: parseInteger(row["a"]),
 			})
 		case row["e"] == "account":
 			r.in.Account = quoteAccount(row["t"])
@@ -50,8 +50,8 @@ func (r *reading) tables() error {
 	return nil
 }
 
-// integer reads a count, at most what fits into an int64.
-func integer(text string) uint64 {
+// parseInteger reads a count, at most what fits into an int64.
+func parseInteger(text string) uint64 {
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil && len(text) > 0 && text[0] != '-' {
 		n, _ = strconv.ParseUint(text, 10, 64)
@@ -104,7 +104,7 @@ func (r *reading) indexes() error {
 			Parts: []string{row["c"]}})
 	}
 	for i := range s.Tables {
-		s.Tables[i].AutoType = types[name(s.Tables[i].Table)]
+		s.Tables[i].AutoType = types[tableName(s.Tables[i].Table)]
 	}
 	return nil
 }
@@ -133,10 +133,10 @@ func (r *reading) usage() error {
 	uses := map[string]uint64{}
 	for _, row := range rows {
 		if row["s"] == "" {
-			r.in.SchemaMemory = integer(row["n"])
+			r.in.SchemaMemory = parseInteger(row["n"])
 			continue
 		}
-		uses[row["s"]+"."+row["t"]+"."+row["i"]] = integer(row["n"])
+		uses[row["s"]+"."+row["t"]+"."+row["i"]] = parseInteger(row["n"])
 	}
 	if r.in.Schema != nil {
 		r.in.Schema.Uses = uses
@@ -163,8 +163,8 @@ func (r *reading) transactions() error {
 	if err != nil || !ok || len(rows) == 0 {
 		return err
 	}
-	r.in.Transactions = &Transactions{Oldest: time.Duration(min(integer(rows[0]["o"]), 1e9)) * time.Second}
-	r.in.Readers = int(min(integer(rows[0]["n"]), 1e6))
+	r.in.Transactions = &Transactions{Oldest: time.Duration(min(parseInteger(rows[0]["o"]), 1e9)) * time.Second}
+	r.in.Readers = int(min(parseInteger(rows[0]["n"]), 1e6))
 	if h, ok := parseNumber(rows[0]["h"]); ok {
 		r.in.Transactions.History, r.in.Transactions.Counted = h, true
 	}
@@ -213,7 +213,7 @@ func (r *Replica) add(row map[string]string) {
 	r.IO = worse(r.IO, get("replica_io_running", "slave_io_running"))
 	r.SQL = worse(r.SQL, get("replica_sql_running", "slave_sql_running"))
 	if lag := get("seconds_behind_source", "seconds_behind_master"); lag != "" {
-		r.Lag, r.LagKnown = max(r.Lag, time.Duration(min(integer(lag), 1e9))*time.Second), true
+		r.Lag, r.LagKnown = max(r.Lag, time.Duration(min(parseInteger(lag), 1e9))*time.Second), true
 	}
 	if e := get("last_sql_error"); e != "" {
 		r.LastError = e

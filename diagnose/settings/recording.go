@@ -108,7 +108,7 @@ func (r recorded) status() {
 		return
 	}
 	in.Window, in.Load = r.window(), true
-	in.Over = since(r.load.Len()) + " of load"
+	in.Over = sinceWords(r.load.Len()) + " of load"
 	r.connections()
 }
 

@@ -121,7 +121,7 @@ func TestCovers(t *testing.T) {
 	}
 	f := func(by, of mysql.Index, want bool) {
 		t.Helper()
-		if got := covers(by, of); got != want {
+		if got := coversIndex(by, of); got != want {
 			t.Errorf("%v covers %v: %t", by, of, got)
 		}
 	}
@@ -140,7 +140,7 @@ func TestCovers(t *testing.T) {
 func TestGreatest(t *testing.T) {
 	f := func(kind string, want float64) {
 		t.Helper()
-		if got := greatest(kind); got != want {
+		if got := greatestValue(kind); got != want {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
 	}

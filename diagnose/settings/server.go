@@ -119,13 +119,13 @@ func (s server) confLine(name, value string) string {
 		return spec.line
 	}
 	if n, err := strconv.ParseUint(value, 10, 64); err == nil && spec.bytes {
-		value = suffixed(n)
+		value = suffixWords(n)
 	}
 	return name + " = " + value
 }
 
-// suffixed writes a size as option files do, where that loses nothing.
-func suffixed(n uint64) string {
+// suffixWords writes a size as option files do, where that loses nothing.
+func suffixWords(n uint64) string {
 	for _, u := range []struct {
 		size uint64
 		name string

@@ -114,7 +114,7 @@ func takeAll(t *testing.T, kind string, o sandbox.Options, want []string) {
 	sandboxtest.Exec(t, db, Statements(r.Advice, kasoku.RiskSemantics)...)
 	now := read(t, db, ReadOptions{RAM: memory})
 	for _, a := range r.Advice {
-		if a.SetGlobal != "" && !same(now.Variables[a.Variable], a.Proposed) {
+		if a.SetGlobal != "" && !sameValue(now.Variables[a.Variable], a.Proposed) {
 			t.Errorf("after %s it is %q", a.SetGlobal, now.Variables[a.Variable])
 		}
 	}
@@ -142,7 +142,7 @@ func startWith(t *testing.T, kind string, before Input, all []kasoku.Advice, o s
 	db := sandboxtest.DB(t, start(t, kind, o), "")
 	after := read(t, db, ReadOptions{RAM: memory})
 	for _, a := range all {
-		if a.Variable != "" && !same(after.Variables[a.Variable], a.Proposed) {
+		if a.Variable != "" && !sameValue(after.Variables[a.Variable], a.Proposed) {
 			t.Errorf("started with %s it has %q", a.ConfLine, after.Variables[a.Variable])
 		}
 	}

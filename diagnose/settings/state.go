@@ -102,11 +102,11 @@ func (s *state) over() string {
 	if s.Grown != nil {
 		return unit.Elapsed(s.Window)
 	}
-	return "since the server was started, " + since(s.span())
+	return "since the server was started, " + sinceWords(s.span())
 }
 
-// since prints a time of which the largest unit says enough.
-func since(d time.Duration) string {
+// sinceWords prints a time of which the largest unit says enough.
+func sinceWords(d time.Duration) string {
 	if d < 2*time.Minute && d >= time.Second {
 		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
 	}
@@ -212,8 +212,8 @@ func (s *state) affords(more, share float64) bool {
 	return s.Memory.RAM > 0 && more <= float64(s.Memory.RAM)*share
 }
 
-// sensible rounds a size to one that people write: to an eighth of it at most.
-func sensible(v float64, up bool) float64 {
+// sensibleSize rounds a size to one that people write: to an eighth of it at most.
+func sensibleSize(v float64, up bool) float64 {
 	if !(v > 0) {
 		return 0
 	}
@@ -225,18 +225,18 @@ func sensible(v float64, up bool) float64 {
 	return math.Floor(v/step) * step
 }
 
-// whole prints a number as SET takes it.
-func whole(v float64) string {
+// wholeWords prints a number as SET takes it.
+func wholeWords(v float64) string {
 	return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 }
 
-// size prints a number of bytes for people.
-func size(v float64) string {
+// sizeWords prints a number of bytes for people.
+func sizeWords(v float64) string {
 	return unit.BytesIEC(uint64(max(0, min(v, 1<<62))))
 }
 
-// count prints a number of things for people.
-func count(v float64) string {
+// countWords prints a number of things for people.
+func countWords(v float64) string {
 	return unit.Count(uint64(max(0, min(v, 1<<62))))
 }
 
@@ -257,7 +257,7 @@ func (s *state) likely() float64 {
 	return max(s.willOr("thread_stack", 0), 0)*s.used() + s.threads(s.statements())
 }
 
-// connections prints so many connections.
-func connections(v float64) string {
+// connectionWords prints so many connections.
+func connectionWords(v float64) string {
 	return unit.Counted(uint64(max(0, min(v, 1<<62))), "connection", "connections")
 }

@@ -10,8 +10,8 @@ import (
 // mostListed is how many names a sentence has.
 const mostListed = 5
 
-// listed prints a few names, and how many more there are.
-func listed(names []string) string {
+// listWords prints a few names, and how many more there are.
+func listWords(names []string) string {
 	if len(names) <= mostListed {
 		return strings.Join(names, ", ")
 	}

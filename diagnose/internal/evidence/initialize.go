@@ -24,7 +24,7 @@ func InitializeOf(c *diagnose.Case) (slowest kasoku.Phase, ok bool) {
 		}
 		name, _, _ := strings.Cut(p.Why, ",")
 		if e := endpointNamed(c, name); e != nil {
-			p.Interval.To = p.Interval.From + longest(e)
+			p.Interval.To = p.Interval.From + longestRequest(e)
 		}
 		p.Why = name
 		if !ok || p.Interval.Len() > slowest.Interval.Len() {
@@ -40,7 +40,7 @@ func InitializeOf(c *diagnose.Case) (slowest kasoku.Phase, ok bool) {
 			continue
 		}
 		// The log gives the end of a request.
-		iv := kasoku.Interval{From: max(e.Last-longest(e), 0), To: e.Last}
+		iv := kasoku.Interval{From: max(e.Last-longestRequest(e), 0), To: e.Last}
 		if !ok || iv.Len() > slowest.Interval.Len() {
 			slowest, ok = kasoku.Phase{Kind: kasoku.PhaseInitialize, Interval: iv, Why: e.Method + " " + e.Route}, true
 		}
@@ -59,8 +59,8 @@ func endpointNamed(c *diagnose.Case, name string) *kasoku.Endpoint {
 	return &c.Endpoints[i]
 }
 
-// longest returns how long the longest request took.
-func longest(e *kasoku.Endpoint) time.Duration {
+// longestRequest returns how long the longest request took.
+func longestRequest(e *kasoku.Endpoint) time.Duration {
 	if e.Count > 1 && e.Latency != nil {
 		return e.Latency.Max()
 	}

@@ -19,11 +19,11 @@ func AddOrder(text string) (string, error) {
 		return "", errKind
 	}
 	s.OrderBy = orderBy(false)
-	return restore(s)
+	return printStatement(s)
 }
 
 func orderBy(desc bool) *ast.OrderByClause {
-	return &ast.OrderByClause{Items: []*ast.ByItem{{Expr: column(unknown), Desc: desc, NullOrder: !desc}}}
+	return &ast.OrderByClause{Items: []*ast.ByItem{{Expr: columnNamed(unknown), Desc: desc, NullOrder: !desc}}}
 }
 
 // TakeFirst rewrites a SELECT so that it sends its first row alone; one without ORDER BY
@@ -37,16 +37,16 @@ func TakeFirst(text string) (string, error) {
 		return "", errHasLimit
 	}
 	if f := s.Fields.Fields; len(f) == 1 && f[0].WildCard != nil {
-		f[0] = &ast.SelectField{Expr: column(unknown)}
+		f[0] = &ast.SelectField{Expr: columnNamed(unknown)}
 	}
 	if s.OrderBy == nil {
 		s.OrderBy = orderBy(true)
 	}
-	s.Limit = one()
-	return restore(s)
+	s.Limit = limitOne()
+	return printStatement(s)
 }
 
-func one() *ast.Limit { return &ast.Limit{Count: ast.NewValueExpr(1, "", "")} }
+func limitOne() *ast.Limit { return &ast.Limit{Count: ast.NewValueExpr(1, "", "")} }
 
 // AskWhether rewrites a SELECT that counts rows so that it asks whether there is one.
 func AskWhether(text string) (string, error) {
@@ -58,8 +58,8 @@ func AskWhether(text string) (string, error) {
 		return "", errKind
 	}
 	s.Fields.Fields[0] = &ast.SelectField{Expr: ast.NewValueExpr(1, "", "")}
-	s.OrderBy, s.Distinct, s.Limit = nil, false, one()
-	return restore(s)
+	s.OrderBy, s.Distinct, s.Limit = nil, false, limitOne()
+	return printStatement(s)
 }
 
 // AddShape adds to a SELECT that the point of two columns lies in a shape.
@@ -71,16 +71,16 @@ func AddShape(text, x, y string) (string, error) {
 	if s.Limit != nil {
 		return "", errHasLimit
 	}
-	if s.GroupBy != nil || inspect(s).figures {
+	if s.GroupBy != nil || inspectSelect(s).figures {
 		return "", errKind
 	}
-	shape := call("ST_PolygonFromText", ast.NewParamMarkerExpr(0))
-	inside := call("ST_Contains", shape, call("POINT", column(x), column(y)))
+	shape := callOf("ST_PolygonFromText", ast.NewParamMarkerExpr(0))
+	inside := callOf("ST_Contains", shape, callOf("POINT", columnNamed(x), columnNamed(y)))
 	s.Where = joinAnd(append(splitAnd(s.Where), inside))
-	return restore(s)
+	return printStatement(s)
 }
 
-func call(name string, args ...ast.ExprNode) ast.ExprNode {
+func callOf(name string, args ...ast.ExprNode) ast.ExprNode {
 	return &ast.FuncCallExpr{FnName: ast.NewCIStr(name), Args: args}
 }
 
@@ -92,10 +92,10 @@ func AddRange(text string) (string, error) {
 	}
 	all := splitAnd(s.Where)
 	for _, op := range []opcode.Op{opcode.GE, opcode.LT} {
-		all = append(all, &ast.BinaryOperationExpr{Op: op, L: column(unknown), R: ast.NewParamMarkerExpr(0)})
+		all = append(all, &ast.BinaryOperationExpr{Op: op, L: columnNamed(unknown), R: ast.NewParamMarkerExpr(0)})
 	}
 	s.Where = joinAnd(all)
-	return restore(s)
+	return printStatement(s)
 }
 
 // InsertMany rewrites an INSERT or REPLACE of one row so that it has three.
@@ -106,5 +106,5 @@ func InsertMany(text string) (string, error) {
 	}
 	row := stmt.Lists[0]
 	stmt.Lists = [][]ast.ExprNode{row, row, row}
-	return restore(stmt)
+	return printStatement(stmt)
 }

@@ -85,8 +85,8 @@ func (p *printer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// restore prints a statement, with a semicolon.
-func restore(n ast.Node) (code string, err error) {
+// printStatement prints a statement, with a semicolon.
+func printStatement(n ast.Node) (code string, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the grammar's code, on text that others wrote
 			code, err = "", fmt.Errorf("print statement: %v", p)
@@ -104,8 +104,8 @@ func restore(n ast.Node) (code string, err error) {
 	return out.String() + ";", nil
 }
 
-// column is a column of that name, which may be [unknown].
-func column(name string) ast.ExprNode {
+// columnNamed is a column of that name, which may be [unknown].
+func columnNamed(name string) ast.ExprNode {
 	return &ast.ColumnNameExpr{Name: &ast.ColumnName{Name: ast.NewCIStr(name)}}
 }
 

@@ -13,8 +13,8 @@ import (
 type Batch struct {
 	SQL     string
 	Keys    []string // the columns of the keys
-	Grouped bool     // a row for each key that has rows: a count of none is missing
-	Others  bool     // values besides the keys, which must be the same for all
+	Grouped bool     // a row for each key that has rows: a count of 0 is missing
+	Others  bool     // values that are no keys, which must be the same for all
 }
 
 var (
@@ -49,7 +49,7 @@ func LookUpMany(text string, unique [][]string) (Batch, error) {
 		}
 		s.Limit = nil
 	}
-	found := inspect(s)
+	found := inspectSelect(s)
 	if found.window {
 		return Batch{}, errWindow
 	}
@@ -59,7 +59,7 @@ func LookUpMany(text string, unique [][]string) (Batch, error) {
 	if b.Grouped = found.figures && s.GroupBy == nil; found.figures || s.GroupBy != nil {
 		groupByKeys(s, keys)
 	}
-	b.SQL, err = restore(s)
+	b.SQL, err = printStatement(s)
 	return b, err
 }
 
@@ -88,13 +88,13 @@ func splitKeys(where ast.ExprNode) (keys []*ast.ColumnNameExpr, rest []ast.ExprN
 }
 
 func keyOf(e ast.ExprNode) *ast.ColumnNameExpr {
-	b, ok := unwrap(e).(*ast.BinaryOperationExpr)
+	b, ok := unwrapParentheses(e).(*ast.BinaryOperationExpr)
 	if !ok || b.Op != opcode.EQ {
 		return nil
 	}
 	for _, pair := range [2][2]ast.ExprNode{{b.L, b.R}, {b.R, b.L}} {
-		c, ok := unwrap(pair[0]).(*ast.ColumnNameExpr)
-		if ok && isValue(unwrap(pair[1])) {
+		c, ok := unwrapParentheses(pair[0]).(*ast.ColumnNameExpr)
+		if ok && isValue(unwrapParentheses(pair[1])) {
 			return c
 		}
 	}
@@ -106,7 +106,7 @@ func isValue(e ast.ExprNode) bool {
 	return ok
 }
 
-func unwrap(e ast.ExprNode) ast.ExprNode {
+func unwrapParentheses(e ast.ExprNode) ast.ExprNode {
 	for {
 		p, ok := e.(*ast.ParenthesesExpr)
 		if !ok {
@@ -121,7 +121,7 @@ func splitAnd(e ast.ExprNode) []ast.ExprNode {
 	if e == nil {
 		return nil
 	}
-	if b, ok := unwrap(e).(*ast.BinaryOperationExpr); ok && b.Op == opcode.LogicAnd {
+	if b, ok := unwrapParentheses(e).(*ast.BinaryOperationExpr); ok && b.Op == opcode.LogicAnd {
 		return append(splitAnd(b.L), splitAnd(b.R)...)
 	}
 	return []ast.ExprNode{e}
@@ -171,15 +171,15 @@ func rowOf(keys []*ast.ColumnNameExpr, value func(*ast.ColumnNameExpr) ast.ExprN
 func chooseKeys(s *ast.SelectStmt, keys []*ast.ColumnNameExpr) {
 	var missing []*ast.SelectField
 	for _, k := range keys {
-		if !slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool { return chooses(f, k.Name) }) {
+		if !slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool { return choosesKey(f, k.Name) }) {
 			missing = append(missing, &ast.SelectField{Expr: k})
 		}
 	}
 	s.Fields.Fields = append(missing, s.Fields.Fields...)
 }
 
-// chooses reports whether a field is the column, or all of its table.
-func chooses(f *ast.SelectField, k *ast.ColumnName) bool {
+// choosesKey reports whether a field is the column, or all of its table.
+func choosesKey(f *ast.SelectField, k *ast.ColumnName) bool {
 	if f.WildCard != nil {
 		return f.WildCard.Table.L == "" || f.WildCard.Table.L == k.Table.L
 	}
@@ -206,7 +206,7 @@ type content struct {
 	window  bool
 }
 
-func inspect(s *ast.SelectStmt) *content {
+func inspectSelect(s *ast.SelectStmt) *content {
 	c := &content{}
 	s.Accept(c)
 	return c

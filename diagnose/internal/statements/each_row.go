@@ -109,7 +109,7 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 				by[l.Caller.Endpoint()] = append(by[l.Caller.Endpoint()], l)
 			}
 		}
-		if x, ok := unexplained(c, q, callers); ok && RowsPerCall(q) <= oneRow &&
+		if x, ok := findUnexplained(c, q, callers); ok && RowsPerCall(q) <= oneRow &&
 			(inLoops(c, q) || InRows(c, q) && loopCalls(c, q) >= leastLookups) {
 			l := Looped{Query: q, Shape: shape, Caller: x, Row: true}
 			l.List = listOf(c, l)
@@ -129,7 +129,7 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 		}
 	}
 	for endpoint, loops := range by {
-		found = append(found, divide(c, endpoint, loops)...)
+		found = append(found, divideLoops(c, endpoint, loops)...)
 	}
 	slices.SortFunc(found, func(a, b RowLoop) int {
 		return cmp.Or(cmp.Compare(b.Spent(c), a.Spent(c)), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.ID, b.ID),
@@ -141,10 +141,10 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 // explained is the part of a class's calls that callers must account for.
 const explained = 0.5
 
-// unexplained returns a caller for lookups that are seen in loops and that overlap
+// findUnexplained returns a caller for lookups that are seen in loops and that overlap
 // in time attributes to no endpoint for the most part: the endpoint that has more than half of
 // what is given at all, as if all of them were its.
-func unexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
+func findUnexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
 	var sum float64
 	var most *kasoku.Caller
 	for i := range callers {
@@ -266,9 +266,9 @@ func loopCalls(c *diagnose.Case, q *kasoku.Query) (calls uint64) {
 	return calls
 }
 
-// divide gives each loop of an endpoint its id.
-func divide(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
-	if around := nested(c, endpoint, loops); around != nil {
+// divideLoops gives each loop of an endpoint its id.
+func divideLoops(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
+	if around := findOuter(c, endpoint, loops); around != nil {
 		return []RowLoop{{ID: "QRY-06", Endpoint: endpoint, Loops: byTime(c, loops), Around: around}}
 	}
 	parts := map[string][]Looped{}
@@ -297,9 +297,9 @@ func inArea(l Looped) bool {
 	return s.Table == l.Shape.Table && (s.spatial || len(s.Ranged) >= 2)
 }
 
-// nested returns the statement in the outer loop when an endpoint has two levels
+// findOuter returns the statement in the outer loop when an endpoint has two levels
 // of them.
-func nested(c *diagnose.Case, endpoint string, loops []Looped) *kasoku.Query {
+func findOuter(c *diagnose.Case, endpoint string, loops []Looped) *kasoku.Query {
 	if endpoint == "" {
 		return nil
 	}

@@ -216,7 +216,7 @@ func withRequests(c *diagnose.Case, g diagnose.Grown, requests map[int]float64) 
 		return false
 	}
 	unchanged := slices.Min(came) >= slices.Max(came)/2
-	return unchanged || correlation(came, grown) >= waitFollow
+	return unchanged || correlate(came, grown) >= waitFollow
 }
 
 // forkingEndpoint returns the endpoint whose requests by the second go best with
@@ -242,7 +242,7 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		if e.Count < fewRequests || webserver.Ratio(starts.By, requests) < forksOfEndpoint {
 			continue
 		}
-		if v := correlation(x, y); len(x) >= evidence.EnoughSeconds && v > follow {
+		if v := correlate(x, y); len(x) >= evidence.EnoughSeconds && v > follow {
 			best, follow, next = e, v, follow
 		} else {
 			next = max(next, v)
@@ -271,8 +271,8 @@ func requestsBetween(inSecond func(second int) float64, from, to time.Duration) 
 	return n
 }
 
-// correlation returns Pearson's coefficient, 0 where one of them does not change.
-func correlation(x, y []float64) float64 {
+// correlate returns Pearson's coefficient, 0 where one of them does not change.
+func correlate(x, y []float64) float64 {
 	n := float64(len(x))
 	var mx, my, xx, yy, xy float64
 	for i := range x {

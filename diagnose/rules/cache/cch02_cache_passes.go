@@ -74,7 +74,7 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"},
 		Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
-		Impact:     kasoku.Impact{Share: passed * through(c, requests.By), Of: "of requests", Estimate: true},
+		Impact:     kasoku.Impact{Share: passed * partOfAll(c, requests.By), Of: "of requests", Estimate: true},
 		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it passes on what has a cookie, or Authorization.",
 			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
 		Fixes: []kasoku.Fix{{
@@ -92,9 +92,9 @@ func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	return []kasoku.Finding{f}, nil
 }
 
-// through returns the part of all requests that so many are; 1 when nothing else
+// partOfAll returns the part of all requests that so many are; 1 when nothing else
 // counted them.
-func through(c *diagnose.Case, requests float64) float64 {
+func partOfAll(c *diagnose.Case, requests float64) float64 {
 	all, err := c.Requests(c.Whole())
 	if err != nil || float64(all.Count) <= requests {
 		return 1

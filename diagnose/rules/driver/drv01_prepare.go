@@ -84,7 +84,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s",
 			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
 	}
-	what := verb(c)
+	what := mainVerb(c)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: r.object(c),
 		Title:      fmt.Sprintf("Each %s is sent as prepare, execute, close", what),
@@ -145,9 +145,9 @@ func (Prepare) fixes() []kasoku.Fix {
 	}
 }
 
-// verb names the kind of statement that at least nine in ten are, "statement"
+// mainVerb names the kind of statement that at least nine in ten are, "statement"
 // when there is none.
-func verb(c *diagnose.Case) string {
+func mainVerb(c *diagnose.Case) string {
 	var sum, most float64
 	name := "statement"
 	for _, v := range [...]string{"insert", "select", "update", "delete", "replace"} {

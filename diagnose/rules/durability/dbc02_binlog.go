@@ -55,7 +55,7 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case k.Redo:
 		share /= 2
 	}
-	readers, known := replicas(c)
+	readers, known := countReplicas(c)
 	switch {
 	case readers > 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "%s replicas read the binary log", unit.Plain(readers))
@@ -97,8 +97,8 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}}, nil
 }
 
-// replicas returns how many read the binary log, and whether that was recorded.
-func replicas(c *diagnose.Case) (most float64, known bool) {
+// countReplicas returns how many read the binary log, and whether that was recorded.
+func countReplicas(c *diagnose.Case) (most float64, known bool) {
 	for _, name := range []string{mysql.ConnReplicas, mysql.SlavesConnected} {
 		if g, err := evidence.WholeRun(c).Counters().Gauge(kasoku.Key{Source: diagnose.MySQL, Name: name}); err == nil {
 			most, known = max(most, g.Max), true

@@ -65,7 +65,7 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Verify:   "repeat the load: the CPU of " + s.Database.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
-	if q := costliest(c); q != nil {
+	if q := costliestQuery(c); q != nil {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{
 			Source: "slow.log", Text: wording.Cut(q.Fingerprint, 120), Note: unit.Count(q.Calls) + " calls",
 			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Interval: c.Focus.Interval,
@@ -79,7 +79,7 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 func (DBBound) fixes(c *diagnose.Case) []kasoku.Fix {
-	q := costliest(c)
+	q := costliestQuery(c)
 	if q == nil {
 		return []kasoku.Fix{{Text: "Record a run with the slow log on, and begin with the statement that takes most time", Risk: kasoku.RiskNone}}
 	}
@@ -96,9 +96,9 @@ func (DBBound) fixes(c *diagnose.Case) []kasoku.Fix {
 		Where: "the queries of this run", Note: note + ".", Risk: kasoku.RiskNone}}
 }
 
-// costliest returns the class of statements that took most time, nil without a
+// costliestQuery returns the class of statements that took most time, nil without a
 // slow log.
-func costliest(c *diagnose.Case) *kasoku.Query {
+func costliestQuery(c *diagnose.Case) *kasoku.Query {
 	var most *kasoku.Query
 	for i := range c.Queries {
 		if q := &c.Queries[i]; q.Total > 0 && (most == nil || q.Total > most.Total) {

@@ -236,9 +236,9 @@ func (k course) at(second int) (float64, bool) {
 // mostSeconds bounds a course, against offsets that make no sense: a week.
 const mostSeconds = 7 * 24 * 3600
 
-// stretch returns the whole seconds of the load: the focus's step, the longest
+// stretchOf returns the whole seconds of the load: the focus's step, the longest
 // load phase, or from the first request to the last one.
-func stretch(c *diagnose.Case, counts map[int]uint64) (from, to int, ok bool) {
+func stretchOf(c *diagnose.Case, counts map[int]uint64) (from, to int, ok bool) {
 	iv := kasoku.Interval{}
 	if c.Focus.Step != nil {
 		iv = c.Focus.Step.Interval
@@ -263,8 +263,8 @@ func stretch(c *diagnose.Case, counts map[int]uint64) (from, to int, ok bool) {
 	return from, to, from >= 0 && from < to && to-from <= mostSeconds
 }
 
-// rate prints requests in a second: whole ones, but for a mean.
-func rate(v float64) string {
+// rateWords prints requests in a second: whole ones, but for a mean.
+func rateWords(v float64) string {
 	if v == math.Trunc(v) {
 		return diagnose.Whole(v) + " req/s"
 	}
@@ -273,8 +273,8 @@ func rate(v float64) string {
 
 func requestCourse(c *diagnose.Case) course {
 	counts, source := c.BySecond()
-	k := course{least: burstRequests, source: source, name: "requests", print: rate}
-	from, to, ok := stretch(c, counts)
+	k := course{least: burstRequests, source: source, name: "requests", print: rateWords}
+	from, to, ok := stretchOf(c, counts)
 	if !ok || len(counts) == 0 {
 		return k
 	}
@@ -296,7 +296,7 @@ func cpuCourse(c *diagnose.Case) course {
 	idle := c.Find(kasoku.Key{Source: diagnose.Host, Name: hostkeys.CPUIdle})
 	k := course{source: "host", name: "CPU", print: func(v float64) string { return unit.Sig3(v) + " cores" }}
 	counts, _ := c.BySecond()
-	from, to, ok := stretch(c, counts)
+	from, to, ok := stretchOf(c, counts)
 	if idle == nil || !ok || len(c.Run.Hosts) == 0 || c.Run.Hosts[0].Cores == 0 || c.Processes().Tick() > 2*time.Second {
 		return k
 	}

@@ -59,11 +59,11 @@ func (r LostIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			return found, nil
 		}
 	}
-	return nil, diagnose.Quiet(r.ID(), 0, "%s", still(pairs[0].before))
+	return nil, diagnose.Quiet(r.ID(), 0, "%s", lookedForWords(pairs[0].before))
 }
 
-// still says how many indexes were looked for.
-func still(before map[string][]string) string {
+// lookedForWords says how many indexes were looked for.
+func lookedForWords(before map[string][]string) string {
 	n := 0
 	for _, keys := range before {
 		n += len(keys)
@@ -187,12 +187,12 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 		Impact:     kasoku.Impact{Of: "of requests after an initialize"},
 		Evidence:   quotes,
 		Cause: fmt.Sprintf("%s %s in the database before initialize and not after it: initialize makes %s anew from a schema file that lacks %s. Every benchmark begins with it, so it counts without the index.",
-			strings.Join(quoted(names), ", "), isAre(len(names)), l.table, itThem(len(names))),
+			strings.Join(quoteAll(names), ", "), isAre(len(names)), l.table, itThem(len(names))),
 		Fixes: []kasoku.Fix{
 			{Text: "Put the index into the schema file that initialize runs, inside CREATE TABLE",
-				Where: "the schema file", Code: added(l.keys), Risk: kasoku.RiskNone, Lang: "sql"},
+				Where: "the schema file", Code: addedKeys(l.keys), Risk: kasoku.RiskNone, Lang: "sql"},
 			{Text: "Or let initialize empty the table instead of dropping it", Where: "the schema file",
-				Code: "TRUNCATE TABLE " + backquoted(l.table) + ";",
+				Code: "TRUNCATE TABLE " + quoteTable(l.table) + ";",
 				Note: "TRUNCATE keeps the table with its indexes, and starts AUTO_INCREMENT anew.",
 				Risk: kasoku.RiskNone, Lang: "sql"},
 		},
@@ -233,10 +233,10 @@ func indexNames(keys []string) []string {
 	return out
 }
 
-// added is the change of a CREATE TABLE that brings the keys back.
-func added(keys []string) string { return "+  " + strings.Join(keys, ",\n+  ") + "," }
+// addedKeys is the change of a CREATE TABLE that brings the keys back.
+func addedKeys(keys []string) string { return "+  " + strings.Join(keys, ",\n+  ") + "," }
 
-func quoted(names []string) []string {
+func quoteAll(names []string) []string {
 	var out []string
 	for _, n := range names {
 		out = append(out, "`"+n+"`")
@@ -244,8 +244,8 @@ func quoted(names []string) []string {
 	return out
 }
 
-// backquoted quotes schema.table as SQL does.
-func backquoted(table string) string {
+// quoteTable quotes schema.table as SQL does.
+func quoteTable(table string) string {
 	return "`" + strings.Replace(table, ".", "`.`", 1) + "`"
 }
 

@@ -153,23 +153,23 @@ func (LockQueue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockW
 		Value: unit.Count(w.Samples) + " samples", Number: float64(w.Samples), Strong: true, Interval: iv,
 	})
 	e := kasoku.Evidence{Source: "locks", Text: "holds: " + wording.Cut(w.Blocking, 120), Note: "the transaction's age",
-		Value: aged(w.Oldest), Number: w.Oldest.Seconds(), Strong: true, Interval: iv}
+		Value: ageWords(w.Oldest), Number: w.Oldest.Seconds(), Strong: true, Interval: iv}
 	if w.Blocking == "" {
 		e.Text = "holds: a transaction that runs no statement at the time"
 	}
 	return append(out, e)
 }
 
-// aged prints an age of which only whole seconds may be known.
-func aged(d time.Duration) string {
+// ageWords prints an age of which only whole seconds may be known.
+func ageWords(d time.Duration) string {
 	if d <= 0 {
 		return "below 1 s"
 	}
 	return unit.Duration(d)
 }
 
-// holders names the endpoints that hold the lock, else those that wait.
-func holders(c *diagnose.Case, w *kasoku.LockWait) string {
+// listHolders names the endpoints that hold the lock, else those that wait.
+func listHolders(c *diagnose.Case, w *kasoku.LockWait) string {
 	if w == nil {
 		return ""
 	}
@@ -196,9 +196,9 @@ func (LockQueue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait
 		s += fmt.Sprintf(" The transaction that holds the lock of %s runs no statement meanwhile: its program does something else before it commits.", table)
 	default:
 		s += fmt.Sprintf(" The transaction that holds the lock of %s ran %s and was up to %s old.", table,
-			wording.Cut(w.Blocking, 120), aged(w.Oldest))
+			wording.Cut(w.Blocking, 120), ageWords(w.Oldest))
 	}
-	return s + holders(c, w)
+	return s + listHolders(c, w)
 }
 
 func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kasoku.Fix {
@@ -206,7 +206,7 @@ func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kas
 		Text: "Shorten the transaction that holds the lock of " + table, Where: "the program",
 		Risk: kasoku.RiskAppRestart,
 		Note: "Take the lock last and commit at once; files, other services and computations belong before it." +
-			holders(c, w),
+			listHolders(c, w),
 	}
 	if table == "" {
 		f.Text = "Shorten the transactions that lock rows"

@@ -60,7 +60,7 @@ func (r Observation) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		cost = 1 - row.Change.Value
 	}
 	b, a := row.Print()
-	figures := fmt.Sprintf("%s is %s without %s and %s with", row.Name, b, watcher(off, on), a)
+	figures := fmt.Sprintf("%s is %s without %s and %s with", row.Name, b, watcherOf(off, on), a)
 	bar := leastCost
 	if cmp.Single() {
 		bar = compare.LeastFactor - 1
@@ -142,16 +142,16 @@ func watchedRow(c *compare.Comparison) *compare.Row {
 
 func (r Observation) finding(c *diagnose.Case, cmp *compare.Comparison, row compare.Row, cost float64, off,
 	on []*kasoku.Recording) kasoku.Finding {
-	what := watcher(off, on)
+	what := watcherOf(off, on)
 	b, a := row.Print()
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "observation", Name: what}, Severity: kasoku.Info,
-		Title: fmt.Sprintf("%s costs %s of the %s", wording.Capital(what), unit.Percent(cost), name(row)),
+		Title: fmt.Sprintf("%s costs %s of the %s", wording.Capital(what), unit.Percent(cost), nameOf(row)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: !cmp.Single(), Lacks: "one run a side"},
 			diagnose.Signal{Holds: row.Samples != nil && row.Samples.Verdict == compare.IsWorse,
 				Lacks: "no test of significance"}),
-		Impact:   kasoku.Impact{Share: cost, Of: "of the " + name(row)},
+		Impact:   kasoku.Impact{Share: cost, Of: "of the " + nameOf(row)},
 		Evidence: []kasoku.Evidence{rowEvidence(c, row)},
 		Cause: fmt.Sprintf("Runs of the same thing differ only in %s. Without it %s is %s, with it %s (%s).", what,
 			row.Name, b, a, runsOf(off, on)),
@@ -174,17 +174,17 @@ func (r Observation) finding(c *diagnose.Case, cmp *compare.Comparison, row comp
 	return f
 }
 
-// name is what the row is called in a title.
-func name(row compare.Row) string {
+// nameOf is what the row is called in a title.
+func nameOf(row compare.Row) string {
 	if strings.HasPrefix(row.ID, "latency.") {
 		return row.Name + " latency"
 	}
 	return row.Name
 }
 
-// watcher names what the runs differ in: "the slow log" when only that was left
+// watcherOf names what the runs differ in: "the slow log" when only that was left
 // out, else "observation".
-func watcher(off, _ []*kasoku.Recording) string {
+func watcherOf(off, _ []*kasoku.Recording) string {
 	if what, ok := strings.CutPrefix(off[0].Run.Observers, "no "); ok {
 		return "the " + what
 	}

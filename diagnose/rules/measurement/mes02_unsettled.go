@@ -74,7 +74,7 @@ func (r Unsettled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Strong: true})
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true},
 		diagnose.Signal{Holds: s.Verdict == compare.NotShown, Lacks: "too few runs to test"}, likeSides(c, cmp))
-	f.Fixes = []kasoku.Fix{repeat(s.Need)}
+	f.Fixes = []kasoku.Fix{repeatFix(s.Need)}
 	return []kasoku.Finding{f}, nil
 }
 
@@ -95,7 +95,7 @@ func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.R
 		fmt.Sprintf("%s went from %s to %s. That is one run against one, and nobody knows by how much two runs of the same thing differ here.", wording.Capital(p.Name), b, a))
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Lacks: "no repeated runs"},
 		likeSides(c, cmp))
-	f.Fixes = []kasoku.Fix{repeat(compare.LeastRuns)}
+	f.Fixes = []kasoku.Fix{repeatFix(compare.LeastRuns)}
 	return []kasoku.Finding{f}, nil
 }
 
@@ -104,7 +104,7 @@ func (r Unsettled) spread(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	runs := c.Runs()
 	if len(runs) < compare.LeastUnchanged {
 		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline, and %s of this run to tell noise by",
-			repeats(len(runs))))
+			runsWords(len(runs))))
 	}
 	p, err := compare.Steadiness(runs)
 	if err != nil {
@@ -152,8 +152,8 @@ func likeSides(c *diagnose.Case, cmp *compare.Comparison) diagnose.Signal {
 	return diagnose.Signal{Holds: len(cmp.Changes) <= 1, Lacks: "several things changed together"}
 }
 
-// repeat is the advice to make that many runs a side; 0 is unknown.
-func repeat(need int) kasoku.Fix {
+// repeatFix is the advice to make that many runs a side; 0 is unknown.
+func repeatFix(need int) kasoku.Fix {
 	f := kasoku.Fix{Text: "Repeat the runs until the difference shows, or let it be", Risk: kasoku.RiskNone,
 		Note: "More runs would hardly change the answer: the difference is too small for this spread."}
 	if need > 0 {
@@ -163,8 +163,8 @@ func repeat(need int) kasoku.Fix {
 	return f
 }
 
-// repeats says how many runs there are.
-func repeats(n int) string {
+// runsWords says how many runs there are.
+func runsWords(n int) string {
 	if n == 1 {
 		return "no repeat"
 	}

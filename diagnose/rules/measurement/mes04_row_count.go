@@ -111,7 +111,7 @@ func failedWrites(c *diagnose.Case) uint64 {
 	var n uint64
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
-		if e := &endpoints[i]; writes(e.Method) {
+		if e := &endpoints[i]; isWriteMethod(e.Method) {
 			for code, k := range e.Codes {
 				if code < 200 || code >= 400 {
 					n += k
@@ -135,7 +135,7 @@ func cutOff(c *diagnose.Case) uint64 {
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
 		e := &endpoints[i]
-		if !writes(e.Method) {
+		if !isWriteMethod(e.Method) {
 			continue
 		}
 		n += e.Codes[closedRequest]
@@ -145,7 +145,7 @@ func cutOff(c *diagnose.Case) uint64 {
 	return n
 }
 
-func writes(method string) bool {
+func isWriteMethod(method string) bool {
 	switch method {
 	case "GET", "HEAD", "OPTIONS", "TRACE":
 		return false

@@ -74,7 +74,7 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				Strong: true},
 		},
 		Cause: fmt.Sprintf("%s of %s sees host, processes and database sampled %s; a peak or a pause between two samples does not show. What logs and the load count is complete.",
-			wording.Capital(what), unit.Exact(shortest), times(shortest.Seconds()/tick.Seconds())),
+			wording.Capital(what), unit.Exact(shortest), timesWords(shortest.Seconds()/tick.Seconds())),
 		Fixes: []kasoku.Fix{
 			{Text: "Make each step last ten samples or more", Where: "the load",
 				Note: "At the present interval that is " + unit.Exact(samplesWanted*tick) + ".", Risk: kasoku.RiskNone},
@@ -108,8 +108,8 @@ func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 	return c.Run.Length, "a run"
 }
 
-// times says how often: once, twice, 7 times.
-func times(n float64) string {
+// timesWords says how often: once, twice, 7 times.
+func timesWords(n float64) string {
 	switch {
 	case n < 1.5:
 		return "once at most"

@@ -77,7 +77,7 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 			"the most frequent error of the application's log came %s times for %s answers with 5xx; the threshold is %s a failure",
 			unit.Count(said[0].Count), unit.Count(f.count), unit.Plain(messagesPerFail))
 	}
-	if told(c, root) {
+	if seenByLoad(c, root) {
 		return nil, diagnose.Quiet(r.ID(), 0, "the answers themselves say why: %q", wording.Cut(root.Text(), 80))
 	}
 	return []kasoku.Finding{r.finding(c, f, root, said)}, nil
@@ -211,9 +211,9 @@ func rootOf(said []diagnose.Said, failed uint64) (diagnose.Said, bool) {
 	return diagnose.Said{}, false
 }
 
-// told reports whether what the load got to see holds the message: its error
+// seenByLoad reports whether what the load got to see holds the message: its error
 // number, or what it says after the last colon.
-func told(c *diagnose.Case, root diagnose.Said) bool {
+func seenByLoad(c *diagnose.Case, root diagnose.Said) bool {
 	if c.Focus.Tally == nil {
 		return false
 	}

@@ -59,7 +59,7 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("applog")))
 	case len(x.ended) == 0 && !hit && len(x.refused) > 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "connections were refused %s times, and no process ended of it",
-			unit.Count(total(x.refused)))
+			unit.Count(countLines(x.refused)))
 	case len(x.ended) == 0 && !hit:
 		return nil, diagnose.Quiet(r.ID(), 0, "no log says that a process ended, and no connection was refused")
 	case x.most < limitBurst && !hit:
@@ -67,7 +67,7 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			"at most %d exits of a process in %d s; the threshold is %d", x.most, limitSeconds, limitBurst)
 	case len(x.refused) == 0 && len(c.Messages) > 0:
 		return nil, diagnose.Quiet(r.ID(), 0.5,
-			"a process ended %s times, but nothing says that it was refused a connection", unit.Count(total(x.ended)))
+			"a process ended %s times, but nothing says that it was refused a connection", unit.Count(countLines(x.ended)))
 	}
 	title := fmt.Sprintf("%s ends when it is refused a connection", wording.Capital(wording.Cut(x.unit, 30)))
 	if hit {
@@ -190,7 +190,7 @@ func (StartLimit) evidence(c *diagnose.Case, x exits) []kasoku.Evidence {
 	return out
 }
 
-func total(ms []*kasoku.Message) (n uint64) {
+func countLines(ms []*kasoku.Message) (n uint64) {
 	for _, m := range ms {
 		n += m.Count
 	}

@@ -77,7 +77,7 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 			{Source: "benchmark", Text: "passes", Value: fmt.Sprintf("%d of %d", len(passed), n),
 				Number: float64(len(passed)), Strong: true},
 			{Source: "benchmark", Text: "scores", Note: "the best " + string(best.Run.Score.Outcome),
-				Value: scores(passed, failed), Number: best.Run.Score.Value, Strong: true},
+				Value: scoresOf(passed, failed), Number: best.Run.Score.Value, Strong: true},
 		},
 		Cause:  fmt.Sprintf("The same thing was run %d times: %d passed and %d failed. The best score, %s, is what one run reached, not what the next one will.", n, len(passed), len(failed), unit.Plain(best.Run.Score.Value)),
 		Expect: "every run passes, perhaps at a lower score",
@@ -92,8 +92,8 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 	return f
 }
 
-// scores lists what the runs reached, failed ones marked.
-func scores(passed, failed []*kasoku.Recording) string {
+// scoresOf lists what the runs reached, failed ones marked.
+func scoresOf(passed, failed []*kasoku.Recording) string {
 	var out []string
 	for _, r := range passed {
 		out = append(out, unit.Plain(r.Run.Score.Value))

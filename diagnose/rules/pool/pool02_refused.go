@@ -170,7 +170,7 @@ func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 		capped = kasoku.Fix{Text: "Apply the fix of POOL-01 first: its cap keeps the app below the limit",
 			Risk: kasoku.RiskNone}
 	}
-	raised := raise(p)
+	raised := raisedLimit(p)
 	note := "Only if more clients join, such as a second host of the app. " + memoryPrice(c, raised-p.limit)
 	if p.limit == 0 {
 		return []kasoku.Fix{capped}
@@ -185,9 +185,9 @@ func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 	}
 }
 
-// raise proposes twice the present limit, or half more than are busy at once
+// raisedLimit proposes twice the present limit, or half more than are busy at once
 // where that is more, cut to fifties.
-func raise(p pool) float64 {
+func raisedLimit(p pool) float64 {
 	v := math.Floor(2*p.limit/50) * 50
 	if need := math.Ceil(1.5*p.busy/50) * 50; need > v {
 		v = need

@@ -69,7 +69,7 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU",
 			unit.Percent(busy/cores))
 	}
-	want := wanted(c, p)
+	want := wantedSize(c, p)
 	limit := unit.Plain(p.Limit)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
@@ -105,9 +105,9 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}}, nil
 }
 
-// wanted is how many connections requests want at once, with a quarter to spare,
+// wantedSize is how many connections requests want at once, with a quarter to spare,
 // within what the server allows.
-func wanted(c *diagnose.Case, p evidence.PoolLoad) int {
+func wantedSize(c *diagnose.Case, p evidence.PoolLoad) int {
 	n := math.Ceil((max(p.Limit, p.InUse) + p.Ahead) * 1.25)
 	if most, ok := c.Number("max_connections"); ok && most >= 10 {
 		n = min(n, math.Floor(0.8*most))

@@ -63,7 +63,7 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		}
 		examined := float64(q.RowsExamined) / float64(q.Calls)
 		each := float64(q.RowsExamined) / float64(max(q.RowsSent, 1))
-		changed := float64(changes(c, q)) / float64(q.Calls)
+		changed := float64(countChanges(c, q)) / float64(q.Calls)
 		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
 		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
 			impact.Share >= evidence.SmallShare {
@@ -84,9 +84,9 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
 }
 
-// changes counts the statements that change one of a query's tables, those of
+// countChanges counts the statements that change one of a query's tables, those of
 // initialize left out as far as their seconds are known.
-func changes(c *diagnose.Case, q *kasoku.Query) uint64 {
+func countChanges(c *diagnose.Case, q *kasoku.Query) uint64 {
 	var n uint64
 	for i := range c.Queries {
 		w := &c.Queries[i]

@@ -86,7 +86,7 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 	if x != nil {
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+evidence.CallerWords(x)
 	}
-	written := changes(c, q)
+	written := countChanges(c, q)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.Table, wording.Average(each)),

@@ -97,9 +97,9 @@ func growthOf(q *kasoku.Query) growth {
 	return g
 }
 
-// growing returns the classes of a run that send more and more rows, and the one
+// findGrowth returns the classes of a run that send more and more rows, and the one
 // that came nearest.
-func growing(rec *kasoku.Recording) (out []growth, nearest growth, known bool) {
+func findGrowth(rec *kasoku.Recording) (out []growth, nearest growth, known bool) {
 	for i := range rec.Queries {
 		q := &rec.Queries[i]
 		s := statements.Of(q)
@@ -124,7 +124,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	if err := evidence.CheckStatements(c); err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	now, nearest, known := growing(c.Recording)
+	now, nearest, known := findGrowth(c.Recording)
 	var out []kasoku.Finding
 	for _, g := range now {
 		out = append(out, r.finding(c, g))
@@ -133,7 +133,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		return out, nil
 	}
 	if c.Baseline != nil {
-		if before, _, _ := growing(c.Baseline); len(before) > 0 {
+		if before, _, _ := findGrowth(c.Baseline); len(before) > 0 {
 			return r.control(c, before[0])
 		}
 	}

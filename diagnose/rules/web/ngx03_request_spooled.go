@@ -54,7 +54,7 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	}
 	fix := webserver.Fix("Give the location a buffer that holds a body",
 		"The memory is taken for each such request while its body comes.", kasoku.RiskNone,
-		webserver.Edit(s.context(), "client_body_buffer_size "+kilobytes(max(longest, 8*16<<10))+";"))
+		webserver.Edit(s.context(), "client_body_buffer_size "+kilobyteWords(max(longest, 8*16<<10))+";"))
 	if longest > largestBuffer {
 		fix = webserver.Fix("Pass bodies on as they come",
 			"A slow client then holds a connection of the application for as long as it sends.", kasoku.RiskNone,

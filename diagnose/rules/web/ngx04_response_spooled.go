@@ -54,7 +54,7 @@ func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sil
 	if largest > 0 && largest <= largestBuffer {
 		fix = webserver.Fix("Give the location buffers that hold an answer",
 			"The memory is taken for each such answer while the client reads it.", kasoku.RiskNone,
-			webserver.Edit(s.context(), "proxy_buffers 8 "+kilobytes(largest/7)+";"))
+			webserver.Edit(s.context(), "proxy_buffers 8 "+kilobyteWords(largest/7)+";"))
 	}
 	evidence := s.evidence(c)
 	if largest > 0 {

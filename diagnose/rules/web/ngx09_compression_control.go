@@ -49,7 +49,7 @@ func (r CompressionControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var changed, others []string
-	for _, l := range append(without(before, after), without(after, before)...) {
+	for _, l := range append(missingLines(before, after), missingLines(after, before)...) {
 		if isCompression(l) {
 			changed = append(changed, l)
 		} else {
@@ -130,8 +130,8 @@ func nginxLines(rec *kasoku.Recording) ([]string, error) {
 	return out, nil
 }
 
-// without returns the lines of a that b lacks.
-func without(a, b []string) (out []string) {
+// missingLines returns the lines of a that b lacks.
+func missingLines(a, b []string) (out []string) {
 	for _, l := range a {
 		if !slices.Contains(b, l) {
 			out = append(out, l)

@@ -150,9 +150,9 @@ func (s spool) context() string {
 	return "http"
 }
 
-// kilobytes rounds a size up to the next power of two, at least 16 kB, as nginx
+// kilobyteWords rounds a size up to the next power of two, at least 16 kB, as nginx
 // writes it.
-func kilobytes(n uint64) string {
+func kilobyteWords(n uint64) string {
 	k := uint64(16)
 	for k<<10 < n {
 		k *= 2
