@@ -24,8 +24,11 @@ func captured(t *testing.T) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		Path: filepath.Join(dir, "run.kasoku"), For: 100 * time.Millisecond, Interval: 100 * time.Millisecond, PIDs: []int{os.Getpid()},
-		Capture: &capture.Options{Files: []string{file, filepath.Join(dir, "none.conf")}, Schema: true},
+		Path:     filepath.Join(dir, "run.kasoku"),
+		Course:   Course{For: 100 * time.Millisecond},
+		Interval: 100 * time.Millisecond,
+		Sources:  Sources{PIDs: []int{os.Getpid()}},
+		Capture:  &capture.Options{Files: []string{file, filepath.Join(dir, "none.conf")}, Schema: true},
 	}
 }
 

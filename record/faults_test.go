@@ -23,7 +23,7 @@ import (
 // quick are options of a run of a third of a second.
 func quick(t testing.TB) Options {
 	t.Helper()
-	return Options{Path: filepath.Join(t.TempDir(), "run.kasoku"), Interval: 100 * time.Millisecond, For: 300 * time.Millisecond}
+	return Options{Path: filepath.Join(t.TempDir(), "run.kasoku"), Interval: 100 * time.Millisecond, Course: Course{For: 300 * time.Millisecond}}
 }
 
 func mustRecord(t testing.TB, o Options) *kasoku.Recording {

@@ -46,8 +46,13 @@ func TestHalfHour(t *testing.T) {
 	}()
 	defer func() { cancel(); <-worked }()
 
-	o := Options{Path: filepath.Join(t.TempDir(), "half.kasoku"), Run: kasoku.Run{Label: "half"},
-		MySQL: s.DSN("", ""), SlowLog: true, For: length, PIDs: []int{s.Pid()}}
+	o := Options{
+		Path:     filepath.Join(t.TempDir(), "half.kasoku"),
+		Run:      kasoku.Run{Label: "half"},
+		Database: Database{MySQL: s.DSN("", ""), SlowLog: true},
+		Course:   Course{For: length},
+		Sources:  Sources{PIDs: []int{s.Pid()}},
+	}
 	res, err := Record(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

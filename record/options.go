@@ -30,11 +30,41 @@ type Options struct {
 	// Settings are values in force that kasoku cannot see for itself, such as the
 	// size of the application's pool (scope app, name pool.max_idle).
 	Settings []kasoku.Setting
-	// Configs are texts to be kept with the run beside what Capture takes, such as
+	// Configs are texts to be kept with the run in addition to what Capture takes, such as
 	// what was looked at before it.
 	Configs []kasoku.Config
+	// Capture says what of the configuration in force is kept, in addition to the variables
+	// of the database; nil: nothing. It is taken before offset 0, or after Prepare.
+	Capture *capture.Options
 
-	MySQL string // DSN of the database to watch
+	// Observers is "" or kasoku.ObserversOn for all of Database and Sources. With
+	// kasoku.ObserversOff nothing is asked while the run is made but the host, and
+	// nothing of the database is touched; logs that are written anyway are read at
+	// the end. Two such runs show what observation costs.
+	Observers string
+
+	Database // that is watched, and what is changed and asked there
+	Sources  // what else is watched
+	Course   // what happens while the run is made
+
+	// Opened is called when all is open and Command runs: it gives up the rights that
+	// the rest of the run does not need. Its error is a warning of the run.
+	Opened     func() error
+	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
+	Hard       context.Context // its end aborts at once, without draining; may be nil
+	OnProgress func(Progress)  // called from several goroutines, one at a time
+
+	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
+	// that set it; nil: that moment.
+	Wall func(time.Time) time.Time
+
+	profileAfter time.Duration // for tests; 0: the constant
+	settled      time.Duration // for tests; 0: the constant
+}
+
+// Database says which database a run watches, and what it does there.
+type Database struct {
+	MySQL string // DSN of the database to watch; empty: none
 	// MySQLNotes say what was left out of the option file that MySQL is from.
 	MySQLNotes []string
 
@@ -63,9 +93,14 @@ type Options struct {
 	// below it the slow log is put back, and the run goes on. nil: MinFree().
 	MinFree *unit.Least
 
-	Probe       *Probe   // ask each endpoint alone when the run is over; nil: do not
-	Digests     bool     // let performance_schema count statements by digest, for where no slow log can be read
-	CountRows   []string // tables to count before and after; the added rows are checked against successes
+	Digests   bool     // let performance_schema count statements by digest, for where no slow log can be read
+	CountRows []string // tables to count before and after; the added rows are checked against successes
+	Probe     *Probe   // ask each endpoint alone when the run is over; nil: do not
+	Guard     *Guard   // puts back what the run changes on servers when the recorder is killed; nil: nothing does
+}
+
+// Sources says what a run watches and reads in addition to the host and the database.
+type Sources struct {
 	AccessLog   string
 	AppLog      string
 	MoreLogs    Logs              // further ones
@@ -76,27 +111,12 @@ type Options struct {
 	PIDs        []int             // always sampled, whatever they use
 	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
+	Off         []string          // sources that are not read, by the names of config.SourceNames
+	Fast        bool              // read host and process each config.FastInterval
+}
 
-	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
-	// that set it; nil: that moment.
-	Wall func(time.Time) time.Time
-
-	profileAfter time.Duration // for tests; 0: the constant
-	settled      time.Duration // for tests; 0: the constant
-
-	Off  []string // sources that are not read, by the names of config.SourceNames
-	Fast bool     // read host and process each config.FastInterval
-
-	// Capture says what of the configuration in force is kept, beside the variables of
-	// the database; nil: nothing. It is taken before offset 0, or after Prepare.
-	Capture *capture.Options
-
-	// Observers is "" or kasoku.ObserversOn for all of the above. With
-	// kasoku.ObserversOff nothing is asked while the run is made but the host, and
-	// nothing of the database is touched; logs that are written anyway are read at
-	// the end. Two such runs show what observation costs.
-	Observers string
-
+// Course says how a run begins, what happens in it and how it ends.
+type Course struct {
 	// Prepare runs when all sources watch and before the load, to start what
 	// is measured; it may add process ids. Sessions that it opens to the
 	// database are logged, because the slow log is on by then.
@@ -124,14 +144,6 @@ type Options struct {
 
 	Score score.Pattern // where the command's output has its score; a known benchmark needs none
 	Pass  score.Pattern // and whether it passed
-
-	Guard *Guard // puts back what the run changes on servers when the recorder is killed; nil: nothing does
-	// Opened is called when all is open and Command runs: it gives up the rights that
-	// the rest of the run does not need. Its error is a warning of the run.
-	Opened     func() error
-	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
-	Hard       context.Context // its end aborts at once, without draining; may be nil
-	OnProgress func(Progress)  // called from several goroutines, one at a time
 }
 
 // unobserved leaves out what asks or changes anything while the run is made.

@@ -38,9 +38,10 @@ func TestProbeAtTheEnd(t *testing.T) {
 	}
 	target := load.Target{Method: "GET", URL: web.URL + "/items"}
 	res, err := Record(t.Context(), Options{
-		Path: filepath.Join(t.TempDir(), "a.kasoku"), MySQL: s.DSN("", ""), SlowLog: true,
-		Load:  &Load{Targets: []load.Target{target}, Engine: engine, Each: time.Second, Next: Climb(20)},
-		Probe: &Probe{Requests: 5},
+		Path: filepath.Join(t.TempDir(), "a.kasoku"),
+		Database: Database{MySQL: s.DSN("", ""), SlowLog: true,
+			Probe: &Probe{Requests: 5}},
+		Course: Course{Load: &Load{Targets: []load.Target{target}, Engine: engine, Each: time.Second, Next: Climb(20)}},
 	})
 	if err != nil {
 		t.Fatal(err)

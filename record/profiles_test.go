@@ -52,8 +52,10 @@ func TestProfiles(t *testing.T) {
 		t.Skip("records for seconds")
 	}
 	res, err := Record(t.Context(), Options{
-		Path: filepath.Join(t.TempDir(), "x.kasoku"), For: 2500 * time.Millisecond,
-		Pprof: []string{profiled(t), "http://127.0.0.1:1/debug/pprof/"}, profileAfter: 300 * time.Millisecond,
+		Path:         filepath.Join(t.TempDir(), "x.kasoku"),
+		Course:       Course{For: 2500 * time.Millisecond},
+		Sources:      Sources{Pprof: []string{profiled(t), "http://127.0.0.1:1/debug/pprof/"}},
+		profileAfter: 300 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +90,10 @@ func TestProfiles(t *testing.T) {
 
 func TestProfilesOff(t *testing.T) {
 	res, err := Record(t.Context(), Options{
-		Path: filepath.Join(t.TempDir(), "x.kasoku"), For: 200 * time.Millisecond, profileAfter: time.Millisecond,
-		Pprof: []string{"http://127.0.0.1:1/debug/pprof/"}, Off: []string{"pprof"},
+		Path:         filepath.Join(t.TempDir(), "x.kasoku"),
+		Course:       Course{For: 200 * time.Millisecond},
+		profileAfter: time.Millisecond,
+		Sources:      Sources{Pprof: []string{"http://127.0.0.1:1/debug/pprof/"}, Off: []string{"pprof"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +108,8 @@ func TestProfilesOff(t *testing.T) {
 // A load that is over too soon is not profiled, and says so.
 func TestProfilesTooShort(t *testing.T) {
 	for name, o := range map[string]Options{
-		"known":   {For: 200 * time.Millisecond},
-		"unknown": {Command: []string{"true"}},
+		"known":   {Course: Course{For: 200 * time.Millisecond}},
+		"unknown": {Course: Course{Command: []string{"true"}}},
 	} {
 		o.Path, o.Pprof = filepath.Join(t.TempDir(), "x.kasoku"), []string{"http://127.0.0.1:1/debug/pprof/"}
 		res, err := Record(t.Context(), o)

@@ -137,7 +137,7 @@ func checkSampled(t *testing.T, rec *kasoku.Recording, limit string) {
 // What a sample contradicts is refused.
 func TestSample_Options(t *testing.T) {
 	t.Parallel()
-	good := Options{Path: "a.kasoku", MySQL: "root@/", SlowLog: true, Sample: 10}
+	good := Options{Path: "a.kasoku", Database: Database{MySQL: "root@/", SlowLog: true, Sample: 10}}
 	for want, change := range map[string]func(o *Options){
 		"":                    func(*Options) {},
 		"want 1 or more":      func(o *Options) { o.Sample = -1 },

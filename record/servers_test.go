@@ -27,10 +27,12 @@ pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
 http { access_log off; server { listen 127.0.0.1:{port}; location = /status { stub_status; } } }`})
 	front := sandboxtest.Varnish(t, sandbox.VarnishOptions{Upstream: web.Addr()})
 	o := Options{
-		Path: filepath.Join(t.TempDir(), "x.kasoku"), For: 3 * time.Second, Interval: 100 * time.Millisecond,
-		NginxStatus: web.URL() + "/status", Varnish: &varnish.Options{Name: front.Dir}, Redis: &redis.Options{Server: redis.Server{Address: cache.Addr()}},
-		Graphite: &graphite.Options{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")},
-		Capture:  &capture.Options{}, PIDs: []int{web.Pid()}, MoreLogs: Logs{Error: []string{web.ErrorLog}},
+		Path:     filepath.Join(t.TempDir(), "x.kasoku"),
+		Course:   Course{For: 3 * time.Second},
+		Interval: 100 * time.Millisecond,
+		Sources: Sources{NginxStatus: web.URL() + "/status", Varnish: &varnish.Options{Name: front.Dir}, Redis: &redis.Options{Server: redis.Server{Address: cache.Addr()}},
+			Graphite: &graphite.Options{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")}, PIDs: []int{web.Pid()}, MoreLogs: Logs{Error: []string{web.ErrorLog}}},
+		Capture: &capture.Options{},
 	}
 	res, err := Record(t.Context(), o)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func TestSourcesOff(t *testing.T) {
 	f := func(off, want []string) {
 		t.Helper()
-		sources, _, err := newSession(Options{Off: off}, nil).sampling.sources()
+		sources, _, err := newSession(Options{Sources: Sources{Off: off}}, nil).sampling.sources()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestSourcesOff(t *testing.T) {
 func TestSourcesOffDatabase(t *testing.T) {
 	f := func(want string, off ...string) {
 		t.Helper()
-		s := newSession(Options{Off: append(off, "host"), Observers: kasoku.ObserversOff}, nil)
+		s := newSession(Options{Sources: Sources{Off: append(off, "host")}, Observers: kasoku.ObserversOff}, nil)
 		s.db = &database{
 			source: mysql.New(nil), locks: mysql.NewLocks(nil, nil, shapeOf), detail: mysql.NewDetail(nil, shapeOf),
 		}
@@ -75,7 +75,7 @@ func TestFastSources(t *testing.T) {
 	if (&Options{}).every() != nil {
 		t.Fatal("fast without being asked")
 	}
-	every := (&Options{Fast: true}).every()
+	every := (&Options{Sources: Sources{Fast: true}}).every()
 	for _, name := range []string{host.Name, process.Name} {
 		if every[name] != config.FastInterval {
 			t.Fatal(every)

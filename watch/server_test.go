@@ -35,7 +35,7 @@ func TestLiveOfAServer(t *testing.T) {
 	defer db.Close()
 	var kept *kasoku.Recording
 	l, err := Begin(t.Context(), LiveOptions{
-		Watch: record.Options{MySQL: srv.DSN("root", ""), Interval: time.Second},
+		Watch: record.Options{Database: record.Database{MySQL: srv.DSN("root", "")}, Interval: time.Second},
 		Rules: []diagnose.Rule{},
 		Save:  func(rec *kasoku.Recording) (string, error) { kept = rec; return "x", nil },
 	})
@@ -82,7 +82,7 @@ func TestLiveOfNginx(t *testing.T) {
 	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: app.Listener.Addr().String()})
 	log := filepath.Join(dir, "access.log")
 	l, err := Begin(t.Context(), LiveOptions{
-		Watch: record.Options{AccessLog: log, Interval: time.Second}, Rules: []diagnose.Rule{webrules.StaticFiles{}},
+		Watch: record.Options{Sources: record.Sources{AccessLog: log}, Interval: time.Second}, Rules: []diagnose.Rule{webrules.StaticFiles{}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -68,9 +68,14 @@ func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording
 	}
 	ours := &record.Load{Engine: engine, Each: m.each, Pause: time.Second, Next: m.next}
 	o := record.Options{
-		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: m.settings,
-		MySQL: m.service.DSN, SlowLog: m.slowLog, CountRows: []string{table}, AccessLog: m.service.AccessLog, AppLog: appLog,
-		PIDs: []int{db.Pid()}, Load: ours, Interval: m.interval,
+		Path:     filepath.Join(dir, "run.kasoku"),
+		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Settings: m.settings,
+		Database: record.Database{MySQL: m.service.DSN, SlowLog: m.slowLog, CountRows: []string{table}},
+		Sources: record.Sources{AccessLog: m.service.AccessLog, AppLog: appLog,
+			PIDs: []int{db.Pid()}},
+		Course:   record.Course{Load: ours},
+		Interval: m.interval,
 	}
 	if len(m.seconds) > 0 {
 		o.Load, o.For = nil, time.Duration(len(m.seconds)+2)*time.Second

@@ -134,8 +134,11 @@ func measureDesk(t *testing.T, s *sandbox.Server, r deskRun) *kasoku.Recording {
 	}
 	appLog := filepath.Join(dir, "desk.log")
 	o := record.Options{
-		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, Settings: r.settings,
-		MySQL: c.DSN, SlowLog: true, AccessLog: c.AccessLog, AppLog: appLog, PIDs: []int{s.Pid()}, Expvar: []string{"http://" + r.desk.Listen + "/debug/vars"},
+		Path:     filepath.Join(dir, "run.kasoku"),
+		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Settings: r.settings,
+		Database: record.Database{MySQL: c.DSN, SlowLog: true},
+		Sources:  record.Sources{AccessLog: c.AccessLog, AppLog: appLog, PIDs: []int{s.Pid()}, Expvar: []string{"http://" + r.desk.Listen + "/debug/vars"}},
 	}
 	if r.serial > 0 {
 		o.For = 7 * time.Second

@@ -204,8 +204,11 @@ func (o operationCase) supervised(t *testing.T, db *sandbox.Server, schema strin
 // options are those of a run that watches the service; how long is left open.
 func (x *operated) options(t *testing.T) record.Options {
 	return record.Options{
-		Path: filepath.Join(t.TempDir(), "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
-		MySQL: x.dsn, SlowLog: true, AccessLog: x.accessLog, AppLog: x.appLog, Capture: &capture.Options{Schema: true},
+		Path:     filepath.Join(t.TempDir(), "run.kasoku"),
+		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Database: record.Database{MySQL: x.dsn, SlowLog: true},
+		Sources:  record.Sources{AccessLog: x.accessLog, AppLog: x.appLog},
+		Capture:  &capture.Options{Schema: true},
 	}
 }
 

@@ -207,8 +207,12 @@ func (r boardRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	ours := &record.Load{Engine: engine, Each: r.each, Pause: time.Second, Next: record.Climb(r.rate)}
 	var srv *http.Server
 	o := record.Options{
-		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"}, MySQL: db.DSN("root", boardSchema),
-		SlowLog: true, KeepStatements: true, AccessLog: access.Name(), PIDs: []int{db.Pid()}, Load: ours,
+		Path: filepath.Join(dir, "run.kasoku"),
+		Run:  kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Database: record.Database{MySQL: db.DSN("root", boardSchema),
+			SlowLog: true, KeepStatements: true},
+		Sources: record.Sources{AccessLog: access.Name(), PIDs: []int{db.Pid()}},
+		Course:  record.Course{Load: ours},
 	}
 	o.Prepare = func(context.Context, record.Watch) error {
 		for into, param := range map[**sql.DB]string{&b.db: "?interpolateParams=true", &b.prepared: ""} {

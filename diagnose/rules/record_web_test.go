@@ -205,10 +205,13 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		t.Fatal(err)
 	}
 	res, err := record.Record(t.Context(), record.Options{
-		Path: filepath.Join(dir, "run.kasoku"), Run: kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
-		MySQL: dsn, SlowLog: true, AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
-		NginxStatus: front.URL() + "/nginx_status", Varnish: cache, Capture: take, PIDs: []int{db.Pid(), pid, front.Pid()},
-		Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())},
+		Path:     filepath.Join(dir, "run.kasoku"),
+		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Database: record.Database{MySQL: dsn, SlowLog: true},
+		Sources: record.Sources{AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
+			NginxStatus: front.URL() + "/nginx_status", Varnish: cache, PIDs: []int{db.Pid(), pid, front.Pid()}},
+		Capture: take,
+		Course:  record.Course{Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())}},
 	})
 	if err != nil {
 		t.Fatal(err)

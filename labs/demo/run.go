@@ -194,10 +194,10 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 		Path: s.file(label),
 		Run: kasoku.Run{Project: "userapi", Label: label, Note: "defects " + d.String(), Version: s.o.Version,
 			Load: "POST /users, open loop"},
-		MySQL: s.stack.DSN, SlowLog: true, CountRows: []string{"users"},
-		Settings:  userapi.Settings(d, maxIdle),
-		AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()},
-		Prepare: func(ctx context.Context, w record.Watch) error {
+		Database: record.Database{MySQL: s.stack.DSN, SlowLog: true, CountRows: []string{"users"}},
+		Settings: userapi.Settings(d, maxIdle),
+		Sources:  record.Sources{AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()}},
+		Course: record.Course{Prepare: func(ctx context.Context, w record.Watch) error {
 			pid, err := s.stack.StartApp(ctx, d, maxIdle)
 			if err != nil {
 				return err
@@ -206,7 +206,10 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 			ld.Targets = []load.Target{{Method: http.MethodPost, URL: s.stack.URL() + "/users"}}
 			return nil
 		},
-		Load: ld, Rules: rules.All(), Hard: s.o.Hard, OnProgress: s.o.Tell.Progress,
+			Load: ld},
+		Rules:      rules.All(),
+		Hard:       s.o.Hard,
+		OnProgress: s.o.Tell.Progress,
 	})
 	err = errors.Join(err, s.stack.StopApp())
 	if res == nil {

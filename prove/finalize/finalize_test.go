@@ -208,7 +208,7 @@ func clean(t *testing.T, db *sandbox.Server) {
 		if len(facts.Configs) != 4 || facts.Configs[3].Name != diagnose.AfterReinitialize || !strings.Contains(facts.Configs[0].Text, "index userapi.users.users_mail = (mail)\n") {
 			t.Errorf("facts %+v", facts)
 		}
-		return record.Options{Path: filepath.Join(runs, "last.kasoku"), For: 300 * time.Millisecond, Interval: 100 * time.Millisecond}, nil
+		return record.Options{Path: filepath.Join(runs, "last.kasoku"), Course: record.Course{For: 300 * time.Millisecond}, Interval: 100 * time.Millisecond}, nil
 	}
 	r, err := Walk(t.Context(), o)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 // with its phases, its levels and its score.
 func TestScenarioSink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bench.kasoku")
-	res, err := record.Record(t.Context(), record.Options{Path: path, Command: []string{os.Args[0]}, Env: []string{benchmarkEnv + "=1"}})
+	res, err := record.Record(t.Context(), record.Options{Path: path, Course: record.Course{Command: []string{os.Args[0]}, Env: []string{benchmarkEnv + "=1"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

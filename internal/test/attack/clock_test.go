@@ -50,10 +50,14 @@ func (w *world) stepped(st *dbServer, name string, steps []time.Duration) {
 	wall := func(at time.Time) time.Time { return at.Add(time.Duration(off.Load())) }
 	log := w.write("stepped.log", "")
 	o := record.Options{
-		Path: w.path("stepped.kasoku"), Interval: 100 * time.Millisecond, For: 300 * time.Millisecond,
-		MySQL: st.dsn, SlowLog: true, Digests: true, AccessLog: log, Wall: wall,
-		Guard: &record.Guard{Dir: w.dir + "/state",
-			Program: command.Spec{Path: program, Args: []string{"guard"}, Env: w.env()}},
+		Path:     w.path("stepped.kasoku"),
+		Interval: 100 * time.Millisecond,
+		Course:   record.Course{For: 300 * time.Millisecond},
+		Database: record.Database{MySQL: st.dsn, SlowLog: true, Digests: true,
+			Guard: &record.Guard{Dir: w.dir + "/state",
+				Program: command.Spec{Path: program, Args: []string{"guard"}, Env: w.env()}}},
+		Sources: record.Sources{AccessLog: log},
+		Wall:    wall,
 	}
 	o.Prepare = func(context.Context, record.Watch) error {
 		for _, step := range steps {

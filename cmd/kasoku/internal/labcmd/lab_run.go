@@ -273,12 +273,15 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 			Version: cli.VersionString(), Load: r.load(),
 		},
 		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app", Name: "contract.bots", Value: "503"}},
-		MySQL:    s.DSN, SlowLog: true, AccessLog: s.AccessLog,
-		MoreLogs: record.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
-		PIDs:     s.PIDs(), Rules: rules.All(), Hard: r.hard,
-		Capture:    &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
-		Command:    append([]string{r.self}, r.benchArgs(s.URL())...),
-		Stdout:     &said,
+		Database: record.Database{MySQL: s.DSN, SlowLog: true},
+		Sources: record.Sources{AccessLog: s.AccessLog,
+			MoreLogs: record.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
+			PIDs:     s.PIDs()},
+		Rules:   rules.All(),
+		Hard:    r.hard,
+		Capture: &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
+		Course: record.Course{Command: append([]string{r.self}, r.benchArgs(s.URL())...),
+			Stdout: &said},
 		OnProgress: func(now record.Progress) { r.show(side, now) },
 	}
 	if r.f.off {

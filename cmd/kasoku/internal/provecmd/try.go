@@ -192,7 +192,7 @@ func sameServer(ctx context.Context, a, b string) (bool, error) {
 // openJournal has what is changed on a server journalled, and put back should this
 // process be killed. The function that it returns takes leave of who does that.
 func openJournal(e *cli.Env, dsn, defaultsFile string) (guard.Options, func(orderly bool), error) {
-	o := record.Options{MySQL: dsn}
+	o := record.Options{Database: record.Database{MySQL: dsn}}
 	if err := e.Guarded(&o, defaultsFile); err != nil {
 		return guard.Options{}, nil, err
 	}

@@ -135,8 +135,10 @@ func (f *runFlags) load() (*config.Config, error) {
 // processes come and go, and each load opens its own connections.
 func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (record.Options, error) {
 	o, err := record.Configured(c, record.Options{
-		Run:   kasoku.Run{Label: f.label, Note: f.note, Version: cli.VersionString(), Price: f.price},
-		Stdin: e.Stdin, Stdout: terminal.Raw(e.Stdout), Stderr: terminal.Raw(e.Stderr), Rules: rules.All(), Hard: hard,
+		Run:    kasoku.Run{Label: f.label, Note: f.note, Version: cli.VersionString(), Price: f.price},
+		Course: record.Course{Stdin: e.Stdin, Stdout: terminal.Raw(e.Stdout), Stderr: terminal.Raw(e.Stderr)},
+		Rules:  rules.All(),
+		Hard:   hard,
 	})
 	switch {
 	case errors.Is(err, record.ErrNoLoad):
