@@ -123,9 +123,8 @@ type drive struct {
 
 	jobs    chan Hit // unbuffered: a send succeeds only when a worker is free
 	workers sync.WaitGroup
-	started int          // workers; only pace touches it
-	flying  atomic.Int64 // requests in flight
-	peak    atomic.Int64
+	started int // workers; only pace touches it
+	flights inFlight
 	stopped atomic.Int64 // when issuing ended early, or draining did; 0: neither did
 
 	next atomic.Uint64 // number of the next request of a closed loop without a stream
@@ -219,23 +218,23 @@ func (l *drive) issue(h Hit) bool {
 		defer t.Stop()
 		late = t.C
 	}
-	l.takeOff()
+	l.flights.takeOff(l.d.MaxInFlight)
 	select {
 	case l.jobs <- h:
 		return true
 	case <-late:
-		l.flying.Add(-1)
+		l.flights.now.Add(-1)
 		l.notSent(h, ErrNotSentLate)
 		return true
 	case <-l.issueCtx.Done():
-		l.flying.Add(-1)
+		l.flights.now.Add(-1)
 		return false
 	}
 }
 
 // handOver gives the request to a free worker, or to a new one below the cap.
 func (l *drive) handOver(h Hit) bool {
-	l.takeOff()
+	l.flights.takeOff(l.d.MaxInFlight)
 	select {
 	case l.jobs <- h:
 		return true
@@ -247,15 +246,21 @@ func (l *drive) handOver(h Hit) bool {
 		go contain.Func(enginePart, func() { l.work(h) })()
 		return true
 	}
-	l.flying.Add(-1)
+	l.flights.now.Add(-1)
 	return false
 }
 
+// inFlight counts the requests in flight.
+type inFlight struct {
+	now  atomic.Int64
+	peak atomic.Int64
+}
+
 // takeOff counts a request that is about to be sent. One that waits for a slot is
-// counted already, hence the cap.
-func (l *drive) takeOff() {
-	n := min(l.flying.Add(1), int64(l.d.MaxInFlight))
-	for peak := l.peak.Load(); n > peak && !l.peak.CompareAndSwap(peak, n); peak = l.peak.Load() {
+// counted already, hence the most.
+func (f *inFlight) takeOff(most int) {
+	n := min(f.now.Add(1), int64(most))
+	for peak := f.peak.Load(); n > peak && !f.peak.CompareAndSwap(peak, n); peak = f.peak.Load() {
 	}
 }
 
@@ -301,7 +306,7 @@ func (l *drive) work(h Hit) {
 		if !l.sent(c, &one[0]) {
 			c = l.d.NewClient()
 		}
-		l.flying.Add(-1)
+		l.flights.now.Add(-1)
 		l.sink.Hits(one)
 	}
 }
@@ -373,7 +378,7 @@ func (l *drive) summary() kasoku.LoadSummary {
 		Model:        ModelOpen,
 		Targets:      slices.Compact(targets),
 		MaxInFlight:  l.d.MaxInFlight,
-		PeakInFlight: int(l.peak.Load()),
+		PeakInFlight: int(l.flights.peak.Load()),
 	}
 	if l.closed != nil {
 		sum.Model = ModelClosed

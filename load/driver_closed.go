@@ -21,11 +21,11 @@ func (l *drive) user() {
 	defer thinking.Stop()
 	for l.take(&one[0]) {
 		n := one[0].N
-		l.takeOff()
+		l.flights.takeOff(l.d.MaxInFlight)
 		if !l.sent(c, &one[0]) {
 			c = l.d.NewClient()
 		}
-		l.flying.Add(-1)
+		l.flights.now.Add(-1)
 		l.sink.Hits(one)
 		if !l.think(thinking, n) {
 			return

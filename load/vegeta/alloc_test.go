@@ -64,9 +64,9 @@ func TestWriterDoesNotAllocate(t *testing.T) {
 	hits := hitsFrom(0, chunkHits)
 	hits[5].Err = "connection refused"
 	written := func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.bytes == 0
+		w.backlog.mu.Lock()
+		defer w.backlog.mu.Unlock()
+		return w.backlog.bytes == 0
 	}
 	f := func() {
 		w.Hits(hits)

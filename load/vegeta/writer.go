@@ -59,23 +59,13 @@ type Writer struct {
 	buf    []byte // encoded, not written
 	err    error  // first error of writing; for others than the goroutine once done is closed
 
-	full    chan struct{} // a chunk waits
 	closing chan struct{}
 	close   sync.Once
 	done    chan struct{}
 	gaveUp  chan struct{} // closed when the results are not taken any more
 	writes  atomic.Uint64 // begun and ended: odd while one is under way
 
-	mu      sync.Mutex
-	room    sync.Cond // on mu: bytes has fallen
-	current chunk     // hits are added here
-	waiting []chunk   // to be written before current
-	spare   [][]hit
-	bytes   int // of all hits not written
-	blocked int // calls of Hits that wait for room
-	since   time.Time
-	held    time.Duration
-	over    bool // gaveUp is closed
+	backlog backlog
 }
 
 var _ load.Sink = (*Writer)(nil)
@@ -106,9 +96,9 @@ func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
 		o.maxHeld = maxHeld
 	}
 	wr := &Writer{o: o, out: w, enc: enc,
-		full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}),
+		closing: make(chan struct{}), done: make(chan struct{}),
 		gaveUp: make(chan struct{})}
-	wr.room.L = &wr.mu
+	wr.backlog.init(o.maxHeld)
 	go wr.run()
 	return wr, nil
 }
@@ -116,98 +106,28 @@ func NewWriter(w io.Writer, o WriterOptions) (*Writer, error) {
 // Hits implements [load.Sink]. After an error it writes nothing more. It must
 // not be called after Close.
 func (w *Writer) Hits(hits []load.Hit) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.backlog.mu.Lock()
+	defer w.backlog.mu.Unlock()
 	for i := range hits {
-		if w.bytes >= w.o.maxHeld {
-			w.waitForRoom()
+		if w.backlog.bytes >= w.backlog.most {
+			w.backlog.waitForRoom()
 		}
-		if w.over {
+		if w.backlog.over {
 			return
 		}
-		w.add(&hits[i])
-	}
-}
-
-func (w *Writer) add(h *load.Hit) {
-	t := w.o.Plan.Target(h)
-	size := hitSize + len(h.Err)
-	if h.Own != nil {
-		size += len(t.Method) + len(t.URL)
-	}
-	if h.Answer != nil {
-		size += answerSize(h.Answer)
-	}
-	c := &w.current
-	if c.hits == nil {
-		c.hits = w.empty()
-	}
-	c.hits = append(c.hits, hit{
-		seq: h.N, due: h.Due, latency: h.Latency(),
-		bytesIn: h.BytesIn, bytesOut: h.BytesOut,
-		method: t.Method, url: t.URL, err: h.Err, code: uint16(h.Code), answer: h.Answer,
-	})
-	c.bytes += size
-	w.bytes += size
-	if len(c.hits) == cap(c.hits) {
-		w.waiting = append(w.waiting, *c)
-		*c = chunk{}
-		w.wake()
-	}
-}
-
-// answerSize returns about how much memory an answer takes.
-func answerSize(a *load.Answer) int {
-	size := cap(a.Body)
-	for name, values := range a.Header {
-		size += 64 + len(name)
-		for _, v := range values {
-			size += 16 + len(v)
-		}
-	}
-	return size
-}
-
-func (w *Writer) wake() {
-	select {
-	case w.full <- struct{}{}:
-	default: // it was woken already
-	}
-}
-
-func (w *Writer) empty() []hit {
-	if n := len(w.spare); n > 0 {
-		hits := w.spare[n-1]
-		w.spare = w.spare[:n-1]
-		return hits
-	}
-	return make([]hit, 0, chunkHits)
-}
-
-func (w *Writer) waitForRoom() {
-	if w.blocked == 0 {
-		w.since = time.Now()
-	}
-	w.blocked++
-	w.wake()
-	for w.bytes >= w.o.maxHeld && !w.over {
-		w.room.Wait()
-	}
-	w.blocked--
-	if w.blocked == 0 {
-		w.held += time.Since(w.since)
+		w.backlog.add(&hits[i], w.o.Plan.Target(&hits[i]))
 	}
 }
 
 // Held returns for how long the load was held up because the results were
 // written more slowly than they came.
 func (w *Writer) Held() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.blocked > 0 {
-		return w.held + time.Since(w.since)
+	w.backlog.mu.Lock()
+	defer w.backlog.mu.Unlock()
+	if w.backlog.blocked > 0 {
+		return w.backlog.held + time.Since(w.backlog.since)
 	}
-	return w.held
+	return w.backlog.held
 }
 
 // Close writes what is left and returns the first error. It does not close
@@ -241,11 +161,11 @@ func (w *Writer) EndSoon(patience time.Duration) {
 		}
 		before = now
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
+	w.backlog.mu.Lock()
+	defer w.backlog.mu.Unlock()
+	w.backlog.over = true
 	close(w.gaveUp)
-	w.room.Broadcast()
+	w.backlog.room.Broadcast()
 }
 
 // writerPart names the writer of results where it fails: what follows is lost, the load
@@ -261,13 +181,13 @@ func (w *Writer) run() {
 	for closing := false; !closing; {
 		all := true
 		select {
-		case <-w.full:
+		case <-w.backlog.full:
 			all = false
 		case <-tick.C:
 		case <-w.closing:
 			closing = true
 		}
-		chunks = w.take(chunks[:0], all)
+		chunks = w.backlog.take(chunks[:0], all)
 		for i := range chunks {
 			if err := contain.Run(writerPart, func() { w.writeChunk(chunks[i]) }); err != nil {
 				w.fail(err)
@@ -278,20 +198,6 @@ func (w *Writer) run() {
 			w.flush()
 		}
 	}
-}
-
-// take appends the chunks to write: those that are full, or all.
-func (w *Writer) take(chunks []chunk, all bool) []chunk {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	chunks = append(chunks, w.waiting...)
-	clear(w.waiting)
-	w.waiting = w.waiting[:0]
-	if (all || w.blocked > 0) && len(w.current.hits) > 0 {
-		chunks = append(chunks, w.current)
-		w.current = chunk{}
-	}
-	return chunks
 }
 
 func (w *Writer) writeChunk(c chunk) {
@@ -318,22 +224,7 @@ func (w *Writer) writeChunk(c chunk) {
 			w.flush()
 		}
 	}
-	w.release(c)
-}
-
-// release gives the memory of a written chunk back.
-func (w *Writer) release(c chunk) {
-	const keep = 8 // more are only needed after a stall
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bytes -= c.bytes
-	if len(w.spare) < keep {
-		clear(c.hits)
-		w.spare = append(w.spare, c.hits[:0])
-	}
-	if w.blocked > 0 {
-		w.room.Broadcast()
-	}
+	w.backlog.release(c)
 }
 
 func (w *Writer) flush() {

@@ -146,9 +146,9 @@ func TestWriterHoldsTheLoad(t *testing.T) {
 		}()
 		<-time.After(3 * time.Second)
 		synctest.Wait()
-		w.mu.Lock()
-		held, blocked := w.bytes, w.blocked
-		w.mu.Unlock()
+		w.backlog.mu.Lock()
+		held, blocked := w.backlog.bytes, w.backlog.blocked
+		w.backlog.mu.Unlock()
 		if blocked != 1 || held != room*hitSize {
 			t.Errorf("%d calls wait with %d bytes held", blocked, held)
 		}
@@ -164,8 +164,8 @@ func TestWriterHoldsTheLoad(t *testing.T) {
 		if got := w.Held(); got != 3*time.Second {
 			t.Errorf("held up for %s, want 3s", got)
 		}
-		if w.bytes != 0 {
-			t.Errorf("%d bytes are still held", w.bytes)
+		if w.backlog.bytes != 0 {
+			t.Errorf("%d bytes are still held", w.backlog.bytes)
 		}
 	})
 }

@@ -84,7 +84,11 @@ type Parser struct {
 	query   []byte // of the line
 	scan    jsonScan
 
-	// Of a line of keys.
+	line keyedLine
+}
+
+// A keyedLine is what was taken of a line of keys.
+type keyedLine struct {
 	ranks   [numFields]uint8 // of the values that were taken
 	request []byte
 	asked   bool // it says what was requested

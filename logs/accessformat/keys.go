@@ -230,8 +230,8 @@ func (l layout) find(n int, line []byte, parent *slot) *spot {
 
 // beginKeys forgets what the last line had.
 func (p *Parser) beginKeys() {
-	p.ranks = [numFields]uint8{}
-	p.bad, p.request, p.asked, p.known = nil, nil, false, 0
+	p.line.ranks = [numFields]uint8{}
+	p.line.bad, p.line.request, p.line.asked, p.line.known = nil, nil, false, 0
 }
 
 // keyed puts the value of a key into the record and reports whether it makes
@@ -243,8 +243,8 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) bool {
 	if s.what == noField {
 		return true
 	}
-	p.known++
-	if s.rank < p.ranks[s.what] {
+	p.line.known++
+	if s.rank < p.line.ranks[s.what] {
 		return true
 	}
 	if isDash(v) {
@@ -254,10 +254,10 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) bool {
 	ok := true
 	switch s.what {
 	case aPath:
-		p.asked = true
+		p.line.asked = true
 		r.Path = v
 	case aRequest:
-		p.asked, p.request = true, v
+		p.line.asked, p.line.request = true, v
 	case aTime:
 		if ok = p.times.parse(v); ok {
 			p.times.set(r)
@@ -267,9 +267,9 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) bool {
 	}
 	switch {
 	case ok:
-		p.ranks[s.what] = s.rank
+		p.line.ranks[s.what] = s.rank
 	case s.what == aLatency || s.what == anUpstream || s.what == aTime:
-		p.bad, p.badText = s, v // another key may give it
+		p.line.bad, p.line.badText = s, v // another key may give it
 	default:
 		return false
 	}
@@ -280,12 +280,12 @@ func (p *Parser) keyed(s *slot, v []byte, r *Record) bool {
 func (p *Parser) dash(s *slot, v []byte, r *Record) {
 	switch s.what {
 	case aPath:
-		p.asked = true
+		p.line.asked = true
 	case aRequest:
-		p.asked, p.request = true, v
+		p.line.asked, p.line.request = true, v
 	case aTime:
 	default:
-		if p.ranks[s.what] == 0 {
+		if p.line.ranks[s.what] == 0 {
 			p.value(s, v, r) // texts keep their dash
 		}
 	}
@@ -294,14 +294,14 @@ func (p *Parser) dash(s *slot, v []byte, r *Record) {
 // finishKeyed ties up a line of keys. It returns why they are no record.
 func (p *Parser) finishKeyed(r *Record) (why string) {
 	switch {
-	case p.known < p.format.needs:
+	case p.line.known < p.format.needs:
 		return "no keys of an access log"
-	case !p.asked:
+	case !p.line.asked:
 		return "neither uri nor request"
-	case p.bad != nil && p.ranks[p.bad.what] == 0:
-		return badValue(p.bad.name, p.badText)
+	case p.line.bad != nil && p.line.ranks[p.line.bad.what] == 0:
+		return badValue(p.line.bad.name, p.line.badText)
 	}
-	if p.request != nil {
+	if p.line.request != nil {
 		p.finishRequest(r)
 	}
 	p.finish(r)
@@ -311,14 +311,14 @@ func (p *Parser) finishKeyed(r *Record) (why string) {
 // finishRequest takes from the request line what no other key gave.
 func (p *Parser) finishRequest(r *Record) {
 	method, path, protocol := r.Method, r.Path, r.Protocol
-	if v := p.request; len(method) > 0 && len(path) > 0 { // the protocol is all that it can add
+	if v := p.line.request; len(method) > 0 && len(path) > 0 { // the protocol is all that it can add
 		r.Request = v
 		if n := len(v) - len("HTTP/1.1"); n > 0 && len(protocol) == 0 && string(v[n-1:n+5]) == " HTTP/" {
 			r.Protocol = v[n:]
 		}
 		return
 	}
-	requestLine(p.request, r)
+	requestLine(p.line.request, r)
 	if len(method) > 0 {
 		r.Method = method
 	}

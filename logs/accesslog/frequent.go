@@ -177,13 +177,13 @@ func (t *Table) startBlock(block int) {
 	t.reg.await(block)
 	t.refold()
 	t.welcome(block)
-	t.counts = int64(block) >= t.reg.foldsFrom.Load()
+	t.keys.counts = int64(block) >= t.reg.foldsFrom.Load()
 }
 
 // countKey counts a request of the present key.
 func (t *Table) countKey() {
-	t.ballot.add(t.key)
-	if !t.inBlocks && t.ballot.requests == aloneBlock {
+	t.keys.ballot.add(t.key)
+	if !t.keys.inBlocks && t.keys.ballot.requests == aloneBlock {
 		t.reg.vote(t.takeResult())
 		t.welcome(math.MaxInt)
 	}
@@ -191,22 +191,22 @@ func (t *Table) countKey() {
 
 // welcome makes rows for keys that are frequent.
 func (t *Table) welcome(block int) {
-	for _, k := range t.reg.frequentFrom(t.frequent, block) {
-		t.frequent++
+	for _, k := range t.reg.frequentFrom(t.keys.frequent, block) {
+		t.keys.frequent++
 		t.rows.of([]byte(frequentMark + k.key)).frequent = true
 	}
 }
 
 // takeResult returns the result of the ballot, until the next one.
 func (t *Table) takeResult() []byte {
-	t.result = t.ballot.appendResult(t.result[:0])
-	return t.result
+	t.keys.result = t.keys.ballot.appendResult(t.keys.result[:0])
+	return t.keys.result
 }
 
 // frequentRow returns the row of the present key when it has one for being
 // frequent.
 func (t *Table) frequentRow() *row {
-	if t.frequent == 0 {
+	if t.keys.frequent == 0 {
 		return nil
 	}
 	t.resolved = append(append(t.resolved[:0], frequentMark...), t.key...)

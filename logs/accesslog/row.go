@@ -31,11 +31,11 @@ type row struct {
 	series       series
 	first, last  int64 // ns since offset 0; first > last: none has a time
 
-	timed              uint64 // requests with a request time
-	squaresHi, squares uint64 // ns²
-	few                [fewLatencies]time.Duration
-	latency            *histogram.Histogram // nil while few suffices
-	detail             *detail              // nil without Options.Detail
+	timed   uint64    // requests with a request time
+	squares squareSum // of the request times
+	few     [fewLatencies]time.Duration
+	latency *histogram.Histogram // nil while few suffices
+	detail  *detail              // nil without Options.Detail
 }
 
 type codeCount struct {
@@ -83,7 +83,7 @@ func (w *row) addCode(code int, n uint64) {
 func (w *row) addLatency(d time.Duration) {
 	d = max(d, 0)
 	hi, lo := bits.Mul64(uint64(d), uint64(d))
-	w.addSquares(hi, lo)
+	w.squares.add(hi, lo)
 	if w.latency != nil {
 		w.timed++
 		w.latency.Record(d)
@@ -107,21 +107,22 @@ func (w *row) makeHistogram() {
 	}
 }
 
-// addSquares adds to the sum of the squares, which stays at its end when it is
-// too large: at 10 s per request that takes 3·10¹⁸ of them.
-func (w *row) addSquares(hi, lo uint64) {
+// squareSum is a sum of squared durations, in ns².
+type squareSum struct{ hi, lo uint64 }
+
+// add adds to the sum, which stays at its end when it is too large: at 10 s per request
+// that takes 3·10¹⁸ of them.
+func (s *squareSum) add(hi, lo uint64) {
 	var carry uint64
-	w.squares, carry = bits.Add64(w.squares, lo, 0)
-	w.squaresHi, carry = bits.Add64(w.squaresHi, hi, carry)
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi, carry = bits.Add64(s.hi, hi, carry)
 	if carry != 0 {
-		w.squaresHi, w.squares = math.MaxUint64, math.MaxUint64
+		s.hi, s.lo = math.MaxUint64, math.MaxUint64
 	}
 }
 
-// seconds2 returns the sum of the squared request times, in s².
-func (w *row) seconds2() float64 {
-	return (float64(w.squaresHi)*0x1p64 + float64(w.squares)) / 1e18
-}
+// seconds returns the sum in s².
+func (s *squareSum) seconds() float64 { return (float64(s.hi)*0x1p64 + float64(s.lo)) / 1e18 }
 
 // merge adds another row. Its series has the same step.
 func (w *row) merge(o *row) {
@@ -138,7 +139,7 @@ func (w *row) merge(o *row) {
 	}
 	w.series.merge(o.series.buckets)
 	w.first, w.last = min(w.first, o.first), max(w.last, o.last)
-	w.addSquares(o.squaresHi, o.squares)
+	w.squares.add(o.squares.hi, o.squares.lo)
 	if o.latency == nil && w.latency == nil && w.timed+o.timed <= fewLatencies {
 		copy(w.few[w.timed:], o.few[:o.timed])
 		w.timed += o.timed

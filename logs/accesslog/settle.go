@@ -181,7 +181,7 @@ func shownValue(value string) string { return string(logs.AppendSafe(nil, []byte
 func (s *settled) row(t *Table, w *row) Row {
 	e := kasoku.Endpoint{
 		Count: w.count, Codes: make(map[int]uint64, len(w.codes)), Bytes: w.bytes,
-		Latency: w.histogram(), Squares: w.seconds2(), Seconds: w.series.seconds(s.step, s.start),
+		Latency: w.histogram(), Squares: w.squares.seconds(), Seconds: w.series.seconds(s.step, s.start),
 		MinBytes: w.minBytes, MaxBytes: w.maxBytes, RequestBytes: w.requestBytes,
 		Upstream: time.Duration(min(w.upstream, math.MaxInt64)), UpstreamCount: w.upstreams, Bots: w.bots,
 	}
@@ -294,7 +294,7 @@ func (t *Table) Exact() time.Duration {
 func (t *Table) By() []string { return slices.Clone(t.by.names) }
 
 // Records returns how many requests were added up.
-func (t *Table) Records() uint64 { return t.records }
+func (t *Table) Records() uint64 { return t.counts.records }
 
 // Folded returns how many requests are in the row [Other].
 func (t *Table) Folded() uint64 { return t.settle().folded }
@@ -314,10 +314,10 @@ func (t *Table) Notes() []string {
 	if t.onlyRecent {
 		where = "outside the time that was asked for"
 	}
-	add(t.outside, "entry "+where+" was left out", "entries "+where+" were left out")
-	add(t.unwanted, "request was filtered out", "requests were filtered out")
-	add(t.untimed, "request has no request time", "requests have no request time")
-	add(t.unstamped, "request has no time", "requests have no time")
+	add(t.counts.outside, "entry "+where+" was left out", "entries "+where+" were left out")
+	add(t.counts.unwanted, "request was filtered out", "requests were filtered out")
+	add(t.counts.untimed, "request has no request time", "requests have no request time")
+	add(t.counts.unstamped, "request has no time", "requests have no time")
 	other := t.by.other()
 	add(t.Folded(), "request was folded into "+other, "requests were folded into "+other)
 	if step := t.Step(); step > time.Second {
@@ -325,7 +325,7 @@ func (t *Table) Notes() []string {
 			strings.TrimSuffix(step.String(), "0s")))
 	}
 	for i, name := range t.by.extra {
-		if !t.withExtra[i] && t.records > 0 {
+		if !t.withExtra[i] && t.counts.records > 0 {
 			out = append(out, fmt.Sprintf("no line has the key %q", name))
 		}
 	}

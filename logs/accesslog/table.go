@@ -23,9 +23,23 @@ type Table struct {
 	most   int           // steps of a series
 	slow   slowest
 	bots   botCache
+	keys   keyReports
 
-	// Keys of the present block that this table met first; a table that adds
-	// without blocks reports to the registry at once.
+	key, resolved []byte
+	placed        placed
+	final         *settled // nil after a change
+
+	counts     recordCounts
+	withExtra  []bool // of by.extra: some record has it
+	wantsBots  bool   // bots are recognised before anything else
+	onlyRecent bool   // there is a since or until
+	detail     *uris  // nil without Options.Detail
+}
+
+// keyReports are what a table learns of keys and hands to the registry: those of the
+// present block that it met first, and its ballot. A table that adds without blocks
+// reports at once.
+type keyReports struct {
 	inBlocks bool
 	fresh    []byte
 	ballot   *ballot
@@ -33,20 +47,15 @@ type Table struct {
 	result   []byte // of it
 	frequent int    // rows for being frequent, in the order of the registry
 	version  uint64 // of the registry, when the rows were last put in order
+}
 
-	key, resolved []byte
-	placed        placed
-	final         *settled // nil after a change
-
-	records    uint64 // in the rows
-	outside    uint64
-	unwanted   uint64 // left out by Where or Bots
-	untimed    uint64
-	unstamped  uint64
-	withExtra  []bool // of by.extra: some record has it
-	wantsBots  bool   // bots are recognised before anything else
-	onlyRecent bool   // there is a since or until
-	detail     *uris  // nil without Options.Detail
+// recordCounts are what became of the records of a table.
+type recordCounts struct {
+	records   uint64 // in the rows
+	outside   uint64
+	unwanted  uint64 // left out by Where or Bots
+	untimed   uint64
+	unstamped uint64
 }
 
 // NewTable returns an empty table.
@@ -65,7 +74,7 @@ func NewTable(o Options) *Table {
 
 // beside returns an empty table that shares the decisions about keys with t.
 func (t *Table) beside() *Table {
-	n := &Table{opts: t.opts, by: t.by, reg: t.reg, inBlocks: true}
+	n := &Table{opts: t.opts, by: t.by, reg: t.reg, keys: keyReports{inBlocks: true}}
 	n.init()
 	return n
 }
@@ -86,7 +95,7 @@ func (t *Table) init() {
 	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
 	t.most = t.opts.buckets()
 	t.slow.max = max(t.opts.Slowest, 0)
-	t.ballot = &ballot{}
+	t.keys.ballot = &ballot{}
 	t.withExtra = make([]bool, len(t.by.extra))
 	t.wantsBots = t.opts.Bots != BotsToo
 	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
@@ -115,14 +124,14 @@ func (t *Table) Add(r *accessformat.Record) { t.add(r, place{offset: r.Offset}) 
 func (t *Table) add(r *accessformat.Record, at place) {
 	t.final = nil
 	if !t.place(r) {
-		t.outside++
+		t.counts.outside++
 		return
 	}
 	if t.wantsBots && t.bots.is(r.UserAgent) != (t.opts.Bots == BotsOnly) || t.filter != nil && !t.filter.holds(r, t) {
-		t.unwanted++
+		t.counts.unwanted++
 		return
 	}
-	t.records++
+	t.counts.records++
 	w := t.row(r)
 	w.add(r)
 	if r.Has&accessformat.HasTime != 0 {
@@ -136,7 +145,7 @@ func (t *Table) add(r *accessformat.Record, at place) {
 			t.coarsen(longerStep(t.step))
 		}
 	} else {
-		t.unstamped++
+		t.counts.unstamped++
 	}
 	if len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
 		w.bots++
@@ -145,7 +154,7 @@ func (t *Table) add(r *accessformat.Record, at place) {
 		t.detail.add(w, r, t)
 	}
 	if r.Has&accessformat.HasLatency == 0 {
-		t.untimed++
+		t.counts.untimed++
 	} else if t.slow.wants(r.Latency) {
 		t.addSlow(r, at)
 	}
@@ -190,7 +199,7 @@ func (t *Table) place(r *accessformat.Record) (inside bool) {
 // row returns the row of a record.
 func (t *Table) row(r *accessformat.Record) *row {
 	t.key = t.appendKey(t.key[:0], r)
-	if t.counts {
+	if t.keys.counts {
 		t.countKey()
 	}
 	hash := t.rows.hash(t.key)
@@ -209,31 +218,31 @@ func (t *Table) meet() *row {
 	t.resolved, known = t.reg.resolve(t.resolved[:0], t.key)
 	switch {
 	case known:
-	case !t.inBlocks:
+	case !t.keys.inBlocks:
 		t.reg.add(t.key)
 		t.refold()
 		t.resolved, _ = t.reg.resolve(t.resolved[:0], t.key)
 	case t.rows.get(t.rows.hash(t.resolved), t.resolved) == nil:
-		t.fresh = appendLong(t.fresh, t.resolved)
+		t.keys.fresh = appendLong(t.keys.fresh, t.resolved)
 	}
 	return t.rows.of(t.resolved)
 }
 
 // endBlock hands in the keys that were met first in a block.
 func (t *Table) endBlock(number int) {
-	t.reg.submit(number, handed{t.fresh, t.takeResult()})
-	t.fresh = t.fresh[:0]
+	t.reg.submit(number, handed{t.keys.fresh, t.takeResult()})
+	t.keys.fresh = t.keys.fresh[:0]
 	t.refold()
 }
 
 // refold puts the rows in order after new decisions of the registry.
 func (t *Table) refold() {
 	version := t.reg.version.Load()
-	if version == t.version {
+	if version == t.keys.version {
 		return
 	}
-	t.version = version
-	t.counts = t.counts || !t.inBlocks
+	t.keys.version = version
+	t.keys.counts = t.keys.counts || !t.keys.inBlocks
 	rows := t.rows
 	t.rows.slots, t.rows.n = make([]*row, 256), 0
 	var moved []*row
@@ -331,11 +340,11 @@ func (t *Table) Merge(o *Table) {
 			t.slow.add(s)
 		}
 	}
-	t.records += o.records
-	t.outside += o.outside
-	t.unwanted += o.unwanted
-	t.untimed += o.untimed
-	t.unstamped += o.unstamped
+	t.counts.records += o.counts.records
+	t.counts.outside += o.counts.outside
+	t.counts.unwanted += o.counts.unwanted
+	t.counts.untimed += o.counts.untimed
+	t.counts.unstamped += o.counts.unstamped
 	for i := range min(len(t.withExtra), len(o.withExtra)) {
 		t.withExtra[i] = t.withExtra[i] || o.withExtra[i]
 	}

@@ -116,8 +116,8 @@ func TestTable_Clock(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := table.Endpoints()
-	if table.outside != 2 || table.Records() != 4 || len(e) != 1 {
-		t.Fatalf("%d outside, %d records, %+v", table.outside, table.Records(), e)
+	if table.counts.outside != 2 || table.Records() != 4 || len(e) != 1 {
+		t.Fatalf("%d outside, %d records, %+v", table.counts.outside, table.Records(), e)
 	}
 	if got := fmt.Sprint(e[0].Seconds); got != "map[0:{3 2} 2:{1 0}]" {
 		t.Errorf("seconds %s", got)

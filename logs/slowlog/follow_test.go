@@ -210,8 +210,8 @@ func TestTable_Wanted(t *testing.T) {
 		n++
 		return string(e.Statement) == "SELECT 2"
 	}})
-	if table.Statements() != 1 || table.unwanted != 3 || n != 2 {
-		t.Errorf("%d statements, %d unwanted, asked %d times", table.Statements(), table.unwanted, n)
+	if table.Statements() != 1 || table.counts.unwanted != 3 || n != 2 {
+		t.Errorf("%d statements, %d unwanted, asked %d times", table.Statements(), table.counts.unwanted, n)
 	}
 }
 

@@ -218,7 +218,7 @@ func FuzzReader(f *testing.F) {
 		for _, q := range table.Queries() {
 			calls += q.Calls
 		}
-		if got := table.Statements() + table.Admin(); got != calls || got+table.own != a.Records || table.Overall().Calls != calls {
+		if got := table.Statements() + table.Admin(); got != calls || got+table.counts.own != a.Records || table.Overall().Calls != calls {
 			t.Errorf("%d records, %d statements, %d calls", a.Records, got, calls)
 		}
 		if len(table.classes) > 4 {

@@ -65,19 +65,19 @@ func (t *Table) Saves() []kasoku.SaveShape { return t.saves.shapes() }
 
 // Statements returns how many statements the log holds, administrator commands
 // not included: what the server counts as Questions, when it logs them all.
-func (t *Table) Statements() uint64 { return t.statements }
+func (t *Table) Statements() uint64 { return t.counts.statements }
 
 // Admin returns how many administrator commands, such as Prepare or Quit, the
 // log holds. MariaDB logs none.
-func (t *Table) Admin() uint64 { return t.admin }
+func (t *Table) Admin() uint64 { return t.counts.admin }
 
 // Connections returns how many connections the statements came over. It is a
 // lower bound when there are more than a million.
-func (t *Table) Connections() uint64 { return uint64(len(t.connections)) }
+func (t *Table) Connections() uint64 { return uint64(len(t.seen.ids)) }
 
 // Outside returns how many entries lie outside of the run's interval and were
 // left out.
-func (t *Table) Outside() uint64 { return t.outside }
+func (t *Table) Outside() uint64 { return t.counts.outside }
 
 // notes says what a reader of the table has to know.
 func (t *Table) notes() []string {
@@ -87,12 +87,12 @@ func (t *Table) notes() []string {
 			out = append(out, fmt.Sprintf(format, n))
 		}
 	}
-	add(t.outside, "%d entries outside the run were left out")
-	add(t.own, "%d statements of kasoku itself were left out")
-	add(t.folded, "%d calls of rare statements were folded into "+Other)
+	add(t.counts.outside, "%d entries outside the run were left out")
+	add(t.counts.own, "%d statements of kasoku itself were left out")
+	add(t.counts.folded, "%d calls of rare statements were folded into "+Other)
 	add(t.transactions.folded, "%d transactions of rare shapes were left out")
-	add(t.unseen, "%d calls are missing in the figures by the second, which are too many")
-	if t.crowded {
+	add(t.counts.unseen, "%d calls are missing in the figures by the second, which are too many")
+	if t.seen.crowded {
 		out = append(out, fmt.Sprintf("more than %d connections", maxConnections))
 	}
 	return out

@@ -36,19 +36,45 @@ type Table struct {
 	saves        saves
 	conns        conns
 	transactions transactions
-	connections  map[uint64]struct{}
-	near         [256]uint64 // some that are in connections, by their low bits
-	crowded      bool        // more connections than are distinguished
+	seen         connectionSet
 	series       series
 	left         room
-	statements   uint64
-	admin        uint64
-	outside      uint64
-	unwanted     uint64 // by Since, Until and Where
-	own          uint64
-	folded       uint64
-	unseen       uint64 // calls whose second was not counted
-	numbered     int    // classes that have a number
+	counts       entryCounts
+	numbered     int // classes that have a number
+}
+
+// entryCounts are what became of the entries of a table.
+type entryCounts struct {
+	statements uint64
+	admin      uint64
+	outside    uint64
+	unwanted   uint64 // by Since, Until and Where
+	own        uint64
+	folded     uint64
+	unseen     uint64 // calls whose second was not counted
+}
+
+// A connectionSet holds the numbers of connections, up to a bound.
+type connectionSet struct {
+	ids     map[uint64]struct{}
+	near    [256]uint64 // some that are in ids, by their low bits
+	crowded bool        // there are more than are distinguished
+}
+
+func (s *connectionSet) add(id uint64) {
+	near := &s.near[id&255]
+	if *near == id && id != 0 {
+		return
+	}
+	*near = id
+	if _, known := s.ids[id]; known {
+		return
+	}
+	if len(s.ids) >= maxConnections {
+		s.crowded = true
+		return
+	}
+	s.ids[id] = struct{}{}
 }
 
 // NewTable returns an empty table.
@@ -63,7 +89,7 @@ func NewTable(o Options) *Table {
 		opts: o, reg: &registry{ids: map[string]int32{}}, classes: map[string]*class{},
 		shapes: make([]*class, 1), saves: newSaves(o.MaxPending), conns: newConns(),
 		transactions: transactions{classes: map[string]*transaction{}},
-		connections:  map[uint64]struct{}{}, left: maxMoments,
+		seen:         connectionSet{ids: map[uint64]struct{}{}}, left: maxMoments,
 	}
 	if o.Attributes {
 		t.names = &names{ids: map[string]uint16{}}
@@ -87,24 +113,24 @@ func (t *Table) add(e *Event) {
 		t.general(e)
 	}
 	if !t.wanted(e) {
-		t.unwanted++
+		t.counts.unwanted++
 		return
 	}
 	at, inside := t.place(e)
 	switch {
 	case !inside:
-		t.outside++
+		t.counts.outside++
 		return
 	case e.own && !t.opts.Own:
-		t.own++
+		t.counts.own++
 		return
 	case e.Admin:
-		t.admin++
+		t.counts.admin++
 	default:
-		t.statements++
+		t.counts.statements++
 		t.count(t.series.add(moment{second: int64(at / time.Second), calls: 1}, &t.left))
 	}
-	t.connect(e.ThreadID)
+	t.seen.add(e.ThreadID)
 	c := t.class(e)
 	if t.opts.Each != nil {
 		t.tell(e, c)
@@ -129,7 +155,7 @@ func (t *Table) tell(e *Event, c *class) {
 
 func (t *Table) count(counted bool) {
 	if !counted {
-		t.unseen++
+		t.counts.unseen++
 	}
 }
 
@@ -184,22 +210,6 @@ func (t *Table) place(e *Event) (at time.Duration, inside bool) {
 	return logs.Place(t.opts.Interval, t.opts.Clock(e.Start), length)
 }
 
-func (t *Table) connect(id uint64) {
-	near := &t.near[id&255]
-	if *near == id && id != 0 {
-		return
-	}
-	*near = id
-	if _, known := t.connections[id]; known {
-		return
-	}
-	if len(t.connections) >= maxConnections {
-		t.crowded = true
-		return
-	}
-	t.connections[id] = struct{}{}
-}
-
 // class returns the class of an event.
 func (t *Table) class(e *Event) *class {
 	switch t.opts.By {
@@ -216,7 +226,7 @@ func (t *Table) class(e *Event) *class {
 	if c := t.shapes[e.shape]; c != nil {
 		return c
 	}
-	t.folded++
+	t.counts.folded++
 	return t.other()
 }
 
@@ -264,7 +274,7 @@ func (t *Table) keyed(e *Event, key []byte) *class {
 		return c
 	}
 	if len(t.classes) >= t.opts.MaxQueries {
-		t.folded++
+		t.counts.folded++
 		return t.other()
 	}
 	c := newClass(e.Statement, nil, nil, string(key))

@@ -206,8 +206,8 @@ func TestTable_Clock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Outside() != 3 || table.Statements() != 2 || table.own != 1 {
-		t.Errorf("%d outside, %d statements, %d own", table.Outside(), table.Statements(), table.own)
+	if table.Outside() != 3 || table.Statements() != 2 || table.counts.own != 1 {
+		t.Errorf("%d outside, %d statements, %d own", table.Outside(), table.Statements(), table.counts.own)
 	}
 	if got := fmt.Sprint(table.series.seconds()); got != "map[0:{2 0s 0}]" {
 		t.Errorf("seconds %s", got)
