@@ -92,8 +92,8 @@ func (a *access) perCall() (sent, examined float64) {
 	return float64(a.query.RowsSent) / n, float64(a.query.RowsExamined) / n
 }
 
-// told reports whether the rows sent are those that fit all conditions.
-func (a *access) told() bool {
+// rowsKnown reports whether the rows sent are those that fit all conditions.
+func (a *access) rowsKnown() bool {
 	return !a.limit && !a.single && !a.group && a.alone() && a.query.Verb == "SELECT"
 }
 
@@ -103,7 +103,7 @@ func (a *access) alone() bool { return len(a.query.Tables) <= 1 && len(a.joined)
 // fitting returns how many rows of the table fit all conditions.
 func (a *access) fitting() float64 {
 	sent, _ := a.perCall()
-	if a.told() {
+	if a.rowsKnown() {
 		return max(sent, 0.5)
 	}
 	t := a.table
@@ -199,7 +199,7 @@ func (a *access) count(r *reading, ix *index, share float64) {
 		keys = 1
 	}
 	rest := a.restSeen(ix, r.seek)
-	if a.told() && rest == a.restAll(ix, r.seek) && seeks { // all conditions are in the index: what fits is known
+	if a.rowsKnown() && rest == a.restAll(ix, r.seek) && seeks { // all conditions are in the index: what fits is known
 		keys = min(keys, max(fits/max(rest, 1e-9), fits))
 	}
 	keys = max(keys, min(fits, a.table.rows))

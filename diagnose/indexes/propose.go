@@ -208,7 +208,7 @@ func (w *work) learn() {
 			(t.scanned == 0 || examined < t.scanned) {
 			t.scanned = examined
 		}
-		if a.told() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
+		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
 			t.learnt[a.equal[0]] = min(1, sent/t.rows)
 		}
 	}

@@ -24,9 +24,7 @@ type access struct {
 	filters int             // how many such conditions
 	never   bool            // a condition that no row of the table decides: of values alone
 
-	order  []Part
-	sorted bool // by order or by groups, and of this table's columns alone
-	group  bool
+	sorting
 	limit  bool
 	single bool // the answer is one figure: COUNT, SUM
 	star   bool
@@ -34,6 +32,13 @@ type access struct {
 	wraps  []Wrapped
 	geo    []geometry
 	probes float64 // how often it is looked into
+}
+
+// A sorting is the order in which a statement wants a table's rows.
+type sorting struct {
+	order  []Part
+	sorted bool // by order or by groups, and of this table's columns alone
+	group  bool
 }
 
 // Wrapped is a column that stands inside of a function where it is compared.

@@ -298,7 +298,7 @@ func TestRootMessage(t *testing.T) {
 	// A line that repeats the status is no cause.
 	fires(t, r, failing(5000).said("error", "", "PUT /orders 502 Bad Gateway", false, 5000).said("error", "", "gave up: no answer", false, 4000), kasoku.Medium, "gave up")
 	silent(t, r, failing(5000).said("error", "1040", "Error 1040", false, 1490), 0.99, 0.999, "1,490 times for 5,000")
-	silent(t, r, failing(5000).said("info", "", "all is well", false, 5000), 0, 0, "tells of no error")
+	silent(t, r, failing(5000).said("info", "", "all is well", false, 5000), 0, 0, "reports no error")
 	silent(t, r, failing(90).said("error", "1040", "Error 1040", false, 90), 0.89, 0.91, "90 of 10,000")
 	silent(t, r, ladder().said("error", "1040", "Error 1040", false, 90), 0, 0, "0 of 10,000")
 	// The answer says it itself.

@@ -70,7 +70,7 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	root, ok := rootOf(said, f.count)
 	if !ok {
 		if len(said) == 0 {
-			return nil, diagnose.Quiet(r.ID(), 0, "the application's log tells of no error for %s answers with 5xx",
+			return nil, diagnose.Quiet(r.ID(), 0, "the application's log reports no error for %s answers with 5xx",
 				unit.Count(f.count))
 		}
 		return nil, diagnose.Quiet(r.ID(), float64(said[0].Count)/float64(f.count)/messagesPerFail,
