@@ -11,7 +11,7 @@ func TestDistinct(t *testing.T) {
 	f := func(want string, errs ...error) {
 		t.Helper()
 		got := ""
-		if err := distinct(errs...); err != nil {
+		if err := distinctErrors(errs...); err != nil {
 			got = err.Error()
 		}
 		if got != want {
@@ -24,7 +24,7 @@ func TestDistinct(t *testing.T) {
 	f("write tick: disk full", fmt.Errorf("write tick: %w", full), nil, fmt.Errorf("finish: %w", full))
 	f("disk full\nserver gone", errors.Join(full, errors.Join(gone, full)), gone)
 	f("tick: disk full", fmt.Errorf("tick: %w", full), fmt.Errorf("finish: %w", errors.Join(full, gone)))
-	if !errors.Is(distinct(errors.Join(full, gone)), gone) {
+	if !errors.Is(distinctErrors(errors.Join(full, gone)), gone) {
 		t.Error("the chain is cut")
 	}
 }

@@ -39,7 +39,7 @@ func doubled(logs []routes) []kasoku.Warning {
 	var out []kasoku.Warning
 	for i, a := range logs {
 		for _, b := range logs[:i] {
-			if !alike(a, b) {
+			if !alikeRoutes(a, b) {
 				continue
 			}
 			out = append(out, kasoku.Warning{
@@ -53,13 +53,13 @@ func doubled(logs []routes) []kasoku.Warning {
 	return out
 }
 
-func alike(a, b routes) bool {
+func alikeRoutes(a, b routes) bool {
 	if min(a.total, b.total) < leastDoubled {
 		return false
 	}
 	var only uint64 // in one of the two
 	for route, n := range a.counts {
-		only += apart(n, b.counts[route])
+		only += distanceOf(n, b.counts[route])
 	}
 	for route, n := range b.counts {
 		if _, both := a.counts[route]; !both {
@@ -69,4 +69,4 @@ func alike(a, b routes) bool {
 	return float64(only) <= doubledShare*float64(a.total+b.total)
 }
 
-func apart(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+func distanceOf(a, b uint64) uint64 { return max(a, b) - min(a, b) }

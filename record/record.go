@@ -122,7 +122,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	rec, openErr := store.Open(o.Path)
 	if openErr != nil {
-		return nil, distinct(measureErr, closeErr, openErr)
+		return nil, distinctErrors(measureErr, closeErr, openErr)
 	}
 	if rec.Run.State == kasoku.Running { // its end could not be stored
 		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
@@ -130,7 +130,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if closeErr != nil {
 		s.amend(rec)
 	}
-	return &Result{Path: o.Path, Recording: rec, ends: s.ends}, distinct(measureErr, closeErr)
+	return &Result{Path: o.Path, Recording: rec, ends: s.ends}, distinctErrors(measureErr, closeErr)
 }
 
 // open prepares all that watches, so that the first tick is complete.
