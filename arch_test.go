@@ -34,8 +34,8 @@ var floorTable = parseFloors(`
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/graphite observe/expvar observe/profile
 2 logs logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
-2 config topology topology/scan topology/members topology/find checkpoint/guard store/chunk
-3 mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
+2 topology topology/scan topology/members topology/find checkpoint/guard store/chunk
+3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/settings diagnose/probe checkpoint/revert
 4 record/handover record/safe record/clock record/trigger record/callers
 5 diagnose/rules record report report/terminal report/html report/encode

@@ -1,6 +1,11 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/sources"
+)
 
 // Name is what the file is called.
 const Name = "kasoku.toml"
@@ -23,6 +28,7 @@ type Config struct {
 	Varnish  Varnish           `toml:"varnish"`
 	Redis    Redis             `toml:"redis"`
 	Graphite Graphite          `toml:"graphite"`
+	Servers  []Server          `toml:",servers"` // a table for each source that declares one
 	Watch    Watch             `toml:"watch"`
 	Sources  Sources           `toml:"sources"`
 	Capture  Capture           `toml:"capture"`
@@ -165,12 +171,25 @@ type Sources struct {
 // FastInterval is the time between two ticks of the sources that are read more often.
 const FastInterval = 100 * time.Millisecond
 
+// A Server is a table that the declaration of a source describes.
+type Server struct {
+	Source *observe.Declaration
+	observe.Table
+}
+
+// declaredServers returns an empty table for each source that declares one.
+func declaredServers() (out []Server) {
+	for _, d := range sources.All() {
+		if d.Server != nil {
+			out = append(out, Server{d, d.Server.NewTable()})
+		}
+	}
+	return out
+}
+
 // SourceNames are the words for what can be switched off: the sources, the threads
 // and groups that are parts of the source process, and profiles.
-func SourceNames() []string {
-	return []string{"host", "process", "threads", "groups", "cgroup", "sockets", "mysql", "locks",
-		"replication", "digests", "tables", "space", "nginx", "varnish", "redis", "graphite", "expvar", "pprof"}
-}
+func SourceNames() []string { return sources.Switchable() }
 
 // Capture says what of the configuration in force is kept with a run.
 type Capture struct {
@@ -227,6 +246,7 @@ func Default() Config {
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second, Timeout: 30 * time.Second},
 		Capture:  Capture{Schema: true},
 		Probe:    Probe{Requests: 12},
+		Servers:  declaredServers(),
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}
 }

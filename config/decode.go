@@ -26,6 +26,12 @@ func fieldsOf(table reflect.Value) []field {
 	for i := range table.NumField() {
 		tag := table.Type().Field(i).Tag
 		name, option, _ := strings.Cut(tag.Get("toml"), ",")
+		if option == "servers" {
+			for _, s := range table.Field(i).Interface().([]Server) {
+				out = append(out, field{name: s.Source.Table, value: reflect.ValueOf(s.Table).Elem()})
+			}
+			continue
+		}
 		if name != "-" {
 			out = append(out, field{name, option, tag.Get("eg"), table.Field(i)})
 		}
@@ -103,7 +109,8 @@ func (m mistake) hintOf() string {
 // placesOf returns the tables that have the key.
 func placesOf(key string) []string {
 	var out []string
-	for _, top := range fieldsOf(reflect.ValueOf(new(Config)).Elem()) {
+	all := Default()
+	for _, top := range fieldsOf(reflect.ValueOf(&all).Elem()) {
 		if top.name == key {
 			out = append(out, "the top of the file, above all [tables]")
 		}

@@ -236,6 +236,11 @@ func (v *validator) servers(c *Config) {
 		}
 	}
 	v.redis(&c.Redis)
+	for _, s := range c.Servers {
+		for _, fault := range s.Check() {
+			v.fail(s.Source.Table+"."+fault.Key, fault.Hint, "%s", fault.Text)
+		}
+	}
 	g := &c.Graphite
 	if g.Query != "" && !hostPort(g.Query) {
 		v.fail("graphite.query", "such as '127.0.0.1:7002'", "%q: want host:port", g.Query)

@@ -1,6 +1,10 @@
 package observe
 
-import "github.com/kasoku/kasoku"
+import (
+	"context"
+
+	"github.com/kasoku/kasoku"
+)
 
 // A Declaration describes one source as data: what it records, what it needs for that,
 // and every signal that is read of it. The folder of the source holds it, and nothing
@@ -28,6 +32,9 @@ type Declaration struct {
 	// Open says that the server names further signals, which are recorded too. Signals
 	// then holds those that are read by name.
 	Open bool
+	// Server says how its server is found and configured; nil where config, init and
+	// doctor have that in their own words.
+	Server *Server
 }
 
 // A Role is what a source watches.
@@ -72,6 +79,32 @@ type Signal struct {
 	Colour string // role of its line in the source's chart; empty: it is not shown there
 	Meter  int    // rank of its meter in watch, 1 first; 0: it has none by its declaration
 }
+
+// A Server says how the server of a source is found, configured and read.
+type Server struct {
+	Programs []string // names of its processes
+	NewTable func() Table
+	// Find returns a key of the table, and its value as text, for a server at an address,
+	// host:port on loopback; an error where what answers there is no such server.
+	Find func(ctx context.Context, address string) (key, value string, err error)
+}
+
+// A Table is the table of a server in kasoku.toml: a pointer to a struct whose fields
+// have the tags toml and eg, as the structs of package config have them.
+type Table interface {
+	// IsSet reports whether the server is to be read.
+	IsSet() bool
+	// Check returns what is wrong with the table.
+	Check() []Fault
+	// Address is where the server is, for people.
+	Address() string
+	// Open returns the source. It connects when it collects first.
+	Open() (Source, error)
+}
+
+// A Fault is something wrong with a key of a table: the key, what is wrong, and what to
+// do about it.
+type Fault struct{ Key, Text, Hint string }
 
 // SourceName returns the name under which the signals are recorded.
 func (d *Declaration) SourceName() string {

@@ -64,7 +64,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
 	o.Expvar, o.Pprof = c.Watch.Expvar, c.Watch.Pprof
 	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
-	o.Capture = capture.FromConfig(c.Capture, c.Dir)
+	o.Capture = capture.FromConfig(capture.Wanted(c.Capture), c.Dir)
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
@@ -78,6 +78,11 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 // application and its database.
 func (o *Options) configureServers(c *config.Config) {
 	o.NginxStatus = c.Nginx.Status
+	for _, s := range c.Servers {
+		if s.IsSet() {
+			o.Servers = append(o.Servers, s.Table)
+		}
+	}
 	if c.Varnish.Set() {
 		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
 	}

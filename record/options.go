@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/logs/score"
+	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
@@ -107,6 +108,7 @@ type Sources struct {
 	NginxStatus string            // page of nginx with stub_status
 	Varnish     *varnish.Options  // the cache to watch; nil: none
 	Redis       *redis.Options    // the Redis to watch; nil: none
+	Servers     []observe.Table   // further servers to watch
 	Graphite    *graphite.Options // where carbon reports its own metrics; nil: nowhere
 	PIDs        []int             // always sampled, whatever they use
 	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats

@@ -158,5 +158,12 @@ func (o *Options) servers() (out []observe.Source, err error) {
 		}
 		out = append(out, carbon)
 	}
+	for _, table := range o.Servers {
+		server, err := table.Open()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, server)
+	}
 	return out, nil
 }

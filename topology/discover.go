@@ -71,6 +71,18 @@ func (l Listener) String() string {
 	return l.Address
 }
 
+// OnLoopback returns host:port at which this host reaches a TCP listener without
+// leaving itself; empty where it does not.
+func (l Listener) OnLoopback() string {
+	switch {
+	case l.Network != "tcp" || l.Private:
+		return ""
+	case l.Loopback:
+		return l.Address
+	}
+	return onLoopback(l)
+}
+
 // A Service is a program that runs here, with all of its processes.
 type Service struct {
 	Kind       Kind

@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -107,9 +106,20 @@ func Default(dir string) Options {
 	return o
 }
 
+// Wanted is what the table [capture] of a kasoku.toml says, field by field.
+type Wanted struct {
+	Off        bool
+	Files      []string
+	Nginx      string // a program, or its call that ends in -T
+	VCL        []string
+	Units      []string
+	Repository string
+	Schema     bool
+}
+
 // FromConfig returns the options of a kasoku.toml in dir, nil when it wants nothing
 // taken.
-func FromConfig(c config.Capture, dir string) *Options {
+func FromConfig(c Wanted, dir string) *Options {
 	if c.Off {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/foreign"
 )
 
@@ -179,11 +178,11 @@ func TestParseNginx(t *testing.T) {
 }
 
 func TestFromConfig(t *testing.T) {
-	if o := FromConfig(config.Capture{Off: true}, "/srv"); o != nil {
+	if o := FromConfig(Wanted{Off: true}, "/srv"); o != nil {
 		t.Errorf("off: %+v", o)
 	}
 	for nginx, want := range map[string]string{"": "", "/usr/sbin/nginx": "/usr/sbin/nginx -T", "sudo -n nginx -T": "sudo -n nginx -T"} {
-		o := FromConfig(config.Capture{Nginx: nginx, Files: []string{"/a"}, Repository: "/srv/app"}, t.TempDir())
+		o := FromConfig(Wanted{Nginx: nginx, Files: []string{"/a"}, Repository: "/srv/app"}, t.TempDir())
 		if got := strings.Join(o.Nginx, " "); got != want || o.Repository != "/srv/app" || o.Schema || len(o.Files) != 1 {
 			t.Errorf("%q: %+v", nginx, o)
 		}

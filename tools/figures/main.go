@@ -134,6 +134,9 @@ func (h *house) addSignals(name string, set *token.FileSet, file *ast.File) {
 		if _, ok := n.(*ast.CompositeLit); ok && declares {
 			return false // what is said of the keys
 		}
+		if _, ok := n.(*ast.ImportSpec); ok {
+			return false
+		}
 		lit, ok := n.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {
 			return true
@@ -141,6 +144,9 @@ func (h *house) addSignals(name string, set *token.FileSet, file *ast.File) {
 		key := strings.Trim(lit.Value, "\"`")
 		if !strings.ContainsAny(key, "._/") && (len(key) < 2 || strings.ToLower(key[1:]) == key[1:]) {
 			return true // one word, which may be another thing
+		}
+		if key == "max_connections" {
+			return true // of memcached; a setting of MySQL, too
 		}
 		if declares {
 			h.signals[key] = true

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/sources"
 	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/topology"
@@ -25,13 +26,12 @@ import (
 
 const areaServers = "servers"
 
-// serverLosses are what a run lacks without the numbers of a server.
-var serverLosses = map[string]string{
-	nginx.Name:    "connections and requests each second, also those that no log has",
-	varnish.Name:  "hits and misses of the cache, and what it passes on",
-	redis.Name:    "commands, hits and misses, memory and evictions of Redis",
-	graphite.Name: "what carbon receives, writes and keeps waiting",
-	expvar.Name:   "waits for connections of the application's pools",
+// lossOf is what a run lacks without the numbers of a server.
+func lossOf(source string) string {
+	if d := sources.Find(source); d != nil {
+		return d.Lost
+	}
+	return ""
 }
 
 // serverLimit is how long a server may take to answer.
@@ -75,7 +75,7 @@ func (d *doctor) checkServer(src observe.Source) {
 	}
 	name := src.Name()
 	for _, w := range warned {
-		c := check{Area: areaServers, Name: name, State: checkWarn, Seen: w.Text, Lost: serverLosses[name]}
+		c := check{Area: areaServers, Name: name, State: checkWarn, Seen: w.Text, Lost: lossOf(name)}
 		if w.Hint != "" {
 			c.Seen += "; " + w.Hint
 		}
@@ -88,7 +88,7 @@ func (d *doctor) checkServer(src observe.Source) {
 		d.ok(areaServers, name, "%s", d.answers(name, len(f.Samples)))
 		return
 	}
-	c := check{Area: areaServers, Name: name, State: checkMissing, Asked: true, Seen: err.Error(), Lost: serverLosses[name]}
+	c := check{Area: areaServers, Name: name, State: checkMissing, Asked: true, Seen: err.Error(), Lost: lossOf(name)}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		c.Seen += "; " + h.Hint()
@@ -112,6 +112,11 @@ func (d *doctor) answers(name string, values int) string {
 		nginx.Name: d.c.Nginx.Status, varnish.Name: cmp.Or(d.c.Varnish.Name, "the default instance"), redis.Name: d.c.Redis.Address,
 		graphite.Name: cmp.Or(d.c.Graphite.Query, d.c.Graphite.Storage, d.c.Graphite.Render),
 	}[name]
+	for _, x := range d.c.Servers {
+		if x.Source.Name == name {
+			at = x.Address()
+		}
+	}
 	if name == graphite.Name {
 		return at + "; it tells of itself once a minute"
 	}
@@ -123,7 +128,7 @@ func (d *doctor) answers(name string, values int) string {
 
 // stubStatus is the location where nginx reports its numbers.
 func stubStatus() grant {
-	return grant{"in server { } of nginx.conf; then nginx -s reload", "location = /nginx_status { access_log off; allow 127.0.0.1; deny all; stub_status; }"}
+	return grant(nginx.Declared.Grant)
 }
 
 // A toldServer is one that runs here.
@@ -136,7 +141,7 @@ type toldServer struct {
 func (d *doctor) toldServers() []toldServer {
 	var out []toldServer
 	add := func(source string, s *topology.Service, seen string, toml string) {
-		c := check{Area: areaServers, Name: source, State: checkWarn, Seen: initcmd.ServiceText(s) + seen, Lost: serverLosses[source]}
+		c := check{Area: areaServers, Name: source, State: checkWarn, Seen: initcmd.ServiceText(s) + seen, Lost: lossOf(source)}
 		switch {
 		case toml == "" && source == nginx.Name:
 			c.Grants = []grant{stubStatus()}
@@ -171,6 +176,13 @@ func (d *doctor) toldServers() []toldServer {
 		case s.Carbon != nil && s.Carbon.Query != "":
 			add(graphite.Name, s, " lets its cache be asked", "[graphite]\nquery = "+initcmd.QuoteTOML(s.Carbon.Query))
 		}
+	}
+	for _, x := range initcmd.DeclaredServers(d.ctx, d.found) {
+		if x.Key == "" {
+			add(x.Source.Name, x.Service, " does not answer on loopback", "")
+			continue
+		}
+		add(x.Source.Name, x.Service, " answers", "["+x.Source.Table+"]\n"+x.Key+" = "+initcmd.QuoteTOML(x.Value))
 	}
 	return out
 }

@@ -93,12 +93,13 @@ func writeNew(path, text string, force bool) error {
 
 // A Surveyed host is what init writes about.
 type Surveyed struct {
-	found *topology.Found
-	who   topology.Who
-	Dir   string // of the file, absolute
-	bench string // command of a benchmark that lies there; empty when none does
-	db    Reached
-	DBErr error // why no database let kasoku in
+	found    *topology.Found
+	declared []DeclaredServer
+	who      topology.Who
+	Dir      string // of the file, absolute
+	bench    string // command of a benchmark that lies there; empty when none does
+	db       Reached
+	DBErr    error // why no database let kasoku in
 }
 
 // Survey looks at the host, the directory and the databases.
@@ -111,6 +112,7 @@ func Survey(e *cli.Env, ctx context.Context, dir string) (*Surveyed, error) {
 	if s.found, err = topology.Look(ctx, topology.Options{}); err != nil {
 		return nil, err
 	}
+	s.declared = DeclaredServers(ctx, s.found)
 	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.DBErr = ReachDatabase(e, ctx, s.found) }); bug != nil {
 		s.DBErr = bug
 	}

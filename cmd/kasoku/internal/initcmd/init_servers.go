@@ -12,6 +12,7 @@ func (s *Surveyed) tomlServers(w *tomlWriter) {
 	s.tomlNginx(w)
 	s.tomlVarnish(w)
 	s.tomlRedis(w)
+	s.tomlDeclared(w)
 	s.tomlGraphite(w)
 }
 
