@@ -29,6 +29,7 @@ var bare = map[string]string{
 	"wire/graphite/link.go send":                             "sets a deadline",
 	"load/alarm_linux.go newFDAlarm":                         "sets a deadline",
 	"observe/graphite/conn.go Query":                         "sets a deadline",
+	"observe/memcached/memcached.go ask":                     "sets a deadline",
 	"observe/redis/conn.go Do":                               "sets a deadline",
 	"load/scenario/agent/conn.go arm":                        "sets a deadline",
 	"load/driver.go Run":                                     "ends contexts",

@@ -153,6 +153,9 @@ func text(e ast.Expr) (string, bool) {
 
 // isDistinct reports whether a key can hardly be anything else: cpu.user, InUse.
 func isDistinct(key string) bool {
+	if key == "max_connections" {
+		return false // of memcached; a setting of MySQL, too
+	}
 	return strings.ContainsAny(key, "._/") || len(key) > 1 && strings.ToLower(key[1:]) != key[1:]
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
+	"github.com/kasoku/kasoku/observe/memcached"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
@@ -33,6 +34,7 @@ var all = []*observe.Declaration{
 	&nginx.Declared,
 	&varnish.Declared,
 	&redis.Declared,
+	&memcached.Declared,
 	&graphite.Declared,
 	&expvar.Declared,
 	&profile.Declared,

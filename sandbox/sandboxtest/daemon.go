@@ -27,6 +27,12 @@ func Redis(t testing.TB, o sandbox.RedisOptions) *sandbox.RedisServer {
 	return daemon(t, "redis-server", sandbox.Redis, o)
 }
 
+// Memcached returns a memcached of the test's own.
+func Memcached(t testing.TB, o sandbox.MemcachedOptions) *sandbox.MemcachedServer {
+	t.Helper()
+	return daemon(t, "memcached", sandbox.Memcached, o)
+}
+
 // Carbon returns a carbon-cache of the test's own.
 func Carbon(t testing.TB, o sandbox.CarbonOptions) *sandbox.CarbonServer {
 	t.Helper()
