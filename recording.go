@@ -35,6 +35,8 @@ type Recording struct {
 	Deadlocks []Deadlock
 	Profiles  []Profile // of programs under load, by kind
 
+	Service *Service // what was measured; nil when it was not looked for
+
 	RowChecks []RowCheck
 	Warnings  []Warning
 	Diagnosis *Diagnosis // as stored when the run was made; nil before

@@ -11,7 +11,7 @@ import (
 // they need for it. What runs on the same hosts and is no member is a neighbour: it is
 // pressure, and never a cause inside of the service.
 //
-// The zero value says that nothing is known, as in files before version 7.
+// The zero value says that nothing is known, as in files before version 8.
 type Service struct {
 	Members []Member
 	Edges   []Edge

@@ -73,6 +73,17 @@ func sampleRecording() *kasoku.Recording {
 			BlockingID: "4C", Samples: 12, Waiters: 9, Longest: time.Second, Oldest: 2 * time.Second, First: 3 * time.Second, Last: 40 * time.Second}},
 		Deadlocks: []kasoku.Deadlock{{Host: "lab1", At: 9 * time.Second, Table: "app.users", Statements: []string{"update users", "update posts"},
 			Indexes: []string{"PRIMARY"}, Count: 5}},
+		Service: &kasoku.Service{
+			Members: []kasoku.Member{{ID: "application userapi :8080", Role: kasoku.RoleApplication, Program: "userapi", Host: "lab1", Unit: "userapi.service",
+				Container: "0123456789ab", Cgroup: "/system.slice/userapi.service", Processes: []kasoku.MemberProcess{{PID: 812, Start: 77, Leader: true, Ended: time.Second}},
+				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Private: true}}, Language: "go", Framework: "none", Version: "go1.26.0",
+				Workers: 3, Threads: 5, Logs: []string{"/var/log/app.log"}, Configs: []string{"/etc/app.conf"},
+				Limits: kasoku.Limits{OpenFiles: 1024, Processes: 99, MemoryBytes: 1 << 30, Cores: 1.5},
+				Found:  []kasoku.Reason{{By: kasoku.ByLoad, Text: "listens at 127.0.0.1:8080"}}, Sure: kasoku.High, Others: 2}},
+			Edges: []kasoku.Edge{{From: "application userapi :8080", To: "x", At: kasoku.Listener{Network: "tcp", Address: "127.0.0.1:3306", Private: true},
+				Protocol: "mysql", Seen: 4, Weak: true, Found: []kasoku.Reason{{By: kasoku.ByConnection, Text: "4 connections"}}}},
+			Unknown: []kasoku.Unseen{{What: "who listens", Why: "hidden", Show: "sudo"}},
+		},
 		Profiles: []kasoku.Profile{{Host: "lab1", Program: "userapi", Address: "http://127.0.0.1:6060/debug/pprof/", Kind: kasoku.ProfileCPU, Unit: "nanoseconds",
 			Interval: kasoku.Interval{From: 6 * time.Second, To: 16 * time.Second}, Total: 8_000_000_000, Stacks: 412, Data: []byte{0x1f, 0x8b, 8, 0}, Note: "cut",
 			Functions: []kasoku.ProfileFunction{{Name: "main.hash", File: "/src/app/main.go", Line: 12, Flat: 6_000_000_000, Cum: 7_000_000_000}}}},
@@ -134,6 +145,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 7 && rec.Run.Score != nil {
 		rec.Run.Score.Requests, rec.Run.Score.Failures = 0, 0
+	}
+	if v < 8 {
+		rec.Service = nil
 	}
 	return rec
 }

@@ -58,6 +58,7 @@ func allTables() []summed {
 		of(adviceTable()),
 		of(joinTable()), of(callerTable()), of(lockWaitTable()), of(deadlockTable()),
 		of(profileTable()), of(profileFunctionTable()),
+		of(memberTable()), of(memberEdgeTable()), of(unseenTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),
 	}

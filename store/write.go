@@ -44,7 +44,7 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans),
 		w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),
 		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits),
-		w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles),
+		w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles), w.SaveService(rec.Service),
 		w.SaveSaves(rec.Saves), w.SaveMessages(rec.Messages), w.SaveWarnings(rec.Warnings),
 		w.SaveDiagnosis(rec.Diagnosis))
 	if err != nil {

@@ -205,7 +205,7 @@ func TestSaveReplaces(t *testing.T) {
 			w.SaveMessages(want.Messages), w.SaveWarnings(want.Warnings), w.SaveDiagnosis(want.Diagnosis),
 			w.SavePhases(want.Phases), w.SaveConfigs(want.Configs), w.SaveSummary(want.Summary),
 			w.SaveSlowest(want.Slowest), w.SaveTransactions(want.Transactions), w.SavePlans(want.Plans), w.SaveTables(want.Tables), w.SaveAdvice(want.Advice),
-			w.SaveJoins(want.Joins), w.SaveCallers(want.Callers), w.SaveLockWaits(want.LockWaits), w.SaveDeadlocks(want.Deadlocks), w.SaveProfiles(want.Profiles))
+			w.SaveJoins(want.Joins), w.SaveCallers(want.Callers), w.SaveLockWaits(want.LockWaits), w.SaveDeadlocks(want.Deadlocks), w.SaveProfiles(want.Profiles), w.SaveService(want.Service))
 		if err != nil {
 			t.Fatal(err)
 		}
