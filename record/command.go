@@ -45,6 +45,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		return err
 	}
 	s.changes.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
+	s.service.addLoad(p.Pid())
 	s.opened()
 	s.profiles.begin(time.Since(s.start), 0)
 	began := time.Now()

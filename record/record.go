@@ -43,6 +43,7 @@ type session struct {
 	joins    *joining
 	loads    *loads
 	profiles *profiles
+	service  *serviceWatch
 	rows     *rowCounts
 	digests  *digests
 	ending   *ending
@@ -55,7 +56,7 @@ type session struct {
 func newSession(o Options, stop context.CancelCauseFunc) *session {
 	r := &recorder{o: o, run: o.Run}
 	s := &session{recorder: r, stop: stop, config: &configuration{recorder: r}, changes: &changes{recorder: r},
-		profiles: &profiles{recorder: r}}
+		profiles: &profiles{recorder: r}, service: &serviceWatch{recorder: r}}
 	s.loads = newLoads(r, s.profiles)
 	s.logs = &logbook{recorder: r, config: s.config}
 	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}
@@ -205,6 +206,8 @@ func (s *session) measure(ctx context.Context) error {
 	}
 	s.changes.startRelaxing()
 	defer s.profiles.endLoad()
+	s.service.begin(ctx)
+	defer s.service.end()
 	switch {
 	case s.o.Load != nil:
 		return s.loads.make(ctx)
