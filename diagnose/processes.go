@@ -25,6 +25,7 @@ const (
 	Generator      // makes the load, on a host that is watched
 	Recorder       // kasoku, when it does not make the load
 	Kernel         // a thread of the kernel
+	Neighbour      // of no member of the service, where the members are known
 )
 
 // databases are the names that the programs of database servers have.
@@ -42,6 +43,7 @@ type Program struct {
 	Host      string
 	Name      string
 	Role      Role
+	Member    string // id of the member of the service; empty when it is none, or not known
 	Processes int
 	Cores     float64      // CPU that they used while the focus's load ran
 	RSS       float64      // the most memory that each had, together, bytes
@@ -62,14 +64,13 @@ func (ps Processes) Programs() ([]Program, error) {
 		if !ok {
 			continue
 		}
-		role := ps.role(s.Key.Host, pid, name)
+		role, member := ps.role(s.Key.Host, pid, name)
 		i := slices.IndexFunc(out, func(p Program) bool {
-			return p.Host == s.Key.Host && p.Name == name &&
-				p.Role == role
+			return p.Host == s.Key.Host && p.Name == name && p.Role == role && p.Member == member
 		})
 		if i < 0 {
 			i = len(out)
-			out = append(out, Program{Host: s.Key.Host, Name: name, Role: role})
+			out = append(out, Program{Host: s.Key.Host, Name: name, Role: role, Member: member})
 		}
 		p := &out[i]
 		p.Processes++
@@ -86,8 +87,21 @@ func (ps Processes) Programs() ([]Program, error) {
 	return out, nil
 }
 
-// role guesses what a process does from its number and name alone.
-func (ps Processes) role(host, pid, name string) Role {
+// role returns what a process does: as a member of the service, else by its number and
+// name alone. Where the members are known, what is none is a neighbour, a database too.
+func (ps Processes) role(host, pid, name string) (role Role, member string) {
+	if m := ps.c.memberOf(host, pid); m != nil {
+		return roleOf(m), m.ID
+	}
+	role = ps.guessRole(host, pid, name)
+	if (role == Database || role == Other) && ps.c.Knows(host) {
+		role = Neighbour
+	}
+	return role, ""
+}
+
+// guessRole guesses what a process does from its number and name alone.
+func (ps Processes) guessRole(host, pid, name string) Role {
 	if own := ps.c.Find(kasoku.Key{Host: host, Source: Self, Name: observe.SelfPID}); own != nil && len(own.Points) > 0 {
 		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
 			return ps.own()

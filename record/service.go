@@ -2,6 +2,8 @@ package record
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,7 +19,8 @@ import (
 // When the service is looked at. A look at 500 processes takes some 60 ms of CPU.
 const (
 	firstLook  = 1500 * time.Millisecond // the load's connections are open by then
-	leaderLook = 5 * time.Second         // are the leaders of members alive? some stats of /proc
+	leaderLook = time.Second             // leaders and their children: some reads of /proc a member
+	restartGap = 5 * time.Second         // between looks for a member whose leader has gone
 	nextLook   = 2 * time.Minute
 	lookWithin = 3 * time.Second
 )
@@ -88,7 +91,8 @@ func (w *serviceWatch) watch(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		if last.IsZero() || time.Since(last) >= nextLook || w.leaderGone() {
+		gone := w.keepUp()
+		if last.IsZero() || time.Since(last) >= nextLook || gone && time.Since(last) >= restartGap {
 			w.look(ctx)
 			last = time.Now()
 		}
@@ -96,17 +100,48 @@ func (w *serviceWatch) watch(ctx context.Context) {
 	}
 }
 
-// leaderGone reports whether a member's leader is not there any more.
-func (w *serviceWatch) leaderGone() bool {
+// mostProcesses bounds those of a member: one that forks for each request has no use for
+// all of them.
+const mostProcesses = 512
+
+// keepUp adds the workers that leaders have started since, and reports whether a leader
+// is not there any more.
+func (w *serviceWatch) keepUp() (gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.found.Members {
-		p := w.found.Members[i].Leader()
-		if start, ok := command.StartOf(p.PID); p.PID == 0 || !ok || p.Start != 0 && start != p.Start {
-			return true
+		m := &w.found.Members[i]
+		leader := m.Leader()
+		start, ok := command.StartOf(leader.PID)
+		if leader.PID == 0 || !ok || leader.Start != 0 && start != leader.Start {
+			gone = true
+			continue
+		}
+		addWorkers(m, leader.PID)
+	}
+	return gone
+}
+
+// addWorkers adds the children of a leader that run its program.
+//
+// Source: proc_tid_children(5).
+func addWorkers(m *kasoku.Member, leader int) {
+	dir := "/proc/" + strconv.Itoa(leader)
+	text, err := os.ReadFile(dir + "/task/" + strconv.Itoa(leader) + "/children")
+	if err != nil {
+		return
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil || m.Has(pid) || len(m.Processes) >= mostProcesses {
+			continue
+		}
+		own, err1 := os.Readlink(dir + "/exe")
+		its, err2 := os.Readlink("/proc/" + word + "/exe")
+		if start, ok := command.StartOf(pid); ok && err1 == nil && err2 == nil && own == its {
+			m.Processes = append(m.Processes, kasoku.MemberProcess{PID: pid, Start: start})
 		}
 	}
-	return false
 }
 
 // look looks once.

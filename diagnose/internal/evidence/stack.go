@@ -15,6 +15,8 @@ import (
 type Stack struct {
 	Busy, Cores   float64 // all that ran, of what there is
 	Own           float64 // the load's generator and kasoku
+	Neighbours    float64 // processes outside of the service
+	known         bool    // whether it is known what is outside
 	Database, App diagnose.Program
 }
 
@@ -37,16 +39,27 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.Database.Host); err != nil {
 		return Stack{}, err
 	}
+	s.Neighbours, s.known = c.NeighbourCores(s.Database.Host)
 	for _, p := range programs {
 		switch {
 		case p.Host != s.Database.Host:
 		case p.Role == diagnose.Generator || p.Role == diagnose.Recorder:
 			s.Own += p.Cores
-		case p.Role == diagnose.Other && p.Cores > s.App.Cores:
+		case isApp(c, p) && p.Cores > s.App.Cores:
 			s.App = p
 		}
 	}
 	return s, nil
+}
+
+// isApp reports whether a program may be the application: by its role in the service, and
+// where that is not known any that is nothing else.
+func isApp(c *diagnose.Case, p diagnose.Program) bool {
+	if p.Role != diagnose.Other || p.Member == "" {
+		return p.Role == diagnose.Other
+	}
+	m := c.Service.Member(p.Member)
+	return m != nil && m.Role == kasoku.RoleApplication
 }
 
 // BusyRatio is the busy part of the host's cores.
@@ -55,7 +68,20 @@ func (s Stack) BusyRatio() float64 { return s.Busy / max(s.Cores, 0.01) }
 // DatabaseShare is the database's share of the CPU that the service used: the
 // generator, where it runs beside it, is no part of the service.
 func (s Stack) DatabaseShare() float64 {
-	return min(s.Database.Cores/max(s.Busy-s.Own, s.Database.Cores, 0.01), 1)
+	return min(s.Database.Cores/max(s.Service(), s.Database.Cores, 0.01), 1)
+}
+
+// Service is the CPU that the service used.
+func (s Stack) Service() float64 { return max(s.Busy-s.Own-s.Neighbours, 0) }
+
+// Crowded reports whether programs outside of the service use most of the CPU in use: who
+// of the service uses the rest is no cause then. The silences say so.
+func (s Stack) Crowded(rule string) ([]kasoku.Silence, bool) {
+	if !s.known || s.Neighbours <= s.Busy/2 {
+		return nil, false
+	}
+	return diagnose.Quiet(rule, 0, "programs outside of the service use %s of the %s cores that are in use",
+		unit.Sig3(s.Neighbours), unit.Sig3(s.Busy)), true
 }
 
 // slowed reports whether CPU is what the run lacked: requests succeed and take
@@ -87,7 +113,15 @@ func (s Stack) Words() string {
 	if s.Own > 0 {
 		text += fmt.Sprintf(", the load's generator and kasoku %s", unit.Sig3(s.Own))
 	}
-	return text
+	return text + s.NeighbourWords()
+}
+
+// NeighbourWords continues a sentence of who uses the CPU with what others used.
+func (s Stack) NeighbourWords() string {
+	if !s.known {
+		return ""
+	}
+	return ", programs outside of the service " + unit.Sig3(s.Neighbours)
 }
 
 func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
@@ -108,7 +142,19 @@ func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 			Number: s.Own, Interval: c.Focus.Interval,
 		})
 	}
-	return out
+	return append(out, s.NeighbourShare(c)...)
+}
+
+// NeighbourShare is the evidence of what others used of the host's CPU, where it is known
+// who is of the service.
+func (s Stack) NeighbourShare(c *diagnose.Case) []kasoku.Evidence {
+	if !s.known {
+		return nil
+	}
+	return []kasoku.Evidence{{
+		Source: "process", Text: "CPU of programs outside of the service", Note: "of " + unit.Plain(s.Cores),
+		Value: unit.Sig3(s.Neighbours) + " cores", Number: s.Neighbours, Interval: c.Focus.Interval,
+	}}
 }
 
 // CPUOf is the evidence of a program's CPU.
@@ -165,7 +211,7 @@ func AppStack(c *diagnose.Case) (Stack, error) {
 	}
 	var s Stack
 	for _, p := range programs {
-		if p.Role == diagnose.Other && p.Cores > s.App.Cores {
+		if isApp(c, p) && p.Cores > s.App.Cores {
 			s.App = p
 		}
 	}
@@ -175,6 +221,7 @@ func AppStack(c *diagnose.Case) (Stack, error) {
 	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.App.Host); err != nil {
 		return Stack{}, err
 	}
+	s.Neighbours, s.known = c.NeighbourCores(s.App.Host)
 	for _, p := range programs {
 		switch {
 		case p.Host != s.App.Host:

@@ -34,12 +34,14 @@ type Location struct {
 
 var ErrNoNginx = errors.New("nginx's configuration was not captured")
 
-// ConfigOf reads the captured configuration of the first nginx.
+// ConfigOf reads the captured configuration of the nginx that is a member of the service;
+// where the members are not known, of the first. It fails when the service has web servers
+// and no file of theirs was captured: another's is not quoted.
 func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 	files := map[string]string{}
 	var names []string
 	for _, f := range rec.Configs {
-		if f.Kind == capture.KindNginx && f.Text != "" {
+		if f.Kind == capture.KindNginx && f.Text != "" && ofService(rec, f) {
 			if _, ok := files[f.Name]; !ok {
 				names = append(names, f.Name)
 			}
@@ -77,6 +79,17 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 		return w, nil
 	}
 	return nil, errors.New("no captured file of nginx has an http block")
+}
+
+// ofService reports whether a file is of a web server of the service, as far as is known.
+func ofService(rec *kasoku.Recording, f kasoku.Config) bool {
+	webs := rec.Service.Of(kasoku.RoleWeb)
+	if len(webs) == 0 {
+		return len(rec.Service.Of(kasoku.RoleApplication)) == 0 // else the load goes to the application
+	}
+	return slices.ContainsFunc(webs, func(m *kasoku.Member) bool {
+		return (m.Host == f.Host || f.Host == "" || m.Host == "") && (len(m.Configs) == 0 || slices.Contains(m.Configs, f.Name))
+	})
 }
 
 func (w *Config) findLocations() {

@@ -163,6 +163,9 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 // connections were taken. That is not known where sockets or connections were not
 // recorded, and where containers have networks of their own.
 func mayServe(c *diagnose.Case, p diagnose.Program) bool {
+	if c.Knows(p.Host) {
+		return p.Member != ""
+	}
 	onHost := func(source, name string) []*kasoku.Series {
 		return slices.DeleteFunc(c.FindAll(source, name), func(s *kasoku.Series) bool { return s.Key.Host != p.Host })
 	}

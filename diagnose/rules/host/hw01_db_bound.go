@@ -34,7 +34,7 @@ func (DBBound) Doc() diagnose.Doc {
 			log; a faster app changes little.`,
 		Silent: `when the database used less, or the host had CPU left, so that CPU is not what requests
 			wait for; blind when no process of a database server was recorded. It is a remark, unless requests
-			became slow for want of CPU.`,
+			became slow for want of CPU. Silent too when programs outside of the service use most of the CPU.`,
 	}
 }
 
@@ -43,6 +43,9 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	s, err := evidence.StackOf(c)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if quiet, crowded := s.Crowded(r.ID()); crowded {
+		return nil, quiet
 	}
 	if s.DatabaseShare() < evidence.LeastDatabaseShare || s.BusyRatio() < dbBusy {
 		return nil, diagnose.Quiet(r.ID(), min(s.DatabaseShare()/evidence.LeastDatabaseShare, s.BusyRatio()/dbBusy, 1),

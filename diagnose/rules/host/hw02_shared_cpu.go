@@ -43,6 +43,9 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	case s.App.Name == "":
 		return nil, diagnose.Blind(r.ID(), errors.New("no other process of the service was recorded beside "+s.Database.Name))
 	}
+	if quiet, crowded := s.Crowded(r.ID()); crowded {
+		return nil, quiet
+	}
 	db, app := s.Database.Cores/max(s.Cores, 0.01), s.App.Cores/max(s.Cores, 0.01)
 	if s.BusyRatio() < evidence.Saturated || min(db, app) < fightingShare {
 		return nil, diagnose.Quiet(r.ID(), min(s.BusyRatio()/evidence.Saturated, db/fightingShare, app/fightingShare, 1),

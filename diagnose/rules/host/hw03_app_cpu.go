@@ -43,7 +43,10 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	service := max(s.Busy-s.Own, s.App.Cores, 0.01)
+	if quiet, crowded := s.Crowded(r.ID()); crowded {
+		return nil, quiet
+	}
+	service := max(s.Service(), s.App.Cores, 0.01)
 	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
 	if app < appShare || db >= restShare || s.BusyRatio() < dbBusy {
 		return nil, diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
@@ -54,6 +57,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if s.Database.Name != "" {
 		words += fmt.Sprintf(", %s %s", s.Database.Name, unit.Sig3(s.Database.Cores))
 	}
+	words += s.NeighbourWords()
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
 		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU", wording.Cut(s.App.Name, 20),
@@ -95,5 +99,5 @@ func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
 			out = append(out, evidence.CPUOf(c, p))
 		}
 	}
-	return out
+	return append(out, s.NeighbourShare(c)...)
 }

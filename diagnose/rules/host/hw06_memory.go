@@ -261,7 +261,11 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 	var names []string
 	for i, p := range largest {
 		if i < 3 {
-			names = append(names, p.Name+" "+unit.BytesIEC(uint64(min(p.RSS, 1e18))))
+			name := p.Name + " " + unit.BytesIEC(uint64(min(p.RSS, 1e18)))
+			if p.Role == diagnose.Neighbour {
+				name += " (outside of the service)"
+			}
+			names = append(names, name)
 		}
 	}
 	if len(names) > 0 {
@@ -280,7 +284,7 @@ func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.F
 	}
 	var out []kasoku.Fix
 	for _, p := range largest {
-		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder {
+		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder || p.Role == diagnose.Neighbour {
 			continue
 		}
 		if pool, ok := c.Number("innodb_buffer_pool_size"); ok && p.Role == diagnose.Database && pool > 0 &&

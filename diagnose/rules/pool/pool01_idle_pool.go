@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -10,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // IdlePool is the rule POOL-01.
@@ -95,7 +97,7 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 		byClient.Holds = g.By < 0.1*p.opened.By
 	}
 	waiting := diagnose.Signal{Lacks: "few sockets wait in TIME_WAIT"}
-	if g, err := c.Counters().Gauge(timeWait); err != nil {
+	if g, err := c.Counters().Gauge(waitingSockets(c)); err != nil {
 		waiting.Blind = "sockets were not recorded"
 	} else {
 		waiting.Holds = g.Max-g.First >= 0.1*p.reopened
@@ -103,7 +105,27 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	return append(s, byClient, waiting)
 }
 
-var timeWait = kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
+// waitingSockets is the series of sockets in TIME_WAIT: those of connections to the
+// database of the service, where it is known, as others of the host have theirs too.
+func waitingSockets(c *diagnose.Case) kasoku.Key {
+	if db := c.Member(kasoku.RoleDatabase); db != nil {
+		for _, l := range db.Listeners {
+			if n := l.Port(); n != 0 {
+				return kasoku.Key{Host: db.Host, Source: sockets.Name, Name: sockets.TCPTimeWait,
+					Instance: "to " + strconv.Itoa(n)}
+			}
+		}
+		return kasoku.Key{Source: sockets.Name, Name: sockets.TCPTimeWait, Instance: "to a path"} // none has it
+	}
+	return kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
+}
+
+// withoutPool reports whether the application's language has no pool of connections: each
+// process of PHP-FPM opens its own for each request, unless they are persistent.
+func withoutPool(c *diagnose.Case) bool {
+	app := c.Member(kasoku.RoleApplication)
+	return app != nil && app.Language == "php"
+}
 
 func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 	over := c.Focus.Interval
@@ -125,7 +147,7 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 		Value: diagnose.Whole(p.most) + " → " + diagnose.Whole(p.open.Last), Number: p.most,
 		Series: []kasoku.Key{p.open.Key}, Interval: over,
 	})
-	if g, err := c.Counters().Gauge(timeWait); err == nil {
+	if g, err := c.Counters().Gauge(waitingSockets(c)); err == nil {
 		out = append(out, kasoku.Evidence{
 			Source: "socket", Text: "TIME_WAIT", Note: diagnose.Whole(g.First) + " → " + diagnose.Whole(g.Max),
 			Value: diagnose.More(g.Max - g.First), Number: g.Max - g.First, Series: []kasoku.Key{g.Key}, Interval: over,
@@ -135,8 +157,11 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
-	s := fmt.Sprintf("The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others after one use. "+
-		"%s %s connections were opened for %s requests that got through, and at most %s were open at once.",
+	why := "The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others after one use."
+	if withoutPool(c) {
+		why = "PHP has no pool: each request opens its connection, and closes it at its end."
+	}
+	s := fmt.Sprintf(why+" %s %s connections were opened for %s requests that got through, and at most %s were open at once.",
 		wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
 	if p.refused > 0 {
 		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
@@ -177,6 +202,16 @@ func isConnectionError(m *kasoku.Message) bool {
 }
 
 func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
+	if withoutPool(c) {
+		return kasoku.Fix{
+			Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
+			Lang: "php", Code: "- new PDO($dsn, $user, $password)\n" +
+				"+ new PDO($dsn, $user, $password, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
+			Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " +
+				"What a request leaves open, a transaction or a lock, the next one has.",
+			Risk: kasoku.RiskAppRestart,
+		}
+	}
 	f := kasoku.Fix{
 		Text: "Cap the pool below max_connections and keep as many connections idle", Where: "where the pool is opened",
 		Code: p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
