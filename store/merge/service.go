@@ -43,7 +43,8 @@ func copyService(s *kasoku.Service) *kasoku.Service {
 	if s == nil {
 		return nil
 	}
-	return &kasoku.Service{Members: slices.Clone(s.Members), Edges: slices.Clone(s.Edges), Unknown: slices.Clone(s.Unknown)}
+	return &kasoku.Service{Members: slices.Clone(s.Members), Edges: slices.Clone(s.Edges),
+		Unknown: slices.Clone(s.Unknown)}
 }
 
 // laterService moves the times of a service.

@@ -67,7 +67,8 @@ func joinMember(m, again kasoku.Member) kasoku.Member {
 	if levelRank(again.Sure) < levelRank(m.Sure) {
 		m.Sure = again.Sure
 	}
-	m.Workers, m.Threads, m.Others = max(m.Workers, again.Workers), max(m.Threads, again.Threads), max(m.Others, again.Others)
+	m.Workers, m.Threads = max(m.Workers, again.Workers), max(m.Threads, again.Threads)
+	m.Others = max(m.Others, again.Others)
 	m.Logs, m.Configs = joinNames(m.Logs, again.Logs), joinNames(m.Configs, again.Configs)
 	return m
 }

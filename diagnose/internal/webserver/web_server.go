@@ -88,7 +88,8 @@ func ofService(rec *kasoku.Recording, f kasoku.Config) bool {
 		return len(rec.Service.Of(kasoku.RoleApplication)) == 0 // else the load goes to the application
 	}
 	return slices.ContainsFunc(webs, func(m *kasoku.Member) bool {
-		return (m.Host == f.Host || f.Host == "" || m.Host == "") && (len(m.Configs) == 0 || slices.Contains(m.Configs, f.Name))
+		return (m.Host == f.Host || f.Host == "" || m.Host == "") &&
+			(len(m.Configs) == 0 || slices.Contains(m.Configs, f.Name))
 	})
 }
 

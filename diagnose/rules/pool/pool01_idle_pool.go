@@ -157,12 +157,13 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
-	why := "The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others after one use."
+	why := "The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others " +
+		"after one use."
 	if withoutPool(c) {
 		why = "PHP has no pool: each request opens its connection, and closes it at its end."
 	}
-	s := fmt.Sprintf(why+" %s %s connections were opened for %s requests that got through, and at most %s were open at once.",
-		wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
+	s := fmt.Sprintf("%s %s %s connections were opened for %s requests that got through, and at most %s were open "+
+		"at once.", why, wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
 	if p.refused > 0 {
 		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
 	}
@@ -205,8 +206,8 @@ func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
 	if withoutPool(c) {
 		return kasoku.Fix{
 			Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
-			Lang: "php", Code: "- new PDO($dsn, $user, $password)\n" +
-				"+ new PDO($dsn, $user, $password, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
+			Lang: "php", Code: "- new PDO($dsn, $name, $secret)\n" +
+				"+ new PDO($dsn, $name, $secret, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
 			Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " +
 				"What a request leaves open, a transaction or a lock, the next one has.",
 			Risk: kasoku.RiskAppRestart,
