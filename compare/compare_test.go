@@ -297,3 +297,33 @@ func TestVerdictNamesWhatGotWorse(t *testing.T) {
 		t.Errorf("verdict %q does not name what got worse beside p99", c.Verdict)
 	}
 }
+
+// TestCompareSameRun: a run that is given as both sides is said so, at the top and among
+// the warnings; what is on both sides of groups is a warning.
+func TestCompareSameRun(t *testing.T) {
+	a := build("a", 1, shape{perSec: 20, seconds: 10, success: 1, median: 5 * time.Millisecond, spread: 0.1})
+	b := build("b", 2, shape{perSec: 20, seconds: 10, success: 1, median: 5 * time.Millisecond, spread: 0.1})
+	said := func(before, after []*kasoku.Recording) (verdict, warning string) {
+		t.Helper()
+		c, err := Compare(before, after, Options{Resamples: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range c.Warnings {
+			if w.Code == "same-run" {
+				warning = w.Text
+			}
+		}
+		return c.Verdict, warning
+	}
+	v, w := said([]*kasoku.Recording{a}, []*kasoku.Recording{a})
+	if !strings.HasPrefix(v, "Both sides are the same run") || !strings.HasPrefix(w, `run "a" stands on both sides`) {
+		t.Errorf("%q, %q", v, w)
+	}
+	if v, w := said([]*kasoku.Recording{a}, []*kasoku.Recording{b}); strings.Contains(v, "same run") || w != "" {
+		t.Errorf("%q, %q", v, w)
+	}
+	if _, w := said([]*kasoku.Recording{a, b}, []*kasoku.Recording{b, a}); !strings.HasPrefix(w, `runs "a", "b" stand on both`) {
+		t.Errorf("%q", w)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -217,6 +218,10 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 	add := func(code, hint, format string, args ...any) {
 		out = append(out, kasoku.Warning{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
+	if both := onBothSides(before, after); len(both) > 0 {
+		add("same-run", "name another run for one of the sides", "%s on both sides: what it has in common "+
+			"with itself shows nothing", standsWords(both))
+	}
 	c.countWarnings(add)
 	for _, side := range [][]*kasoku.Recording{before, after} {
 		unlikeWarnings(side, add)
@@ -244,6 +249,28 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 		}
 	}
 	return out
+}
+
+// onBothSides returns the names of the runs that are given as before and as after, by
+// their ids; runs without one are not compared.
+func onBothSides(before, after []*kasoku.Recording) []string {
+	var out []string
+	for _, b := range before {
+		if b.Run.ID != "" && slices.ContainsFunc(after, func(a *kasoku.Recording) bool {
+			return a.Run.ID == b.Run.ID
+		}) {
+			out = append(out, strconv.Quote(name(b)))
+		}
+	}
+	return out
+}
+
+// standsWords is the beginning of a sentence: run "a" stands, runs "a", "b" stand.
+func standsWords(names []string) string {
+	if len(names) == 1 {
+		return "run " + names[0] + " stands"
+	}
+	return "runs " + strings.Join(names, ", ") + " stand"
 }
 
 // countWarnings say what the number of runs allows.

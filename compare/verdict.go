@@ -10,6 +10,9 @@ import (
 // verdict is the sentence at the top. With one run a side it says what moved and
 // claims nothing more.
 func (c *Comparison) verdict() string {
+	if b, a := c.Before.Runs, c.After.Runs; c.Single() && b[0].ID != "" && b[0].ID == a[0].ID {
+		return "Both sides are the same run: there is nothing to compare."
+	}
 	const label = "One run a side: no test of significance."
 	var worse string
 	if rows := c.clearlyWorse(); len(rows) > 0 {

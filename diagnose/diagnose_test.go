@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // says is a rule that says what it was made with.
@@ -178,6 +179,15 @@ func TestVerdict(t *testing.T) {
 		series(good, Host, "cpu."+mode, 0, v...)
 	}
 	f("No step broke: at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; the nearest limit is CPU, 1.60 of 2 cores busy.", good)
+	// An endpoint that takes seconds, and what costs most, are in the headline.
+	report := histogram.New()
+	for range 9 {
+		report.Record(5700 * ms)
+	}
+	steady := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 1, 6 * ms})
+	steady.Endpoints = []kasoku.Endpoint{{Method: "GET", Route: "/report", Count: 9, Latency: report}}
+	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: a is slow.",
+		steady, finding("A", 0.7, clause("a is slow", true)), finding("B", 0.2, clause("b is slow", true)))
 	f("No requests were counted.", &kasoku.Recording{})
 	f("Nothing broke: 100 % of 5 requests succeed.", &kasoku.Recording{Run: kasoku.Run{Length: sec(9)},
 		Endpoints: []kasoku.Endpoint{{Seconds: map[int]kasoku.EndpointSecond{1: {Count: 5}}}}})

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -13,7 +14,7 @@ import (
 func writeVerdict(c *Case, d *kasoku.Diagnosis) string {
 	f := c.Focus
 	if !f.Broke {
-		return unbrokenClause(c)
+		return unbrokenClause(c, d)
 	}
 	at := c.At()
 	at = strings.ToUpper(at[:1]) + at[1:]
@@ -87,11 +88,25 @@ func sentLate(t *kasoku.Tally) bool {
 	return 2*n > all
 }
 
-// unbrokenClause is the verdict of a run in which nothing broke: what it bore, and
-// which limit it came nearest to.
-func unbrokenClause(c *Case) string {
+// What the verdict of an unbroken run has to name.
+const (
+	// slowEndpoint is a p95 at which people leave a page: a run with such an endpoint
+	// bore its load, but not well.
+	slowEndpoint = time.Second
+	// fewForHeadline is how many requests an endpoint must have had for its p95 to be named.
+	fewForHeadline = 5
+)
+
+// unbrokenClause is the verdict of a run in which nothing broke: what it bore, the endpoint
+// that is slow all the same, the cause that costs most, and which limit it came nearest
+// to.
+func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
+	slow := slowestEndpoint(c)
 	s := "No step broke"
-	if c.Focus.Step == nil {
+	switch {
+	case slow != "":
+		s = slow
+	case c.Focus.Step == nil:
 		s = "Nothing broke"
 	}
 	t, at := c.Focus.Tally, c.At()
@@ -113,10 +128,47 @@ func unbrokenClause(c *Case) string {
 		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
 			unit.Duration(p95(t)))
 	}
+	if top := costliest(d); top != "" {
+		s += "; what costs most: " + top
+	}
 	if l, ok := c.Hosts().NearestLimit(); ok {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
 	}
 	return s + "."
+}
+
+// costliest is the clause of the finding with the largest impact, empty when none takes
+// enough to be named.
+func costliest(d *kasoku.Diagnosis) string {
+	var clause string
+	most := clauseShare
+	for _, f := range d.Findings {
+		if f.Clause != "" && f.Severity != kasoku.Info && f.Impact.Share > most {
+			clause, most = f.Clause, f.Impact.Share
+		}
+	}
+	return clause
+}
+
+// slowestEndpoint names the endpoint of the access log with the highest p95, empty when
+// none reaches slowEndpoint: "GET /report takes 5,700 ms (p95)".
+func slowestEndpoint(c *Case) string {
+	var name string
+	slowest := slowEndpoint - 1
+	_, endpoints := FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if e.Latency == nil || e.Latency.Count() < fewForHeadline {
+			continue
+		}
+		if q := e.Latency.Quantile(0.95); q > slowest {
+			name, slowest = strings.TrimSpace(e.Method+" "+e.Route), q
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return name + " takes " + unit.Duration(slowest) + " (p95)"
 }
 
 // manyClientErrors is the share of answers with 4xx from which requests cannot be

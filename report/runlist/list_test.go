@@ -230,3 +230,40 @@ func TestList_Mixed(t *testing.T) {
 	f("score verdict req_per_s", scored)
 	f("score req_per_s verdict", rated, scored)
 }
+
+// TestListSeries: what was run by another command, or against another target, begins a
+// series of its own; its figures are not set against each other.
+func TestListSeries(t *testing.T) {
+	scored := func(n int, label, command string, score float64) store.Info {
+		r := quick(n, label, 1)
+		r.Load, r.Score = command, &kasoku.Score{Value: score}
+		return r
+	}
+	got := words(scored(0, "a", "bench --for 3s", 100), scored(1, "b", "bench --for 6s", 225),
+		scored(2, "c", "bench --for 3s", 110))
+	want := []string{"a: first; highest", "b: another load; highest", "c: +10.0 % one run; highest"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestListAskedRate: where both runs reach the rate that was asked for, p99 decides. A
+// run that does not reach it is judged by what it reached.
+func TestListAskedRate(t *testing.T) {
+	at := func(n int, label string, reached float64, p99 time.Duration) store.Info {
+		r := quick(n, label, reached)
+		r.Summary.Asked, r.Summary.P99 = 100, p99
+		return r
+	}
+	got := words(at(0, "a", 93, 900*time.Millisecond), at(1, "b", 100, 144*time.Millisecond),
+		at(2, "c", 99.9, 1210*time.Microsecond), at(3, "d", 100, 2420*time.Microsecond))
+	want := []string{"a: first; highest", "b: +7.5 % one run; highest", "c: p99 ÷119 one run; highest",
+		"d: p99 ×2.00 one run; the one before"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	steps := listSteps([]store.Info{at(0, "a", 100, 144*time.Millisecond), at(1, "b", 100, 1210*time.Microsecond)})
+	if s := strings.Join(steps[1].sentences(ListOptions{}), " "); !strings.Contains(s, "p99 144 ms → 1.21 ms at the rate that was asked for") {
+		t.Error(s)
+	}
+}

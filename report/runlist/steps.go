@@ -27,7 +27,7 @@ type listStep struct {
 
 	before *listStep // the step before it of the same measure; nil for the first
 	best   *listStep // the step before it with the highest median so far
-	other  bool      // the project has rates before it, of another load
+	other  bool      // the project has figures before it, of another load or command
 }
 
 // listSteps puts runs into steps, in the order in which they began, and finds for
@@ -59,8 +59,9 @@ func listSteps(runs []store.Info) []*listStep {
 		}
 		k := s.kind()
 		s.before, s.best = last[k], best[k]
-		s.other = !s.scored && rated[s.first().Project]
-		rated[s.first().Project] = rated[s.first().Project] || !s.scored
+		series := strings.TrimSuffix(k, s.first().Load)
+		s.other = s.before == nil && rated[series]
+		rated[series] = true
 		last[k] = s
 		if s.highest() {
 			best[k] = s
@@ -127,14 +128,57 @@ func (s *listStep) value(r store.Info) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// kind distinguishes figures that must not be compared: scores are those of a
-// project, rates those of one load of it.
+// kind distinguishes figures that must not be compared: of a project, those of one load,
+// which names the command or the target. The score of another command is another score.
 func (s *listStep) kind() string {
 	r := s.first()
+	measure := "load"
 	if s.scored {
-		return "score\x00" + r.Project
+		measure = "score"
 	}
-	return "load\x00" + r.Project + "\x00" + r.Load
+	return measure + "\x00" + r.Project + "\x00" + r.Load
+}
+
+// keepsUp is the part of the asked rate from which a step has reached it.
+const keepsUp = 0.99
+
+// atRate returns the rate that both steps were asked for and reached; ok is false when
+// they were not, and the requests a second decide. Where a rate is reached it says
+// nothing of how fast a service is: how many succeed does, and how long they take.
+func (s *listStep) atRate(o *listStep) (perSec float64, ok bool) {
+	for _, x := range []*listStep{s, o} {
+		for _, r := range x.runs {
+			if !counts(r) || r.Score != nil || r.Summary == nil {
+				continue
+			}
+			asked := r.Summary.Asked
+			if asked <= 0 || r.Summary.P99 <= 0 || perSec > 0 && asked != perSec || r.Summary.PerSec < keepsUp*asked {
+				return 0, false
+			}
+			perSec = asked
+		}
+	}
+	return perSec, perSec > 0 && len(s.values) > 0 && len(o.values) > 0
+}
+
+// slowest returns the p99 of the runs that count, in s.
+func (s *listStep) slowest() []float64 {
+	var out []float64
+	for _, r := range s.runs {
+		if counts(r) && r.Summary != nil && r.Summary.P99 > 0 {
+			out = append(out, r.Summary.P99.Seconds())
+		}
+	}
+	return out
+}
+
+// compareWith compares what decides between two steps: p99 where both reach the same asked
+// rate, else the figure itself. The name is empty for that.
+func (s *listStep) compareWith(o *listStep) (x compare.Significance, name string) {
+	if _, ok := s.atRate(o); ok {
+		return compare.Samples(o.slowest(), s.slowest(), compare.Less), "p99 "
+	}
+	return compare.Samples(o.values, s.values, compare.More), ""
 }
 
 // measureName is what the figure is called.
@@ -160,11 +204,18 @@ func (s *listStep) failures() (sum kasoku.Score) {
 	return sum
 }
 
-// highest reports whether no step before it had a higher median. One with failures is
-// never the best: a wrong answer can be fast.
+// highest reports whether no step before it was better: had a higher median or, where
+// both reach the same asked rate, a lower p99. One with failures is never the best: a
+// wrong answer can be fast.
 func (s *listStep) highest() bool {
-	return len(s.values) > 0 && s.failures().Failures == 0 &&
-		(s.best == nil || s.figure.Median > s.best.figure.Median)
+	if len(s.values) == 0 || s.failures().Failures > 0 || s.best == nil {
+		return len(s.values) > 0 && s.failures().Failures == 0
+	}
+	if _, ok := s.atRate(s.best); ok {
+		x, _ := s.compareWith(s.best)
+		return x.After.Median < x.Before.Median
+	}
+	return s.figure.Median > s.best.figure.Median
 }
 
 // passed returns how many runs passed, of those that were judged.
@@ -261,8 +312,8 @@ func (s *listStep) againstBest() report.Cell {
 // against compares the step with an earlier one in as few words as say how sure it
 // is. Steps that were not watched alike are not judged.
 func (s *listStep) against(o *listStep) report.Cell {
-	x := compare.Samples(o.values, s.values, compare.More)
-	moved := unit.Change(x.Before.Median, x.After.Median)
+	x, name := s.compareWith(o)
+	moved := name + unit.Change(x.Before.Median, x.After.Median)
 	if s.observers() != o.observers() {
 		return cell.Text(moved + ", " + s.observers()).Toned(report.Dim)
 	}
@@ -277,6 +328,16 @@ func (s *listStep) against(o *listStep) report.Cell {
 		return cell.Text(string(x.Verdict) + " " + moved).Toned(report.Bad)
 	}
 	return cell.Text(moved + " " + string(x.Verdict))
+}
+
+// whyMoved says how sure it is that the step differs from an earlier one.
+func (s *listStep) whyMoved(o *listStep) string {
+	x, name := s.compareWith(o)
+	if name == "" {
+		return x.Why
+	}
+	return name + unit.Duration(cell.AsDuration(x.Before.Median)) + " → " +
+		unit.Duration(cell.AsDuration(x.After.Median)) + " at the rate that was asked for; " + x.Why
 }
 
 // median returns the median of what f returns for the runs that count, among those of

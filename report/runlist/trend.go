@@ -168,7 +168,7 @@ func (s *listStep) figures(out []string) []string {
 		out = sentence(out, "Against "+s.before.name+": ", s.against(s.before).Text+
 			", so not judged: what watches a run costs")
 	default:
-		out = sentence(out, "Against "+s.before.name+": ", compare.Samples(s.before.values, s.values, compare.More).Why)
+		out = sentence(out, "Against "+s.before.name+": ", s.whyMoved(s.before))
 	}
 	if s.best != nil && s.best != s.before && !s.highest() {
 		out = sentence(out, "Against the best so far, "+s.best.name+": ", s.againstBest().Text)
