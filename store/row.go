@@ -173,10 +173,6 @@ func (r *row) sum(buf []byte) (crc uint32, grown []byte) {
 	return chunk.Checksum(buf), buf
 }
 
-// What the write side of a table gives to database/sql, which takes no uint64
-// above 2^63: the bits are kept.
-
-func u64(v uint64) int64       { return int64(v) }
 func ns(d time.Duration) int64 { return int64(d) }
 func asInt(b bool) int64 {
 	if b {
