@@ -118,7 +118,7 @@ func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 	err := p.fly(ctx)
 	p.story.Length = o.Now().Sub(p.began)
 	if len(p.now) > 0 {
-		p.story.End, p.story.Last = p.now[len(p.now)-1], score(p.now)
+		p.story.End, p.story.Last = p.now[len(p.now)-1], medianScore(p.now)
 	}
 	return p.story, err
 }
@@ -129,7 +129,7 @@ func (p *pilot) fly(ctx context.Context) error {
 		return err
 	}
 	p.story.Start, p.now = first, []*kasoku.Recording{first}
-	p.story.First = score(p.now)
+	p.story.First = medianScore(p.now)
 	for n := 1; ; n++ {
 		f, edits := p.best(p.now[len(p.now)-1].Diagnosis)
 		switch {
@@ -140,7 +140,7 @@ func (p *pilot) fly(ctx context.Context) error {
 			p.story.Stopped = "the time is over"
 			return nil
 		}
-		s := Step{Number: n, Finding: *f, Edits: edits, Before: score(p.now)}
+		s := Step{Number: n, Finding: *f, Edits: edits, Before: medianScore(p.now)}
 		err := p.step(ctx, &s)
 		p.story.Steps = append(p.story.Steps, s)
 		if err != nil {
@@ -166,8 +166,8 @@ func (p *pilot) run(ctx context.Context, label, outcome string) (*kasoku.Recordi
 	return rec, err
 }
 
-// key distinguishes changes.
-func key(edits []kasoku.Edit) string {
+// keyOf distinguishes changes.
+func keyOf(edits []kasoku.Edit) string {
 	var b strings.Builder
 	for _, e := range edits {
 		fmt.Fprintf(&b, "%s|%s|%s|%s\n", e.Kind, e.Do, e.Context, e.Lines)
@@ -198,7 +198,7 @@ func (p *pilot) best(d *kasoku.Diagnosis) (*kasoku.Finding, []kasoku.Edit) {
 				one.Fixes = f.Fixes[j : j+1]
 				edits := Edits(&one, p.Kinds...)
 				risk := cmp.Or(f.Fixes[j].Risk, kasoku.RiskNone)
-				if k := key(edits); len(edits) > 0 && slices.Contains(p.Risks, risk) && !p.spent[k] && p.worse[k] < mostTries {
+				if k := keyOf(edits); len(edits) > 0 && slices.Contains(p.Risks, risk) && !p.spent[k] && p.worse[k] < mostTries {
 					return &one, edits
 				}
 			}
@@ -215,7 +215,7 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 	if p.OnStep != nil {
 		p.OnStep(s.Number, &s.Finding, s.Edits)
 	}
-	k := key(s.Edits)
+	k := keyOf(s.Edits)
 	p.spent[k] = true
 	err = contain.Do(pilotPart, func() error { return p.target.Apply(ctx, s.Edits) })
 	if bug := new(contain.Bug); errors.As(err, &bug) {
@@ -234,7 +234,7 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 			rec, runErr := p.run(ctx, label, s.Finding.ID)
 			if rec != nil && runErr == nil {
 				s.Runs = append(s.Runs, rec)
-				s.After = score(s.Runs)
+				s.After = medianScore(s.Runs)
 			}
 			verdict = p.verdict(s, runErr)
 		}); bug != nil {
@@ -281,7 +281,7 @@ func (p *pilot) verdict(s *Step, err error) string {
 	}
 	last := s.Runs[len(s.Runs)-1]
 	switch {
-	case failed(last):
+	case isWorthless(last):
 		s.Why = "the run failed; " + s.Why
 		return TakenBack
 	case gain >= p.MinGain:
@@ -292,18 +292,18 @@ func (p *pilot) verdict(s *Step, err error) string {
 	return ""
 }
 
-// failed reports whether a run is worth nothing.
-func failed(rec *kasoku.Recording) bool {
+// isWorthless reports whether a run is worth nothing.
+func isWorthless(rec *kasoku.Recording) bool {
 	sc := rec.Run.Score
 	return sc == nil || sc.Outcome == kasoku.Failed
 }
 
-// score is the median of the scores of runs; one that failed counts as 0.
-func score(runs []*kasoku.Recording) float64 {
+// medianScore is the median of the scores of runs; one that failed counts as 0.
+func medianScore(runs []*kasoku.Recording) float64 {
 	var all []float64
 	for _, r := range runs {
 		v := 0.0
-		if !failed(r) {
+		if !isWorthless(r) {
 			v = r.Run.Score.Value
 		}
 		all = append(all, v)

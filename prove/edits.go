@@ -54,8 +54,8 @@ func Variable(e kasoku.Edit) (name, value string, ok bool) {
 	return strings.ToLower(m[1]), cmp.Or(m[2], m[3], m[4]), true
 }
 
-// changed returns an edit as a change of the server with these variables.
-func changed(e kasoku.Edit, schema string, vars map[string]string) (mysql.Changed, error) {
+// changeOf returns an edit as a change of the server with these variables.
+func changeOf(e kasoku.Edit, schema string, vars map[string]string) (mysql.Changed, error) {
 	switch e.Kind {
 	case kasoku.EditVariable:
 		name, value, ok := Variable(e)
@@ -119,7 +119,7 @@ func (p *planner) Plan(ctx context.Context) (mysql.Plan, error) {
 	}
 	var out mysql.Plan
 	for _, e := range p.edits {
-		c, err := changed(e, p.schema, vars)
+		c, err := changeOf(e, p.schema, vars)
 		if err != nil {
 			return out, err
 		}

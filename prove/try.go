@@ -170,7 +170,7 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 			switch {
 			case q.Raw == "":
 				s.Note = explain.NoSample
-			case !strings.EqualFold(q.Verb, "SELECT") || locks(q.Raw):
+			case !strings.EqualFold(q.Verb, "SELECT") || locksRows(q.Raw):
 				s.Note = "it writes or locks, and is not run"
 			}
 			out = append(out, s)
@@ -179,8 +179,8 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 	return out
 }
 
-// locks reports whether a SELECT locks rows or writes a file.
-func locks(statement string) bool {
+// locksRows reports whether a SELECT locks rows or writes a file.
+func locksRows(statement string) bool {
 	s := strings.ToUpper(statement)
 	return strings.Contains(s, "FOR UPDATE") || strings.Contains(s, "FOR SHARE") || strings.Contains(s, "LOCK IN SHARE") || strings.Contains(s, "INTO ")
 }

@@ -18,7 +18,7 @@ type fix struct {
 	control  bool
 }
 
-func fixes() []fix {
+func allFixes() []fix {
 	seeded := userapi.Seeded()
 	without := func(id, what string) fix { return fix{id: id, what: what, defects: seeded.Without(id)} }
 	return []fix{
@@ -34,9 +34,9 @@ func fixes() []fix {
 
 // tryFixes runs the breaking step once for each fix.
 func (s *story) tryFixes(ctx context.Context) error {
-	s.o.Tell.Chapter(3, chapters, fmt.Sprintf("Try each fix alone at %s, %s each", rate(s.broken), s.o.Each))
+	s.o.Tell.Chapter(3, chapters, fmt.Sprintf("Try each fix alone at %s, %s each", printRate(s.broken), s.o.Each))
 	var uncapped *kasoku.Recording // of POOL-01's fix, of which the control changes one thing
-	for _, f := range fixes() {
+	for _, f := range allFixes() {
 		rec, err := s.once(ctx, f.id, f)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 			err = errors.Join(err, s.stack.Down(context.WithoutCancel(ctx)))
 		}
 	}()
-	o.Tell.Chapter(1, chapters, fmt.Sprintf("Climb: %s, each step %s, open loop", rates(o.Ladder), o.Each))
+	o.Tell.Chapter(1, chapters, fmt.Sprintf("Climb: %s, each step %s, open loop", printRates(o.Ladder), o.Each))
 	s.stack, err = userapi.Up(ctx, userapi.Options{Dir: o.Work, Database: o.Database, Program: o.Program})
 	if err != nil {
 		return res, err

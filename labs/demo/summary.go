@@ -78,7 +78,7 @@ func (s *story) finish(err error) (Summary, error) {
 		Files: []string{}}
 	if s.before != nil {
 		sum.Before = s.side(s.before, "before")
-		sum.Machine = machine(s.before)
+		sum.Machine = machineOf(s.before)
 	}
 	if s.after != nil {
 		sum.After = s.side(s.after, "after")
@@ -111,15 +111,15 @@ func (s *story) failures(sum *Summary) []string {
 	out := []string{}
 	if sum.After.Success < fixedSuccess {
 		out = append(out, fmt.Sprintf("after the fixes %s of requests at %s succeed; %s were promised",
-			unit.Percent(sum.After.Success), rate(s.broken), unit.Percent(fixedSuccess)))
+			unit.Percent(sum.After.Success), printRate(s.broken), unit.Percent(fixedSuccess)))
 	}
 	if sum.After.P99 > sum.Before.P99*fixedP99Ratio {
 		out = append(out, fmt.Sprintf("p99 at %s went from %s to %s ms; a third was promised",
-			rate(s.broken), unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99)))
+			printRate(s.broken), unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99)))
 	}
 	var missed []string
 	for _, id := range userapi.Seeded() {
-		if !has(sum.Before.Findings, id) {
+		if !hasFinding(sum.Before.Findings, id) {
 			missed = append(missed, id)
 		}
 	}
@@ -132,7 +132,7 @@ func (s *story) failures(sum *Summary) []string {
 	return out
 }
 
-func has(fs []Finding, id string) bool {
+func hasFinding(fs []Finding, id string) bool {
 	for _, f := range fs {
 		if f.ID == id && f.Severity == string(kasoku.Problem) {
 			return true
@@ -150,8 +150,8 @@ func (s *story) side(rec *kasoku.Recording, label string) Side {
 	for _, st := range rec.Steps {
 		if st.PerSec == s.broken {
 			t := rec.Tally(st.Number)
-			side.Success, side.P50, side.P99 = t.SuccessRatio(), ms(t.Latency.Quantile(0.5)),
-				ms(t.Latency.Quantile(0.99))
+			side.Success, side.P50, side.P99 = t.SuccessRatio(), inMilliseconds(t.Latency.Quantile(0.5)),
+				inMilliseconds(t.Latency.Quantile(0.99))
 		}
 	}
 	if rec.Diagnosis != nil {
@@ -175,7 +175,7 @@ func rowsMatch(rec *kasoku.Recording) bool {
 	return true
 }
 
-func machine(rec *kasoku.Recording) Machine {
+func machineOf(rec *kasoku.Recording) Machine {
 	m := Machine{}
 	if len(rec.Run.Hosts) > 0 {
 		h := rec.Run.Hosts[0]

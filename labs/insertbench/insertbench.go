@@ -43,7 +43,7 @@ func Lab() *kit.Lab {
 				Object: `log_bin`, Brings: []string{"DBC-01"}},
 			{ID: "HW-11", Where: "service", About: "one connection, which waits for each answer"},
 		},
-		Args: args, Fill: fill, Serve: run, Program: true,
+		Args: listArgs, Fill: fillTable, Serve: runService, Program: true,
 	}
 }
 
@@ -58,12 +58,12 @@ const table = `CREATE TABLE users (
   UNIQUE KEY users_email (email)
 )`
 
-func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
+func fillTable(ctx context.Context, db *sql.DB, _ kit.Set) error {
 	_, err := db.ExecContext(ctx, table)
 	return err
 }
 
-func args(d kit.Set, _ string) []string {
+func listArgs(d kit.Set, _ string) []string {
 	out := []string{"--innodb-flush-log-at-trx-commit=2"}
 	if d.Has("DBC-01") {
 		out = []string{"--innodb-flush-log-at-trx-commit=1"}
@@ -88,9 +88,9 @@ type bench struct {
 	next atomic.Int64 // number of the next row
 }
 
-// run inserts rows for the duration, or until the context ends, and checks that all
+// runService inserts rows for the duration, or until the context ends, and checks that all
 // are there.
-func run(ctx context.Context, c kit.Config) error {
+func runService(ctx context.Context, c kit.Config) error {
 	dsn := c.DSN
 	if !c.Defects.Has("DRV-01") {
 		dsn = mysqlflags.WithParam(dsn, "interpolateParams=true")
@@ -128,7 +128,7 @@ func (b *bench) batch(ctx context.Context) error {
 	if !b.d.Has("DRV-02") {
 		var args []any
 		for i := range int64(perBatch) {
-			args = append(args, row(first+i)...)
+			args = append(args, rowNumbered(first+i)...)
 		}
 		_, err := b.db.ExecContext(ctx, columns+strings.Repeat(marks+", ", perBatch-1)+marks, args...)
 		return err
@@ -138,15 +138,15 @@ func (b *bench) batch(ctx context.Context) error {
 		return err
 	}
 	for i := range int64(perBatch) {
-		if err := insert(ctx, tx, row(first+i)); err != nil {
+		if err := insertRow(ctx, tx, rowNumbered(first+i)); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 	}
 	return tx.Commit()
 }
 
-// insert prepares the statement for one row.
-func insert(ctx context.Context, tx *sql.Tx, row []any) (err error) {
+// insertRow prepares the statement for one row.
+func insertRow(ctx context.Context, tx *sql.Tx, row []any) (err error) {
 	st, err := tx.PrepareContext(ctx, columns+marks)
 	if err != nil {
 		return err
@@ -167,8 +167,8 @@ func (b *bench) check(ctx context.Context) error {
 	return nil
 }
 
-// row is row number i.
-func row(i int64) []any {
+// rowNumbered is row number i.
+func rowNumbered(i int64) []any {
 	sum := sha1.Sum(fmt.Append(nil, i))
 	hash := hex.EncodeToString(sum[:])
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -19,7 +19,7 @@ import (
 
 // submit keeps a file, then says so in the database.
 func (s *server) submit(r *http.Request) (any, error) {
-	u, err := user(r)
+	u, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *server) submit(r *http.Request) (any, error) {
 	}
 	name := strconv.FormatInt(u, 10) + ".pdf"
 	if err := s.keep(r, id, name); err != nil {
-		return nil, wrap("keep file", err)
+		return nil, wrapStep("keep file", err)
 	}
 	err = s.inTx(r.Context(), "SubmitAssignment", func(q querier) error {
 		var exports int
@@ -41,7 +41,7 @@ func (s *server) submit(r *http.Request) (any, error) {
 			"INSERT INTO submissions (class_id, user_id, file_name) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE file_name = VALUES(file_name)", id, u, name)
 		return err
 	})
-	return map[string]string{"file": name}, wrap("submit", err)
+	return map[string]string{"file": name}, wrapStep("submit", err)
 }
 
 // keep streams the file of a form to where it belongs.
@@ -93,7 +93,7 @@ func (s *server) scores(r *http.Request) (any, error) {
 		do = s.writeEachScore
 	}
 	err = s.inTx(r.Context(), "RegisterScores", func(q querier) error { return do(r.Context(), q, id, all) })
-	return map[string]int{"scores": len(all)}, wrap("scores", err)
+	return map[string]int{"scores": len(all)}, wrapStep("scores", err)
 }
 
 func (s *server) writeScores(ctx context.Context, q querier, class int64, all []score) error {
@@ -103,12 +103,12 @@ func (s *server) writeScores(ctx context.Context, q querier, class int64, all []
 		args = append(args, class, x.User, x.Score)
 		totals = append(totals, x.User, x.Score)
 	}
-	_, err := q.ExecContext(ctx, "INSERT INTO scores (class_id, user_id, score) VALUES "+marks("(?, ?, ?)",
+	_, err := q.ExecContext(ctx, "INSERT INTO scores (class_id, user_id, score) VALUES "+placeholders("(?, ?, ?)",
 		len(all))+" ON DUPLICATE KEY UPDATE score = VALUES(score)", args...)
 	if err != nil {
 		return err
 	}
-	_, err = q.ExecContext(ctx, "INSERT INTO totals (user_id, total, changes) VALUES "+marks("(?, ?, 1)",
+	_, err = q.ExecContext(ctx, "INSERT INTO totals (user_id, total, changes) VALUES "+placeholders("(?, ?, 1)",
 		len(all))+" ON DUPLICATE KEY UPDATE total = total + VALUES(total), changes = changes + 1", totals...)
 	return err
 }
@@ -127,7 +127,7 @@ func (s *server) writeEachScore(ctx context.Context, q querier, class int64, all
 	return nil
 }
 
-func marks(one string, n int) string { return strings.Repeat(one+", ", n-1) + one }
+func placeholders(one string, n int) string { return strings.Repeat(one+", ", n-1) + one }
 
 // export answers with the files of a class as an archive. With LCK-01 it holds the
 // row of the class meanwhile.
@@ -158,7 +158,7 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 		_, err = s.db.ExecContext(r.Context(), count, id)
 	}
 	if err != nil {
-		s.fail(w, r, wrap("export", err))
+		s.fail(w, r, wrapStep("export", err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/zip")
@@ -167,7 +167,7 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 
 // pack collects the files of a class and packs them.
 func (s *server) pack(ctx context.Context, q querier, class, dir, archive string) error {
-	names, err := rows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?",
+	names, err := readRows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?",
 		func(n *string) []any { return []any{n} }, class, handed)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *server) pack(ctx context.Context, q querier, class, dir, archive string
 	for _, name := range names {
 		from, to := filepath.Join(s.class(class), name), filepath.Join(dir, name)
 		if err = s.collect(ctx, from, to); err == nil {
-			err = add(z, to, name)
+			err = addFile(z, to, name)
 		}
 		if err != nil {
 			break
@@ -206,8 +206,8 @@ func (s *server) collect(ctx context.Context, from, to string) (err error) {
 	return err
 }
 
-// add packs a file.
-func add(z *zip.Writer, path, name string) error {
+// addFile packs a file.
+func addFile(z *zip.Writer, path, name string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

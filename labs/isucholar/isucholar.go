@@ -52,12 +52,12 @@ func Lab() *kit.Lab {
 				Brings: []string{"DBC-01"}},
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
-		Args: args, Fill: fill, Serve: serve, Targets: targets, PerSec: 60,
+		Args: listArgs, Fill: fillTables, Serve: serveService, Targets: listTargets, PerSec: 60,
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 	}
 }
 
-func args(d kit.Set, _ string) []string {
+func listArgs(d kit.Set, _ string) []string {
 	flush := "2"
 	if d.Has("DBC-08") {
 		flush = "1"
@@ -90,9 +90,9 @@ var schema = []string{
 	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
 }
 
-// fill makes the rows. All students take the first course, of which a
+// fillTables makes the rows. All students take the first course, of which a
 // class is exported.
-func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
+func fillTables(ctx context.Context, db *sql.DB, _ kit.Set) error {
 	for _, q := range schema {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return err
@@ -138,9 +138,9 @@ func fill(ctx context.Context, db *sql.DB, _ kit.Set) error {
 	return err
 }
 
-// targets are the requests: the class that is exported is that of most submissions,
+// listTargets are the requests: the class that is exported is that of most submissions,
 // as when its time is up.
-func targets(base string) ([]load.Target, error) {
+func listTargets(base string) ([]load.Target, error) {
 	const first = "/api/courses/1/classes/1/assignments"
 	as := http.Header{"Cookie": {"user={{int 1 120}}"}}
 	json := http.Header{"Content-Type": {"application/json"}}
@@ -148,11 +148,11 @@ func targets(base string) ([]load.Target, error) {
 	all := []load.Target{
 		{Method: "GET", URL: "/api/users/me/grades", Header: as, Weight: 6},
 		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 18},
-		{Method: "POST", URL: first, Header: upload, Body: form(), Weight: 14},
+		{Method: "POST", URL: first, Header: upload, Body: encodeForm(), Weight: 14},
 		{Method: "POST", URL: first + "/export", Weight: 5},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return i + 1 }),
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: encodeScores(func(i int) int { return i + 1 }),
 			Weight: 5},
-		{Method: "PUT", URL: first + "/scores", Header: json, Body: scores(func(i int) int { return scored - i }),
+		{Method: "PUT", URL: first + "/scores", Header: json, Body: encodeScores(func(i int) int { return scored - i }),
 			Weight: 5},
 		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"],
 			"Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
@@ -171,13 +171,13 @@ func targets(base string) ([]load.Target, error) {
 	return all, nil
 }
 
-// form is a submission of a file.
-func form() []byte {
-	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", file(0))
+// encodeForm is a submission of a file.
+func encodeForm() []byte {
+	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", fileOf(0))
 }
 
-// scores are those of most students, in the order that at gives.
-func scores(at func(int) int) []byte {
+// encodeScores are those of most students, in the order that at gives.
+func encodeScores(at func(int) int) []byte {
 	var b []byte
 	for i := range scored {
 		b = fmt.Appendf(b, `,{"user":%d,"score":%d}`, at(i), 20+i%80)

@@ -54,7 +54,7 @@ func TestService(t *testing.T) {
 	const class = "/api/courses/1/classes/1/assignments"
 	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucholar CHARACTER SET utf8mb4")
-		if err := fill(t.Context(), sandboxtest.DB(t, s, "isucholar"), nil); err != nil {
+		if err := fillTables(t.Context(), sandboxtest.DB(t, s, "isucholar"), nil); err != nil {
 			t.Fatal(err)
 		}
 		var answers []map[string]any
@@ -68,14 +68,14 @@ func TestService(t *testing.T) {
 				}
 				wg.Go(func() {
 					for range 5 {
-						ask(t, h, "PUT", class+"/scores", "application/json", scores(order))
+						ask(t, h, "PUT", class+"/scores", "application/json", encodeScores(order))
 					}
 				})
 			}
 			wg.Wait()
-			ask(t, h, "PUT", class+"/scores", "application/json", scores(func(i int) int { return i + 1 }))
+			ask(t, h, "PUT", class+"/scores", "application/json", encodeScores(func(i int) int { return i + 1 }))
 			ask(t, h, "PUT", "/api/users/me/courses", "application/json", []byte(`[20, 21]`))
-			ask(t, h, "POST", class, "multipart/form-data; boundary=kasoku", form())
+			ask(t, h, "POST", class, "multipart/form-data; boundary=kasoku", encodeForm())
 			archive := ask(t, h, "POST", class+"/export", "", nil)
 			if !bytes.HasPrefix(archive, []byte("PK")) || bytes.Count(archive, []byte("PK\x01\x02")) != handed {
 				t.Errorf("%s: the archive has %d files", d, bytes.Count(archive, []byte("PK\x01\x02")))
@@ -97,15 +97,15 @@ func TestService(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	targets, err := targets("http://127.0.0.1:1")
+	targets, err := listTargets("http://127.0.0.1:1")
 	if err != nil || len(targets) != 7 {
 		t.Fatalf("%d targets, %v", len(targets), err)
 	}
-	part, err := multipart.NewReader(bytes.NewReader(form()), "kasoku").NextPart()
+	part, err := multipart.NewReader(bytes.NewReader(encodeForm()), "kasoku").NextPart()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := io.ReadAll(part); err != nil || !bytes.Equal(b, file(0)) {
+	if b, err := io.ReadAll(part); err != nil || !bytes.Equal(b, fileOf(0)) {
 		t.Errorf("the form's file has %d bytes, %v", len(b), err)
 	}
 }

@@ -52,8 +52,8 @@ type statistics struct {
 	Most      float64 `json:"most"`
 }
 
-// serve runs the service until the context ends.
-func serve(ctx context.Context, c kit.Config) error {
+// serveService runs the service until the context ends.
+func serveService(ctx context.Context, c kit.Config) error {
 	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(c.DSN, "interpolateParams=true"))
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *server) prepare() error {
 		return err
 	}
 	for u := range handed {
-		if err := os.WriteFile(filepath.Join(s.class("1"), strconv.Itoa(u+1)+".pdf"), file(u+1), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(s.class("1"), strconv.Itoa(u+1)+".pdf"), fileOf(u+1), 0o644); err != nil {
 			return err
 		}
 	}
@@ -89,8 +89,8 @@ func (s *server) prepare() error {
 
 func (s *server) class(id string) string { return filepath.Join(s.files, "class-"+id) }
 
-// file is a file of a student, which packs to about half.
-func file(u int) []byte {
+// fileOf is a file of a student, which packs to about half.
+func fileOf(u int) []byte {
 	b := make([]byte, fileSize)
 	x := uint32(u + 1)
 	for i := range b {
@@ -131,7 +131,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "Internal Server Error", http.StatusInternalServerError)
 }
 
-func user(r *http.Request) (int64, error) {
+func userOf(r *http.Request) (int64, error) {
 	c, err := r.Cookie("user")
 	if err != nil {
 		return 0, err
@@ -208,20 +208,20 @@ type class struct {
 const coursesOf = "SELECT c.id, c.name, c.credit FROM registrations r JOIN courses c ON c.id = r.course_id WHERE r.user_id = ? ORDER BY c.id"
 
 func (s *server) courses(r *http.Request) (any, error) {
-	u, err := user(r)
+	u, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
 	var out []course
 	err = s.read(r.Context(), "GetCourses", func(q querier) (err error) {
-		out, err = rows(r.Context(), q, coursesOf, func(c *course) []any { return []any{&c.ID, &c.Name, &c.Credit} }, u)
+		out, err = readRows(r.Context(), q, coursesOf, func(c *course) []any { return []any{&c.ID, &c.Name, &c.Credit} }, u)
 		return err
 	})
 	return out, err
 }
 
-// rows reads all rows of a query.
-func rows[T any](ctx context.Context, q querier, query string, into func(*T) []any, args ...any) (out []T, err error) {
+// readRows reads all rows of a query.
+func readRows[T any](ctx context.Context, q querier, query string, into func(*T) []any, args ...any) (out []T, err error) {
 	rs, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func rows[T any](ctx context.Context, q querier, query string, into func(*T) []a
 }
 
 func (s *server) grades(r *http.Request) (any, error) {
-	u, err := user(r)
+	u, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (s *server) scoresOf(ctx context.Context, q querier, u int64) (out []course
 		course course
 		class  class
 	}
-	all, err := rows(ctx, q, "SELECT c.id, c.name, c.credit, cl.id, cl.part, s.score FROM registrations r JOIN courses c ON c.id = r.course_id "+
+	all, err := readRows(ctx, q, "SELECT c.id, c.name, c.credit, cl.id, cl.part, s.score FROM registrations r JOIN courses c ON c.id = r.course_id "+
 		"JOIN classes cl ON cl.course_id = c.id LEFT JOIN scores s ON s.class_id = cl.id AND s.user_id = r.user_id WHERE r.user_id = ? ORDER BY c.id, cl.part",
 		func(x *row) []any {
 			return []any{&x.course.ID, &x.course.Name, &x.course.Credit, &x.class.ID, &x.class.Part, &x.class.Score}
@@ -283,13 +283,13 @@ func (s *server) scoresOf(ctx context.Context, q querier, u int64) (out []course
 
 // scoresOneByOne asks for the classes of each course, and twice for each class.
 func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]course, error) {
-	out, err := rows(ctx, q, coursesOf, func(c *course) []any { return []any{&c.ID, &c.Name, &c.Credit} }, u)
+	out, err := readRows(ctx, q, coursesOf, func(c *course) []any { return []any{&c.ID, &c.Name, &c.Credit} }, u)
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
 		c := &out[i]
-		c.Classes, err = rows(ctx, q, "SELECT id FROM classes WHERE course_id = ? ORDER BY part",
+		c.Classes, err = readRows(ctx, q, "SELECT id FROM classes WHERE course_id = ? ORDER BY part",
 			func(k *class) []any { return []any{&k.ID} }, c.ID)
 		if err != nil {
 			return nil, err
@@ -316,7 +316,7 @@ const gradePoints = "SELECT IFNULL(SUM(x.score * c.credit), 0) / SUM(c.credit) A
 // statistics are those of all students, with QRY-07 computed for each request.
 func (s *server) statistics(ctx context.Context, q querier) (statistics, error) {
 	if s.d.Has("QRY-07") {
-		points, err := rows(ctx, q, gradePoints, func(f *float64) []any { return []any{f} })
+		points, err := readRows(ctx, q, gradePoints, func(f *float64) []any { return []any{f} })
 		return statisticsOf(points), err
 	}
 	s.mu.Lock()
@@ -324,7 +324,7 @@ func (s *server) statistics(ctx context.Context, q querier) (statistics, error) 
 	if time.Since(s.counts) < fresh {
 		return s.stats, nil
 	}
-	points, err := rows(ctx, s.db, gradePoints, func(f *float64) []any { return []any{f} })
+	points, err := readRows(ctx, s.db, gradePoints, func(f *float64) []any { return []any{f} })
 	if err == nil {
 		s.stats, s.counts = statisticsOf(points), time.Now()
 	}
@@ -348,7 +348,7 @@ func statisticsOf(points []float64) (out statistics) {
 }
 
 func (s *server) register(r *http.Request) (any, error) {
-	u, err := user(r)
+	u, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -373,10 +373,10 @@ func (s *server) register(r *http.Request) (any, error) {
 			args...)
 		return err
 	})
-	return map[string]int{"registered": len(ids)}, wrap("register", err)
+	return map[string]int{"registered": len(ids)}, wrapStep("register", err)
 }
 
-func wrap(step string, err error) error {
+func wrapStep(step string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", step, err)
 	}

@@ -70,7 +70,7 @@ func Lab() *kit.Lab {
 		Args: func(kit.Set, string) []string {
 			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
 		},
-		Fill: fill, Serve: serve, Targets: targets, PerSec: 150, Expvar: "/debug/vars", Status: "/status",
+		Fill: fillTables, Serve: serve, Targets: listTargets, PerSec: 150, Expvar: "/debug/vars", Status: "/status",
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 		VCL:   func(d kit.Set) string { return kit.Without(trendVCL, d) },
 	}
@@ -92,7 +92,7 @@ var began = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 // uuidOf is the id of chair i, from 1.
 func uuidOf(i int) string { return fmt.Sprintf("%08d-0000-4000-8000-%012d", i, i) }
 
-func schema(d kit.Set) []string {
+func schemaOf(d kit.Set) []string {
 	index := ", KEY by_time (jia_isu_uuid, timestamp)"
 	switch {
 	case d.Has("IDX-01"):
@@ -109,8 +109,8 @@ func schema(d kit.Set) []string {
 	}
 }
 
-func fill(ctx context.Context, db *sql.DB, d kit.Set) error {
-	for _, q := range schema(d) {
+func fillTables(ctx context.Context, db *sql.DB, d kit.Set) error {
+	for _, q := range schemaOf(d) {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func fill(ctx context.Context, db *sql.DB, d kit.Set) error {
 	for i := 1; i <= chairs; i++ {
 		if _, err := db.ExecContext(ctx,
 			"INSERT INTO isu (jia_isu_uuid, name, image, nature, user_id) VALUES (?, ?, ?, ?, ?)",
-			uuidOf(i), fmt.Sprintf("chair %d", i), icon(i), natures[i%len(natures)], (i-1)/perUser+1); err != nil {
+			uuidOf(i), fmt.Sprintf("chair %d", i), iconOf(i), natures[i%len(natures)], (i-1)/perUser+1); err != nil {
 			return err
 		}
 		var rows []string
@@ -153,11 +153,11 @@ var (
 		"is_dirty=true,is_overweight=true"}
 )
 
-// icon stands in for the picture of a chair: bytes that are no picture.
-func icon(i int) []byte { return bytes.Repeat([]byte{byte(i), 0xd8, byte(i >> 8)}, iconSize/3) }
+// iconOf stands in for the picture of a chair: bytes that are no picture.
+func iconOf(i int) []byte { return bytes.Repeat([]byte{byte(i), 0xd8, byte(i >> 8)}, iconSize/3) }
 
-// targets are the requests, of all users and some of their chairs.
-func targets(base string) ([]load.Target, error) {
+// listTargets are the requests, of all users and some of their chairs.
+func listTargets(base string) ([]load.Target, error) {
 	var out []load.Target
 	add := func(weight int, method, path, cookie string, body []byte) {
 		t := load.Target{Method: method, URL: base + path, Body: body, Weight: weight, Header: http.Header{}}

@@ -66,7 +66,7 @@ func (s *server) writeFiles(dir string) error {
 		return err
 	}
 	for i := 1; i <= chairs; i++ {
-		if err := os.WriteFile(filepath.Join(dir, "icons", uuidOf(i)+".jpg"), icon(i), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "icons", uuidOf(i)+".jpg"), iconOf(i), 0o644); err != nil {
 			return err
 		}
 	}

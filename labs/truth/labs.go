@@ -18,7 +18,7 @@ func Userapi() *Lab {
 		"POOL-02": {Object: "max_connections", Brings: []string{"POOL-04", "MES-07"}},
 		"DRV-04":  {Brings: []string{"DBC-08", "DBC-09"}}, // it saves in transactions of one statement
 	}
-	return table("userapi", userapi.Seeded(), expected)
+	return labOf("userapi", userapi.Seeded(), expected)
 }
 
 // Isuumo returns the truth of isuumo.
@@ -33,7 +33,7 @@ func Isuumo() *Lab {
 			ids = append(ids, d.ID)
 		}
 	}
-	l := table("isuumo", ids, map[string]kit.Defect{
+	l := labOf("isuumo", ids, map[string]kit.Defect{
 		"QRY-03":  {Object: "estate|chair"},
 		"QRY-04":  {Object: "nazotte", Brings: []string{"IDX-07"}}, // each lookup compares a function of columns
 		"POOL-06": {Brings: []string{"POOL-01"}},                   // database/sql keeps its default of two
@@ -57,8 +57,8 @@ func Isuumo() *Lab {
 	return l
 }
 
-// table fills in what is expected of ids.
-func table(name string, ids []string, expected map[string]kit.Defect) *Lab {
+// labOf fills in what is expected of ids.
+func labOf(name string, ids []string, expected map[string]kit.Defect) *Lab {
 	l := &Lab{Name: name}
 	for _, id := range ids {
 		d := expected[id]

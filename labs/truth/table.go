@@ -41,15 +41,15 @@ func (t Table) Reachable() (n int) {
 
 // Recall is the share of seeded defects that the first five findings name with the
 // right object, of those that can stand there.
-func (t Table) Recall() float64 { return share(t.Totals().First5, t.Reachable()) }
+func (t Table) Recall() float64 { return shareOf(t.Totals().First5, t.Reachable()) }
 
 // Precision is the share of findings that are right.
 func (t Table) Precision() float64 {
 	s := t.Totals()
-	return share(s.Right, s.Right+s.False)
+	return shareOf(s.Right, s.Right+s.False)
 }
 
-func share(n, of int) float64 {
+func shareOf(n, of int) float64 {
 	if of == 0 {
 		return 1
 	}
@@ -67,7 +67,7 @@ func (t Table) WriteMarkdown(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s | %s | %s |\n", r.Lab, r.Variant, len(r.Seeded),
 			len(r.First3), len(r.First5),
-			list(r.Remarked), list(missed), list(r.Wrong), list(r.False))
+			joinList(r.Remarked), joinList(missed), joinList(r.Wrong), joinList(r.False))
 	}
 	s := t.Totals()
 	fmt.Fprintf(&b, "| **all** | %d runs | %d | %d | %d | %d | | %d | %d |\n\n", len(t), s.Seeded, s.First3, s.First5,
@@ -78,7 +78,7 @@ func (t Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-func list(s []string) string { return cmp.Or(strings.Join(s, ", "), "–") }
+func joinList(s []string) string { return cmp.Or(strings.Join(s, ", "), "–") }
 
 // WriteByID prints for each id how often it was seeded, found and falsely found.
 func (t Table) WriteByID(w io.Writer) error {

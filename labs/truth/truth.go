@@ -101,7 +101,7 @@ func (r *Row) find(d *kit.Defect, findings []kasoku.Finding) {
 		switch {
 		case f.ID != d.ID && f.ID != d.Also:
 			continue
-		case !names(d, f):
+		case !namesExpected(d, f):
 			if f.Severity == kasoku.Problem && f.ID == d.ID {
 				wrong = f.ID + " " + f.Object.String()
 			}
@@ -125,21 +125,21 @@ func (r *Row) find(d *kit.Defect, findings []kasoku.Finding) {
 
 // judge says whether a finding is right, of the wrong object, or a false alarm.
 func (r *Row) judge(c Case, f *kasoku.Finding, all []kasoku.Finding) {
-	if slices.Contains(c.Seeded, f.ID) && names(c.Lab.Defect(f.ID), f) || explained(c, f, all) {
+	if slices.Contains(c.Seeded, f.ID) && namesExpected(c.Lab.Defect(f.ID), f) || isExplained(c, f, all) {
 		r.Right++
 		return
 	}
 	r.False = append(r.False, f.ID+" "+f.Object.String())
 }
 
-// explained reports whether a finding follows from a seeded defect: the lab's table
+// isExplained reports whether a finding follows from a seeded defect: the lab's table
 // says so, or the finding of a seeded defect does.
-func explained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
+func isExplained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
 	if slices.Contains(c.Lab.Always, f.ID) {
 		return true
 	}
 	for _, id := range c.Seeded {
-		if d := c.Lab.Defect(id); slices.Contains(d.Brings, f.ID) || d.Also == f.ID && names(d, f) {
+		if d := c.Lab.Defect(id); slices.Contains(d.Brings, f.ID) || d.Also == f.ID && namesExpected(d, f) {
 			return true
 		}
 	}
@@ -148,7 +148,7 @@ func explained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
 	})
 }
 
-// names reports whether a finding names what the table expects.
-func names(d *kit.Defect, f *kasoku.Finding) bool {
+// namesExpected reports whether a finding names what the table expects.
+func namesExpected(d *kit.Defect, f *kasoku.Finding) bool {
 	return d.Object == "" || regexp.MustCompile(d.Object).MatchString(f.Object.String())
 }

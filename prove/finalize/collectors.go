@@ -22,7 +22,7 @@ const askWithin = 10 * time.Second
 func (w *walker) collectors(ctx context.Context) {
 	w.progress("collectors")
 	w.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
-	running, err := recorders(w.Proc)
+	running, err := findRecorders(w.Proc)
 	if err != nil {
 		w.cannot(PartCollectors, "other kasoku", err, "")
 	} else {
@@ -83,7 +83,7 @@ func statementLogs(vars map[string]string) (on []string, fix string) {
 		}
 		saw := name + " is ON, to " + vars[name+"_file"]
 		if name == "slow_query_log" {
-			saw += ", long_query_time " + unit.Plain(seconds(vars["long_query_time"])) + " s"
+			saw += ", long_query_time " + unit.Plain(parseSeconds(vars["long_query_time"])) + " s"
 		}
 		on = append(on, saw)
 		off = append(off, "SET GLOBAL "+name+" = OFF;")
@@ -92,7 +92,7 @@ func statementLogs(vars map[string]string) (on []string, fix string) {
 	return on, fmt.Sprintf("`%s`, and take %s out of my.cnf", strings.Join(off, " "), strings.Join(options, " and "))
 }
 
-func seconds(s string) float64 {
+func parseSeconds(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return 0
@@ -100,10 +100,10 @@ func seconds(s string) float64 {
 	return v
 }
 
-// recorders lists the processes of kasoku that record something, this one left out.
+// findRecorders lists the processes of kasoku that record something, this one left out.
 //
 // Source: proc_pid_cmdline(5).
-func recorders(proc string) ([]string, error) {
+func findRecorders(proc string) ([]string, error) {
 	if proc == "" {
 		proc = "/proc"
 	}

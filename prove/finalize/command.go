@@ -81,7 +81,7 @@ func (c *commands) Stop(ctx context.Context) error { return c.run(ctx, c.stop, "
 func (c *commands) Check(ctx context.Context) error {
 	url := strings.TrimPrefix(c.check, "GET ")
 	if strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://") {
-		return get(ctx, url)
+		return askURL(ctx, url)
 	}
 	return c.run(ctx, c.check, "is-active")
 }
@@ -112,8 +112,8 @@ func (c *commands) State(ctx context.Context) string {
 // errNotUp is the answer of a service that is not ready.
 var errNotUp = errors.New("not up")
 
-// get asks a URL; any answer but an error of the server's is one.
-func get(ctx context.Context, url string) error {
+// askURL asks a URL; any answer but an error of the server's is one.
+func askURL(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -18,7 +18,7 @@ var titles = map[string]string{
 
 // Document prints the checklist, part by part in the order of the walk.
 func Document(r *Result, project string) *report.Document {
-	d := document(r, project)
+	d := makeDocument(r, project)
 	var s *report.Section
 	for _, i := range r.Items {
 		if s == nil || s.ID != i.Part {
@@ -27,7 +27,7 @@ func Document(r *Result, project string) *report.Document {
 			s = &d.Sections[len(d.Sections)-1]
 		}
 		notes := s.Blocks[0].(*report.Notes)
-		notes.List = append(notes.List, note(i))
+		notes.List = append(notes.List, noteOf(i))
 	}
 	return d
 }
@@ -45,12 +45,12 @@ func Table(r *Result, project string) *report.Document {
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: cells})
 	}
-	d := document(r, project)
+	d := makeDocument(r, project)
 	d.Sections = []report.Section{{ID: "checklist", Title: "checklist", Blocks: []report.Block{t}}}
 	return d
 }
 
-func document(r *Result, project string) *report.Document {
+func makeDocument(r *Result, project string) *report.Document {
 	return &report.Document{
 		Kind: report.KindFinalize, Title: project + " finalize", Project: project, Name: "finalize",
 		Verdict: r.Verdict(), File: r.Path,
@@ -61,8 +61,8 @@ func document(r *Result, project string) *report.Document {
 // mostSaw is how many facts of an item are printed; JSON and TSV have all.
 const mostSaw = 12
 
-// note is one item as people read it.
-func note(i Item) report.Note {
+// noteOf is one item as people read it.
+func noteOf(i Item) report.Note {
 	n := report.Note{Sign: "✓", Tone: report.Good, Label: i.What, Hint: report.Prose(i.Fix)}
 	switch i.Status {
 	case Bad:

@@ -92,7 +92,7 @@ func (a appUnit) Start(context.Context) error {
 	return errors.Join(a.sup.ResetFailed("userapi"), a.sup.Start("userapi"))
 }
 func (a appUnit) Stop(context.Context) error      { return a.sup.Stop("userapi") }
-func (a appUnit) Check(ctx context.Context) error { return get(ctx, a.url+"/healthz") }
+func (a appUnit) Check(ctx context.Context) error { return askURL(ctx, a.url+"/healthz") }
 func (a appUnit) State(context.Context) string    { return a.sup.State("userapi").String() }
 
 // up starts a stack whose service has the defects.
@@ -306,7 +306,7 @@ func stopped(t *testing.T, db *sandbox.Server) {
 	if err != nil || r.Stopped != "interrupt" || !strings.HasPrefix(r.Verdict(), "Stopped early, interrupt: ") {
 		t.Errorf("%v, stopped %q, %s", err, r.Stopped, r.Verdict())
 	}
-	if i := find(t, r, "left running"); i.Status != OK || get(t.Context(), s.url+"/healthz") != nil || db.Pid() == 0 {
+	if i := find(t, r, "left running"); i.Status != OK || askURL(t.Context(), s.url+"/healthz") != nil || db.Pid() == 0 {
 		t.Errorf("%+v, the service is %s", i, s.sup.State("userapi"))
 	}
 }
@@ -337,11 +337,11 @@ func TestRecorders(t *testing.T) {
 	f("15", "kasoku")
 	f("self", "kasoku\x00record\x00")
 	f(fmt.Sprint(os.Getpid()), "kasoku\x00run\x00")
-	got, err := recorders(proc)
+	got, err := findRecorders(proc)
 	if want := []string{"pid 12: /usr/bin/kasoku record"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
-	if _, err := recorders(filepath.Join(proc, "none")); err == nil {
+	if _, err := findRecorders(filepath.Join(proc, "none")); err == nil {
 		t.Error("no error without /proc")
 	}
 }
@@ -404,8 +404,8 @@ func TestJudge(t *testing.T) {
 func TestOrder(t *testing.T) {
 	f := func(want string, units ...Unit) {
 		t.Helper()
-		got, err := order(units)
-		if text := strings.Join(names(got), " "); err == nil && text != want || (err != nil) != (want == "error") {
+		got, err := orderUnits(units)
+		if text := strings.Join(namesOf(got), " "); err == nil && text != want || (err != nil) != (want == "error") {
 			t.Errorf("%q %v, want %q", text, err, want)
 		}
 	}

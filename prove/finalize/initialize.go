@@ -39,7 +39,7 @@ func (w *walker) initialize(ctx context.Context) {
 		w.skip(PartInitialize, keeps, "no database in kasoku.toml")
 		return
 	}
-	w.check(PartInitialize, keeps, differ(before, after, diagnose.FactIndex),
+	w.check(PartInitialize, keeps, listDifferences(before, after, diagnose.FactIndex),
 		[]string{unit.Counted(after.Count(diagnose.FactIndex), "index is",
 			"indexes are") + " still there after initialize"},
 		"put the index into the schema file that initialize runs, or let it empty tables instead of dropping them")

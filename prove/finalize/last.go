@@ -75,7 +75,7 @@ func (w *walker) judge(what string, rec *kasoku.Recording) {
 	case len(earlier) == 0:
 		see("no run before it to compare with")
 	default:
-		best, middle := earlier[len(earlier)-1], median(earlier)
+		best, middle := earlier[len(earlier)-1], medianOf(earlier)
 		see("best %s, median %s of %d before", unit.Sig3(best), unit.Sig3(middle), len(earlier))
 		if value < muchLess*middle && i.Status == OK {
 			bad("compare it with the best run: `kasoku compare`; something is still on, or was lost at the restart")
@@ -98,8 +98,8 @@ func (w *walker) worths(of string) (out []float64) {
 	return out
 }
 
-// median returns the middle of sorted values.
-func median(sorted []float64) float64 {
+// medianOf returns the middle of sorted values.
+func medianOf(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

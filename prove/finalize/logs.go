@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// sizes returns how long each file is; one that is not there has none.
-func sizes(paths []string) map[string]int64 {
+// sizesOf returns how long each file is; one that is not there has none.
+func sizesOf(paths []string) map[string]int64 {
 	out := map[string]int64{}
 	for _, path := range paths {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
@@ -38,7 +38,7 @@ func (w *walker) logs(context.Context) {
 // one was rotated, and grew by what it holds.
 func (w *walker) grown(paths []string) []string {
 	var out []string
-	now := sizes(paths)
+	now := sizesOf(paths)
 	for _, path := range paths {
 		by := now[path]
 		if was := w.began[path]; by >= was {

@@ -107,13 +107,13 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("request %q: want METHOD URL", request)
 		}
 	}
-	_, err := order(o.Units)
+	_, err := orderUnits(o.Units)
 	return err
 }
 
-// order returns the units so that each comes after those it needs, and otherwise
+// orderUnits returns the units so that each comes after those it needs, and otherwise
 // as they were given.
-func order(units []Unit) ([]Unit, error) {
+func orderUnits(units []Unit) ([]Unit, error) {
 	var out []Unit
 	done := map[string]bool{}
 	for len(out) < len(units) {

@@ -21,9 +21,9 @@ const (
 	maxAnswer    = 8 << 20
 )
 
-// differ says which facts that begin with one of the words are gone or different
+// listDifferences says which facts that begin with one of the words are gone or different
 // in the later of two probes.
-func differ(before, after diagnose.Probe, words ...string) []string {
+func listDifferences(before, after diagnose.Probe, words ...string) []string {
 	var out []string
 	for _, l := range before.Lost(after, words...) {
 		out = append(out, l.String())

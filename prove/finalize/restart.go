@@ -45,7 +45,7 @@ func (w *walker) restart(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		good := []string{fmt.Sprintf("%s, in %s", strings.Join(names(w.units), ", "),
+		good := []string{fmt.Sprintf("%s, in %s", strings.Join(namesOf(w.units), ", "),
 			time.Since(start).Round(100*time.Millisecond))}
 		w.check(PartRestart, what, bad, good, "its log says why it does not come up")
 	}
@@ -77,7 +77,7 @@ func (w *walker) wrongOrder(ctx context.Context) {
 		w.progress("start %s before what it needs", u.Name)
 		failed[u.Name] = u.Start(ctx)
 		if i < len(wrong)-1 {
-			pause(ctx, w.Gap)
+			pauseFor(ctx, w.Gap)
 		}
 	}
 	var bad []string
@@ -90,7 +90,7 @@ func (w *walker) wrongOrder(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		good := []string{fmt.Sprintf("%s, %s apart, all up after %s", strings.Join(names(wrong), ", "), w.Gap,
+		good := []string{fmt.Sprintf("%s, %s apart, all up after %s", strings.Join(namesOf(wrong), ", "), w.Gap,
 			time.Since(start).Round(100*time.Millisecond))}
 		w.check(PartOrder, what, bad, good,
 			"let the application try again, with growing pauses, when what it needs refuses it at the start; `StartLimitBurst=999` in its unit is a stop-gap")
@@ -122,7 +122,7 @@ func (w *walker) up(ctx context.Context, u Unit, until time.Time) error {
 		if err == nil {
 			return nil
 		}
-		if pause(ctx, pollEvery); ctx.Err() != nil {
+		if pauseFor(ctx, pollEvery); ctx.Err() != nil {
 			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 	}
@@ -145,8 +145,8 @@ func (w *walker) bringUp(ctx context.Context, part string) {
 			bad = append(bad, w.describe(ctx, u, errors.Join(err, upErr)))
 		}
 	}
-	w.check(part, "left running", bad, []string{strings.Join(names(w.units), ", ")},
-		"start them by hand, in this order: "+strings.Join(names(w.units), ", "))
+	w.check(part, "left running", bad, []string{strings.Join(namesOf(w.units), ", ")},
+		"start them by hand, in this order: "+strings.Join(namesOf(w.units), ", "))
 }
 
 // describe says of a unit what is wrong with it, and remembers its state.
@@ -208,7 +208,7 @@ func (w *walker) compare(ctx context.Context, before diagnose.Probe, at, what, f
 			"row count", "row counts"),
 			unit.Counted(now.Count(diagnose.FactIndex), "index", "indexes"),
 			unit.Counted(now.Count(diagnose.FactAnswer), "answer", "answers"))}
-		w.check(PartRestart, what, differ(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer),
+		w.check(PartRestart, what, listDifferences(before, now, diagnose.FactRows, diagnose.FactIndex, diagnose.FactAnswer),
 			good, fix)
 	}
 }
@@ -223,7 +223,7 @@ func (w *walker) taken(at string) (diagnose.Probe, bool) {
 	return diagnose.Probe{}, false
 }
 
-func names(units []Unit) []string {
+func namesOf(units []Unit) []string {
 	var out []string
 	for _, u := range units {
 		out = append(out, u.Name)
@@ -231,8 +231,8 @@ func names(units []Unit) []string {
 	return out
 }
 
-// pause waits, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
+// pauseFor waits, or until the context ends.
+func pauseFor(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

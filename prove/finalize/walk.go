@@ -41,7 +41,7 @@ func Walk(ctx context.Context, o Options) (*Result, error) {
 	if w.Gap == 0 {
 		w.Gap = defaultGap
 	}
-	w.units, _ = order(o.Units) // Validate has asked
+	w.units, _ = orderUnits(o.Units) // Validate has asked
 	start := time.Now()
 	w.result.Started = start.Round(0)
 	err := w.walk(ctx)
@@ -57,7 +57,7 @@ func (w *walker) walk(ctx context.Context) error {
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
-	w.began = sizes(append(slices.Clone(w.Silent), w.Written...))
+	w.began = sizesOf(append(slices.Clone(w.Silent), w.Written...))
 	for _, part := range []struct {
 		name string
 		walk func(context.Context)

@@ -10,13 +10,13 @@ import (
 // has: those of the contest, in its order.
 func ChairCondition() isuumo.ChairCondition {
 	return isuumo.ChairCondition{
-		Width:   ranges("cm", 80, 110, 150),
-		Height:  ranges("cm", 80, 110, 150),
-		Depth:   ranges("cm", 80, 110, 150),
-		Price:   ranges("円", 3000, 6000, 9000, 12_000, 15_000),
-		Color:   list("黒 白 赤 青 緑 黄 紫 ピンク オレンジ 水色 ネイビー ベージュ"),
-		Feature: list(chairFeatures),
-		Kind:    list("ゲーミングチェア 座椅子 エルゴノミクス ハンモック"),
+		Width:   rangesBetween("cm", 80, 110, 150),
+		Height:  rangesBetween("cm", 80, 110, 150),
+		Depth:   rangesBetween("cm", 80, 110, 150),
+		Price:   rangesBetween("円", 3000, 6000, 9000, 12_000, 15_000),
+		Color:   listWords("黒 白 赤 青 緑 黄 紫 ピンク オレンジ 水色 ネイビー ベージュ"),
+		Feature: listWords(chairFeatures),
+		Kind:    listWords("ゲーミングチェア 座椅子 エルゴノミクス ハンモック"),
 	}
 }
 
@@ -24,15 +24,15 @@ func ChairCondition() isuumo.ChairCondition {
 // has: those of the contest, in its order.
 func EstateCondition() isuumo.EstateCondition {
 	return isuumo.EstateCondition{
-		DoorWidth:  ranges("cm", 80, 110, 150),
-		DoorHeight: ranges("cm", 80, 110, 150),
-		Rent:       ranges("円", 50_000, 100_000, 150_000),
-		Feature:    list(estateFeatures),
+		DoorWidth:  rangesBetween("cm", 80, 110, 150),
+		DoorHeight: rangesBetween("cm", 80, 110, 150),
+		Rent:       rangesBetween("円", 50_000, 100_000, 150_000),
+		Feature:    listWords(estateFeatures),
 	}
 }
 
-// ranges returns the choices between some bounds; the first and the last are open.
-func ranges(unit string, bounds ...int64) isuumo.Ranges {
+// rangesBetween returns the choices between some bounds; the first and the last are open.
+func rangesBetween(unit string, bounds ...int64) isuumo.Ranges {
 	out := isuumo.Ranges{Suffix: unit}
 	low := int64(isuumo.Open)
 	for i, high := range append(bounds, isuumo.Open) {
@@ -42,7 +42,7 @@ func ranges(unit string, bounds ...int64) isuumo.Ranges {
 	return out
 }
 
-func list(words string) isuumo.List { return isuumo.List{List: strings.Fields(words)} }
+func listWords(words string) isuumo.List { return isuumo.List{List: strings.Fields(words)} }
 
 const chairFeatures = `ヘッドレスト付き 肘掛け付き キャスター付き アーム高さ調節可能 リクライニング可能 高さ調節可能 通気性抜群 メタルフレーム 低反発 木製
 背もたれつき 回転可能 レザー製 昇降式 デザイナーズ 金属製 プラスチック製 法事用 和風 中華風

@@ -27,7 +27,7 @@ func Emit(dir string, d *isuumo.Data) error {
 	result := filepath.Join(dir, "initial-data", "result")
 	db := filepath.Join(dir, "webapp", "mysql", "db")
 	fixture := filepath.Join(dir, "webapp", "fixture")
-	if err := mkdirs(result, db, fixture); err != nil {
+	if err := makeDirectories(result, db, fixture); err != nil {
 		return err
 	}
 	if err := writeText(filepath.Join(db, schemaFile), Schema); err != nil {
@@ -66,7 +66,7 @@ func writeLines[T any](result, kind string, rows, verify []T, drafts [][]T) erro
 		return err
 	}
 	dir := filepath.Join(result, draftDir(kind))
-	if err := mkdirs(dir); err != nil {
+	if err := makeDirectories(dir); err != nil {
 		return err
 	}
 	for i, draft := range drafts {
@@ -103,7 +103,7 @@ func encodeLines[T any](w io.Writer, rows []T) error {
 func writeSnapshots(dir string, all []SnapshotDir) error {
 	for _, s := range all {
 		sub := filepath.Join(dir, s.Name)
-		if err := mkdirs(sub); err != nil {
+		if err := makeDirectories(sub); err != nil {
 			return err
 		}
 		for i := range s.Snapshots {

@@ -71,15 +71,15 @@ func Generate(o Options) *isuumo.Data {
 	d := &isuumo.Data{ChairCondition: ChairCondition(), EstateCondition: EstateCondition()}
 	// Chairs and estates have streams of their own: a change to one leaves the other alone.
 	c := newChairs(rand.New(rand.NewPCG(o.Seed, 1)), n)
-	d.Chairs, d.VerifyChairs, d.DraftChairs = deal(n, c.next)
+	d.Chairs, d.VerifyChairs, d.DraftChairs = dealRows(n, c.next)
 	d.VerifyChairs[0].Stock = 1
 	e := newEstates(rand.New(rand.NewPCG(o.Seed, 2)), n)
-	d.Estates, d.VerifyEstates, d.DraftEstates = deal(n, e.next)
+	d.Estates, d.VerifyEstates, d.DraftEstates = dealRows(n, e.next)
 	return d
 }
 
-// deal makes the rows of one kind.
-func deal[T any](n counts, next func(id int64) T) (rows, verify []T, drafts [][]T) {
+// dealRows makes the rows of one kind.
+func dealRows[T any](n counts, next func(id int64) T) (rows, verify []T, drafts [][]T) {
 	var id int64
 	take := func(count int) []T {
 		out := make([]T, count)
@@ -106,9 +106,9 @@ type chairs struct {
 func newChairs(rng *rand.Rand, n counts) *chairs {
 	return &chairs{
 		dice:         dice{rng, n},
-		names:        combine(chairPrefixes, chairAdjectives, chairNouns),
-		descriptions: combine(chairAims, chairMeans, chairPromises),
-		thumbnails:   thumbnails("chair"),
+		names:        combineAll(chairPrefixes, chairAdjectives, chairNouns),
+		descriptions: combineAll(chairAims, chairMeans, chairPromises),
+		thumbnails:   thumbnailPaths("chair"),
 		condition:    ChairCondition(),
 	}
 }
@@ -141,9 +141,9 @@ type estates struct {
 func newEstates(rng *rand.Rand, n counts) *estates {
 	return &estates{
 		dice:         dice{rng, n},
-		names:        fill(estateNames, lastNames),
-		descriptions: combine(estatePlaces, estateRooms, estatePromises),
-		thumbnails:   thumbnails("estate"),
+		names:        fillTemplates(estateNames, lastNames),
+		descriptions: combineAll(estatePlaces, estateRooms, estatePromises),
+		thumbnails:   thumbnailPaths("estate"),
 		condition:    EstateCondition(),
 	}
 }
@@ -168,15 +168,15 @@ func (e *estates) next(id int64) isuumo.Estate {
 
 // address returns where in the town the estate is, at most 50 characters.
 func (e *estates) address(at town) string {
-	s := at.name + e.one(quarters) + decimal(e.between(1, 9)) + "丁目" + decimal(e.between(1, 40)) + "番" +
-		decimal(e.between(1, 30)) + "号"
+	s := at.name + e.one(quarters) + formatDecimal(e.between(1, 9)) + "丁目" + formatDecimal(e.between(1, 40)) + "番" +
+		formatDecimal(e.between(1, 30)) + "号"
 	if e.rng.IntN(3) == 0 {
 		return s // a house
 	}
-	return s + " " + decimal(e.between(1, 14)*100+e.between(1, 12)) + "号室"
+	return s + " " + formatDecimal(e.between(1, 14)*100+e.between(1, 12)) + "号室"
 }
 
-func decimal(v int64) string { return strconv.FormatInt(v, 10) }
+func formatDecimal(v int64) string { return strconv.FormatInt(v, 10) }
 
 // dice draws what chairs and estates have in common.
 type dice struct {

@@ -27,7 +27,7 @@ var thumbnailPath = regexp.MustCompile(`^/images/(chair|estate)/[0-9A-Za-z_-]+\.
 // one of the two directories gets none.
 func WriteImages(root string, d *isuumo.Data) error {
 	w := &imageWriter{root: root, first: map[string]string{}, done: map[string]bool{}}
-	if err := mkdirs(filepath.Join(root, "images", "chair"), filepath.Join(root, "images", "estate")); err != nil {
+	if err := makeDirectories(filepath.Join(root, "images", "chair"), filepath.Join(root, "images", "estate")); err != nil {
 		return err
 	}
 	for _, rows := range append([][]isuumo.Chair{d.Chairs, d.VerifyChairs}, d.DraftChairs...) {

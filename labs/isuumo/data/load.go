@@ -27,7 +27,7 @@ const (
 // webapp/mysql/db. The choices of the searches come from webapp/fixture, or else from
 // result. An error names the file, where it is known the line, and what was expected.
 func Load(dir string) (*isuumo.Data, error) {
-	result, webapp, err := locate(dir)
+	result, webapp, err := locateDirectories(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func Load(dir string) (*isuumo.Data, error) {
 	return d, nil
 }
 
-// locate returns the directories result and webapp; the latter need not exist.
-func locate(dir string) (result, webapp string, err error) {
+// locateDirectories returns the directories result and webapp; the latter need not exist.
+func locateDirectories(dir string) (result, webapp string, err error) {
 	for _, initial := range []string{dir, filepath.Join(dir, "initial-data")} {
 		result = filepath.Join(initial, "result")
 		if info, err := os.Stat(result); err == nil && info.IsDir() {
@@ -115,7 +115,7 @@ func filesOf(dir string) ([]string, error) {
 		return nil, fmt.Errorf("load data: %s: want files of JSON lines, have none", dir)
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(number(a), number(b)),
+		return cmp.Or(cmp.Compare(numberOf(a), numberOf(b)),
 			cmp.Compare(a, b))
 	})
 	for i, name := range names {
@@ -124,8 +124,8 @@ func filesOf(dir string) ([]string, error) {
 	return names, nil
 }
 
-// number returns the number that a file is named by, -1 for another name.
-func number(name string) int {
+// numberOf returns the number that a file is named by, -1 for another name.
+func numberOf(name string) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(name, filepath.Ext(name)))
 	if err != nil {
 		return -1

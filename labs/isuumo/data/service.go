@@ -68,7 +68,7 @@ CREATE TABLE isuumo.chair
 // one, since text has its line breaks escaped.
 func WriteService(dir string, d *isuumo.Data) error {
 	sql, fixture := filepath.Join(dir, "sql"), filepath.Join(dir, "fixture")
-	if err := mkdirs(sql, fixture); err != nil {
+	if err := makeDirectories(sql, fixture); err != nil {
 		return err
 	}
 	if err := writeText(filepath.Join(sql, schemaFile), Schema); err != nil {
@@ -172,7 +172,7 @@ func writeBytes(path string, b []byte) error {
 	return nil
 }
 
-func mkdirs(dirs ...string) error {
+func makeDirectories(dirs ...string) error {
 	for _, dir := range dirs {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("write data: %w", err)

@@ -163,8 +163,8 @@ func Towns() []isuumo.Point {
 	return out
 }
 
-// combine returns all texts that have one of each of the parts, in order.
-func combine(first, second, third []string) []string {
+// combineAll returns all texts that have one of each of the parts, in order.
+func combineAll(first, second, third []string) []string {
 	out := make([]string, 0, len(first)*len(second)*len(third))
 	for _, a := range first {
 		for _, b := range second {
@@ -176,8 +176,8 @@ func combine(first, second, third []string) []string {
 	return out
 }
 
-// fill returns all templates with each of the names in the place of %s.
-func fill(templates, names []string) []string {
+// fillTemplates returns all templates with each of the names in the place of %s.
+func fillTemplates(templates, names []string) []string {
 	out := make([]string, 0, len(templates)*len(names))
 	for _, t := range templates {
 		for _, n := range names {
@@ -190,9 +190,9 @@ func fill(templates, names []string) []string {
 // thumbnailCount is how many pictures of each kind there are by name.
 const thumbnailCount = 1000
 
-// thumbnails returns the paths of the pictures of one kind. They are the same for
+// thumbnailPaths returns the paths of the pictures of one kind. They are the same for
 // all seeds.
-func thumbnails(kind string) []string {
+func thumbnailPaths(kind string) []string {
 	out := make([]string, thumbnailCount)
 	for i := range out {
 		out[i] = fmt.Sprintf("/images/%s/%x.png", kind, sha256.Sum256(fmt.Appendf(nil, "%s %d", kind, i)))

@@ -52,11 +52,11 @@ func (l *list[T]) write(x *Exchange) {
 		l.rows = []T{}
 	}
 	b = append(append(append(b, '"'), keyOf[T]()...), `":`...)
-	x.Body = append(append(b, encoded(l.rows)...), '}')
+	x.Body = append(append(b, encodeJSON(l.rows)...), '}')
 }
 
-// encoded returns a value as JSON. What rows are made of can be encoded.
-func encoded(v any) []byte {
+// encodeJSON returns a value as JSON. What rows are made of can be encoded.
+func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // a number without end
@@ -64,8 +64,8 @@ func encoded(v any) []byte {
 	return b
 }
 
-// lists has an edit change an answer with rows.
-func lists[T row](edit func(*Exchange, *list[T])) func(*Exchange) {
+// editLists has an edit change an answer with rows.
+func editLists[T row](edit func(*Exchange, *list[T])) func(*Exchange) {
 	return func(x *Exchange) {
 		if l, ok := readList[T](x); ok {
 			edit(x, &l)
@@ -74,9 +74,9 @@ func lists[T row](edit func(*Exchange, *list[T])) func(*Exchange) {
 	}
 }
 
-// rows has an edit change each row of an answer, in a list or by itself.
-func rows[T row](edit func(*T)) func(*Exchange) {
-	inList := lists(func(_ *Exchange, l *list[T]) {
+// editRows has an edit change each row of an answer, in a list or by itself.
+func editRows[T row](edit func(*T)) func(*Exchange) {
+	inList := editLists(func(_ *Exchange, l *list[T]) {
 		for i := range l.rows {
 			edit(&l.rows[i])
 		}
@@ -89,25 +89,25 @@ func rows[T row](edit func(*T)) func(*Exchange) {
 		var one T
 		if x.Status == http.StatusOK && json.Unmarshal(x.Body, &one) == nil {
 			edit(&one)
-			x.Body = encoded(one)
+			x.Body = encodeJSON(one)
 		}
 	}
 }
 
-// object has an edit change the keys of an answer.
-func object(edit func(map[string]json.RawMessage)) func(*Exchange) {
-	return good(func(x *Exchange) {
+// editObject has an edit change the keys of an answer.
+func editObject(edit func(map[string]json.RawMessage)) func(*Exchange) {
+	return editGood(func(x *Exchange) {
 		var raw map[string]json.RawMessage
 		if json.Unmarshal(x.Body, &raw) == nil {
 			edit(raw)
-			x.Body = encoded(raw)
+			x.Body = encodeJSON(raw)
 		}
 	})
 }
 
-// replaced replaces bytes of an answer, wherever they are.
-func replaced(old, with string) func(*Exchange) {
-	return good(func(x *Exchange) { x.Body = bytes.ReplaceAll(x.Body, []byte(old), []byte(with)) })
+// replaceBytes replaces bytes of an answer, wherever they are.
+func replaceBytes(old, with string) func(*Exchange) {
+	return editGood(func(x *Exchange) { x.Body = bytes.ReplaceAll(x.Body, []byte(old), []byte(with)) })
 }
 
 // allRows is above the number of rows that there are.
@@ -125,14 +125,14 @@ func whole[T row](widen func(*Exchange) bool, edit func(*Exchange, []T) []T) Rul
 		if x.asked == nil {
 			return
 		}
-		lists(func(x *Exchange, l *list[T]) {
+		editLists(func(x *Exchange, l *list[T]) {
 			l.rows = edit(x, l.rows)
 			l.count = int64(len(l.rows))
-			l.rows = pageOf(l.rows, number(x.asked.Get("page")), number(x.asked.Get("perPage")))
+			l.rows = pageOf(l.rows, parseNumber(x.asked.Get("page")), parseNumber(x.asked.Get("perPage")))
 		})(x)
 	})
 	rule.Before = func(x *Exchange) {
-		if number(x.Query.Get("page")) < 0 || number(x.Query.Get("perPage")) < 0 {
+		if parseNumber(x.Query.Get("page")) < 0 || parseNumber(x.Query.Get("perPage")) < 0 {
 			return
 		}
 		asked := maps.Clone(x.Query) // Set below changes none of its values
@@ -146,8 +146,8 @@ func whole[T row](widen func(*Exchange) bool, edit func(*Exchange, []T) []T) Rul
 	return rule
 }
 
-// number reads a number, -1 when it is none.
-func number(s string) int {
+// parseNumber reads a number, -1 when it is none.
+func parseNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return -1
@@ -161,9 +161,9 @@ func pageOf[T any](rows []T, page, perPage int) []T {
 	return rows[from:min(from+perPage, len(rows))]
 }
 
-// drop takes a parameter out of a search. When that was its only condition, the search
+// dropParameter takes a parameter out of a search. When that was its only condition, the search
 // is for everything.
-func drop(x *Exchange, name string) {
+func dropParameter(x *Exchange, name string) {
 	x.Query.Del(name)
 	for key := range x.Query {
 		if key != "page" && key != "perPage" {
@@ -194,16 +194,16 @@ func rangeID(i int) *int64 {
 	return &id
 }
 
-// popularity returns that of a chair which the service has shown.
-func popularity(x *Exchange, c model.Chair) int64 {
+// popularityOf returns that of a chair which the service has shown.
+func popularityOf(x *Exchange, c model.Chair) int64 {
 	if r := x.Chair(c.ID); r != nil {
 		return r.Popularity
 	}
 	return 0
 }
 
-// corners returns the polygon of a request.
-func corners(x *Exchange) []isuumo.Point {
+// cornersOf returns the polygon of a request.
+func cornersOf(x *Exchange) []isuumo.Point {
 	var p model.PolygonRequest
 	if json.Unmarshal(x.Sent, &p) != nil {
 		return nil

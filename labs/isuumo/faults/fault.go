@@ -117,8 +117,8 @@ func (r Rule) only(who Users) Rule {
 // same is for rules that remember nothing.
 func same(r Rule) func() Rule { return func() Rule { return r } }
 
-// good has an edit see answers with status 200.
-func good(edit func(*Exchange)) func(*Exchange) {
+// editGood has an edit see answers with status 200.
+func editGood(edit func(*Exchange)) func(*Exchange) {
 	return func(x *Exchange) {
 		if x.Status == http.StatusOK {
 			edit(x)
@@ -126,7 +126,7 @@ func good(edit func(*Exchange)) func(*Exchange) {
 	}
 }
 
-// status answers with a status and no body.
-func status(code int) func(*Exchange) {
+// answerStatus answers with a status and no body.
+func answerStatus(code int) func(*Exchange) {
 	return func(x *Exchange) { x.Status, x.Body = code, nil }
 }

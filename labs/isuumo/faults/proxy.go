@@ -262,7 +262,7 @@ func (x *Exchange) answer(w http.ResponseWriter) {
 	body := x.Body
 	if x.Gzip {
 		h.Set("Content-Encoding", "gzip")
-		body = compressed(body)
+		body = compressBody(body)
 	}
 	if x.Hangup {
 		h.Set("Connection", "close")
@@ -283,7 +283,7 @@ func (x *Exchange) answer(w http.ResponseWriter) {
 // chunk is how many bytes are sent at once in chunks.
 const chunk = 1000
 
-func compressed(body []byte) []byte {
+func compressBody(body []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write(body) // a buffer takes it all

@@ -74,7 +74,7 @@ func TestProxy_Unspoiled(t *testing.T) {
 func TestProxy_Matching(t *testing.T) {
 	const spoiled = http.StatusTeapot
 	url := proxied(t, Rule{
-		At: []request.Endpoint{request.ChairLowPriced}, When: Loading, Who: People, Skip: 1, Most: 2, Before: status(spoiled),
+		At: []request.Endpoint{request.ChairLowPriced}, When: Loading, Who: People, Skip: 1, Most: 2, Before: answerStatus(spoiled),
 	}, echo)
 	f := func(path, agent string, want int) {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestProxy_Matching(t *testing.T) {
 	f(low, person, spoiled)
 	f(low, person, 201)
 
-	url = proxied(t, at(request.ChairLowPriced, status(spoiled)).within(Validating), echo)
+	url = proxied(t, at(request.ChairLowPriced, answerStatus(spoiled)).within(Validating), echo)
 	f(low, verifyAgent, 201)
 	f(low, person, 201)
 	f(low, verifyAgent, spoiled)
@@ -130,7 +130,7 @@ func TestProxy_Transport(t *testing.T) {
 func TestWhole(t *testing.T) {
 	rule := whole(nil, func(_ *Exchange, all []model.Chair) []model.Chair { return all[1:] })
 	url := proxied(t, rule, func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("page") != "0" || number(r.FormValue("perPage")) != allRows {
+		if r.FormValue("page") != "0" || parseNumber(r.FormValue("perPage")) != allRows {
 			t.Errorf("the service is asked for %s", r.URL.RawQuery)
 		}
 		l := list[model.Chair]{count: 5, counted: true, rows: []model.Chair{{ID: 1}, {ID: 2}, {ID: 3}, {ID: 4}, {ID: 5}}}
@@ -151,9 +151,9 @@ func TestWhole(t *testing.T) {
 // TestLiberties: an answer is the same JSON, whatever liberty was taken.
 func TestLiberties(t *testing.T) {
 	e := model.EstateAnswer(&small().Estates[0])
-	for _, f := range liberties() {
+	for _, f := range libertyFaults() {
 		rule := f.Rule()
-		x := &Exchange{What: request.EstateDetail, Human: true, Status: http.StatusOK, Header: http.Header{}, Body: encoded(e)}
+		x := &Exchange{What: request.EstateDetail, Human: true, Status: http.StatusOK, Header: http.Header{}, Body: encodeJSON(e)}
 		if rule.After != nil {
 			rule.After(x)
 		}
@@ -167,11 +167,11 @@ func TestLiberties(t *testing.T) {
 // TestUpload: the parts of a form make it up again.
 func TestUpload(t *testing.T) {
 	const form = "--b\r\nContent-Type: text/csv\r\n\r\n1,a\n2,b\n\r\n--b--\r\n"
-	head, lines, tail := upload([]byte(form))
+	head, lines, tail := splitUpload([]byte(form))
 	if len(lines) != 2 || string(lines[1]) != "2,b\n" || string(head)+string(lines[0])+string(lines[1])+string(tail) != form {
 		t.Errorf("%q %q %q", head, lines, tail)
 	}
-	if head, lines, tail = upload([]byte("no form")); string(head) != "no form" || lines != nil || tail != nil {
+	if head, lines, tail = splitUpload([]byte("no form")); string(head) != "no form" || lines != nil || tail != nil {
 		t.Errorf("%q %q %q", head, lines, tail)
 	}
 }

@@ -5,6 +5,6 @@ import "slices"
 // Table lists all faults, and the liberties after them.
 func Table() []Fault {
 	return slices.Concat(
-		contest(), filters(), orders(), counts(), pages(), staleness(), sales(), losses(), restarts(),
-		polygons(), fields(), cuts(), numbers(), statuses(), liberties())
+		contestFaults(), filterFaults(), orderFaults(), countFaults(), pageFaults(), staleFaults(), saleFaults(), lossFaults(), restartFaults(),
+		polygonFaults(), fieldFaults(), cutFaults(), numberFaults(), statusFaults(), libertyFaults())
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 )
 
-// statuses are answers with another status.
-func statuses() []Fault {
+// statusFaults are answers with another status.
+func statusFaults() []Fault {
 	return []Fault{
 		{"purchases answer 201", Status, `POST /api/chair/buy/\d+: status 201, expected 200`, Failed,
-			same(at(request.ChairBuy, good(status(http.StatusCreated))))},
+			same(at(request.ChairBuy, editGood(answerStatus(http.StatusCreated))))},
 		{"every tenth request for documents gets 404", Status,
 			`POST /api/estate/req_doc/\d+: status 404, expected 200`, Failed, everyTenth},
 		{"estates by id are elsewhere", Status, `GET /api/estate/\d+: status 302, expected 200`, Failed,
-			same(at(request.EstateDetail, good(func(x *Exchange) {
+			same(at(request.EstateDetail, editGood(func(x *Exchange) {
 				x.Status, x.Body = http.StatusFound, nil
 				x.Header.Set("Location", "/estate/detail")
 			})))},
@@ -58,7 +58,7 @@ func statuses() []Fault {
 				}
 			}})},
 		{"crawlers get 500", Status, `status 500, expected 200`, Overlooked,
-			same(Rule{Who: Crawlers, Before: status(http.StatusInternalServerError)})},
+			same(Rule{Who: Crawlers, Before: answerStatus(http.StatusInternalServerError)})},
 	}
 }
 
@@ -75,8 +75,8 @@ func everyTenth() Rule {
 	}}
 }
 
-// liberties are what a service may do.
-func liberties() []Fault {
+// libertyFaults are what a service may do.
+func libertyFaults() []Fault {
 	free := func(name string, r Rule) Fault { return Fault{name, Liberty, "", Overlooked, same(r)} }
 	latitude := regexp.MustCompile(`"latitude":[0-9.]+`)
 	return []Fault{
@@ -94,9 +94,9 @@ func liberties() []Fault {
 			d := json.NewDecoder(bytes.NewReader(body))
 			d.UseNumber()
 			_ = d.Decode(&v) // into maps, which are written by key
-			return encoded(v)
+			return encodeJSON(v)
 		})}),
-		free("texts are escaped", Rule{After: anyJSON(escaped)}),
+		free("texts are escaped", Rule{After: anyJSON(escapeText)}),
 		free("latitudes have an exponent", Rule{After: anyJSON(func(body []byte) []byte {
 			return latitude.ReplaceAllFunc(body, func(old []byte) []byte {
 				v, _ := strconv.ParseFloat(string(old[len(`"latitude":`):]), 64)
@@ -119,7 +119,7 @@ func liberties() []Fault {
 			x.Header.Set("ETag", `"1"`)
 		}}),
 		free("/initialize says more", at(request.Initialize,
-			object(func(o map[string]json.RawMessage) { o["rows"] = json.RawMessage("5900") }))),
+			editObject(func(o map[string]json.RawMessage) { o["rows"] = json.RawMessage("5900") }))),
 	}
 }
 
@@ -132,8 +132,8 @@ func anyJSON(edit func([]byte) []byte) func(*Exchange) {
 	}
 }
 
-// escaped writes characters beyond ASCII as escapes.
-func escaped(body []byte) []byte {
+// escapeText writes characters beyond ASCII as escapes.
+func escapeText(body []byte) []byte {
 	out := make([]byte, 0, 2*len(body))
 	for len(body) > 0 {
 		c, n := utf8.DecodeRune(body)

@@ -13,8 +13,8 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 )
 
-// staleness are answers from before a purchase or an upload.
-func staleness() []Fault {
+// staleFaults are answers from before a purchase or an upload.
+func staleFaults() []Fault {
 	const (
 		short = 300 * time.Millisecond
 		long  = time.Second
@@ -31,7 +31,7 @@ func staleness() []Fault {
 			remembered(long, request.EstateSearching)},
 		{"purchases are made 100 ms after the answer", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
 			same(Rule{At: []request.Endpoint{request.ChairBuy}, Before: func(x *Exchange) {
-				if buys(x) {
+				if buysChair(x) {
 					x.passLater(100 * time.Millisecond)
 					x.Status = http.StatusOK
 				}
@@ -39,8 +39,8 @@ func staleness() []Fault {
 	}
 }
 
-// buys reports whether a request buys a chair that there is.
-func buys(x *Exchange) bool {
+// buysChair reports whether a request buys a chair that there is.
+func buysChair(x *Exchange) bool {
 	return x.What == request.ChairBuy && x.Chair(x.ID) != nil && bytes.Contains(x.Sent, []byte(`"email"`))
 }
 
@@ -78,8 +78,8 @@ func remembered(life time.Duration, what request.Endpoint) func() Rule {
 	}
 }
 
-// sales are purchases that sell more than there is.
-func sales() []Fault {
+// saleFaults are purchases that sell more than there is.
+func saleFaults() []Fault {
 	return []Fault{
 		{"each chair has one unit more", Oversell, `\d+ units of chair \d+ were sold, the stock was \d+`, Overlooked,
 			oneUnitMore},
@@ -94,7 +94,7 @@ func sales() []Fault {
 func oneUnitMore() Rule {
 	var given sync.Map // ids
 	return at(request.ChairBuy, func(x *Exchange) {
-		if x.Status != http.StatusNotFound || !buys(x) {
+		if x.Status != http.StatusNotFound || !buysChair(x) {
 			return
 		}
 		if _, twice := given.LoadOrStore(x.ID, true); !twice {
@@ -136,7 +136,7 @@ func together() Rule {
 	return Rule{
 		At: []request.Endpoint{request.ChairBuy},
 		Before: func(x *Exchange) {
-			if !buys(x) {
+			if !buysChair(x) {
 				return
 			}
 			mu.Lock()
@@ -162,14 +162,14 @@ func together() Rule {
 	}
 }
 
-// losses are writes that were confirmed and did not take place, or took place twice.
-func losses() []Fault {
+// lossFaults are writes that were confirmed and did not take place, or took place twice.
+func lossFaults() []Fault {
 	return []Fault{
 		{"every fifth purchase under load is answered and not made", Lost,
 			`\d+ units of chair \d+ were sold, the stock was|which was sold out before`, ByChance, loseFifth},
 		{"a purchase under load takes two units", Lost, `a unit of chair \d+ was refused, at least`, Overlooked,
 			same(at(request.ChairBuy, func(x *Exchange) {
-				if buys(x) {
+				if buysChair(x) {
 					x.passLater(0)
 				}
 			}).within(Loading))},
@@ -196,7 +196,7 @@ func loseFifth() Rule {
 // loseRow takes a row out of uploads; -1 is the last one.
 func loseRow(what request.Endpoint, row int) Rule {
 	return Rule{At: []request.Endpoint{what}, When: Loading, Before: func(x *Exchange) {
-		head, lines, tail := upload(x.Sent)
+		head, lines, tail := splitUpload(x.Sent)
 		if len(lines) == 0 {
 			return
 		}
@@ -209,9 +209,9 @@ func loseRow(what request.Endpoint, row int) Rule {
 	}}
 }
 
-// upload cuts the body of an upload, a form with one file, into what comes before the
+// splitUpload cuts the body of an upload, a form with one file, into what comes before the
 // rows, the rows, and what comes after them. No text of the data has a line break.
-func upload(sent []byte) (head []byte, lines [][]byte, tail []byte) {
+func splitUpload(sent []byte) (head []byte, lines [][]byte, tail []byte) {
 	from, to := bytes.Index(sent, []byte("\r\n\r\n"))+4, bytes.LastIndex(sent, []byte("\r\n--"))
 	if from < 4 || to < from {
 		return sent, nil, nil
@@ -222,8 +222,8 @@ func upload(sent []byte) (head []byte, lines [][]byte, tail []byte) {
 	return sent[:from], lines, sent[to:]
 }
 
-// restarts are confirmed writes that a restart loses.
-func restarts() []Fault {
+// restartFaults are confirmed writes that a restart loses.
+func restartFaults() []Fault {
 	return []Fault{
 		{"a restart loses the last five purchases", Restart, `\d+ units of chair \d+ were sold, the stock was \d+`,
 			Overlooked, losePurchases},
@@ -241,7 +241,7 @@ func restarts() []Fault {
 func losePurchases() Rule {
 	var mu sync.Mutex
 	var bought []int64
-	rule := at(request.ChairBuy, good(func(x *Exchange) {
+	rule := at(request.ChairBuy, editGood(func(x *Exchange) {
 		mu.Lock()
 		defer mu.Unlock()
 		bought = append(bought, x.ID)
@@ -269,7 +269,7 @@ func loseUpload(what request.Endpoint, statement string, last bool) func() Rule 
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			_, lines, _ := upload(x.Sent)
+			_, lines, _ := splitUpload(x.Sent)
 			ids = nil
 			for _, line := range lines {
 				id, _, _ := bytes.Cut(line, []byte(","))

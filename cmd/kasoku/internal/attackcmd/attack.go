@@ -42,13 +42,13 @@ before the command.`,
   kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
   kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return attack(cmd.Context(), e, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAttack(cmd.Context(), e, f) },
 	}
 	f.register(cmd)
 	return cmd
 }
 
-func attack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
+func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	if err := f.complete(e); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func attack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	case res.Summary.Stopped != "":
 		return cli.Stopped("stopped before the end: " + res.Summary.Stopped)
 	case res.Tally.Asked > 0 && res.Tally.Answered == 0:
-		return cli.BadError(unanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally))
+		return cli.BadError(explainUnanswered(hard, o.Engine.HTTP, res.Plan.Targets, res.Tally))
 	}
 	steps := res.Plan.Schedule.Steps()
 	if len(steps) < 2 { // at one rate less than all may be what was to be seen
@@ -128,9 +128,9 @@ func (f *attackFlags) refusal(err error) error {
 	return cli.UsageIf(cli.IsRefused(err), err)
 }
 
-// unanswered says why no request was answered: the server cannot be reached, or what
+// explainUnanswered says why no request was answered: the server cannot be reached, or what
 // listens there does not answer.
-func unanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
+func explainUnanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
 	e, err := nethttp.New(o)
 	if err == nil {
 		err = e.Reach(ctx, targets)

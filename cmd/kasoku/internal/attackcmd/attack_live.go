@@ -133,7 +133,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	if !l.keeps {
 		return
 	}
-	h := handover.Report{Steps: begun(l.steps, over && sum.Stopped == "", issued(&sum, time.Since(l.running.Start))),
+	h := handover.Report{Steps: stepsBegun(l.steps, over && sum.Stopped == "", issuedFor(&sum, time.Since(l.running.Start))),
 		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
 	if l.handover == "" {
 		l.watchers.Write(h)

@@ -31,37 +31,37 @@ func (f *attackFlags) told(res *vegeta.AttackResult) *loadreport.Attack {
 	a := &loadreport.Attack{
 		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Told(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
 	}
-	if f.vegeta.Random() || filled(&res.Plan) {
+	if f.vegeta.Random() || hasPlaces(&res.Plan) {
 		a.Seed = &f.vegeta.Seed
 	}
 	if f.vegeta.Output != "" {
 		a.Results = fmt.Sprintf("each request is in %s; `kasoku report %s` reads it", f.vegeta.Output, f.vegeta.Output)
 	}
-	for _, s := range begun(res.Plan.Schedule.Steps(), whole(res), issued(&res.Summary, res.Summary.Wall)) {
+	for _, s := range stepsBegun(res.Plan.Schedule.Steps(), isWhole(res), issuedFor(&res.Summary, res.Summary.Wall)) {
 		a.Steps = append(a.Steps, loadreport.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
 	a.Targets = targetTallies(res)
 	return a
 }
 
-// whole reports whether the attack went on to the end of its schedule: it was not
+// isWhole reports whether the attack went on to the end of its schedule: it was not
 // stopped, and the stream of its targets did not end before.
-func whole(res *vegeta.AttackResult) bool {
+func isWhole(res *vegeta.AttackResult) bool {
 	n, bounded := res.Plan.Schedule.Total()
 	return res.Summary.Stopped == "" && (res.Plan.Stream == nil || bounded && res.Tally.Asked >= n)
 }
 
-// issued is how long a load that lasts until now sent requests: until it was
+// issuedFor is how long a load that lasts until now sent requests: until it was
 // stopped, when it was.
-func issued(sum *kasoku.LoadSummary, now time.Duration) time.Duration {
+func issuedFor(sum *kasoku.LoadSummary, now time.Duration) time.Duration {
 	if sum.Stopped != "" {
 		return sum.StoppedAt
 	}
 	return now
 }
 
-// filled reports whether targets have places that each request fills for itself.
-func filled(p *load.Plan) bool {
+// hasPlaces reports whether targets have places that each request fills for itself.
+func hasPlaces(p *load.Plan) bool {
 	return p.Stream != nil || slices.ContainsFunc(p.Targets, func(t load.Target) bool { return t.Fill != nil })
 }
 
@@ -74,9 +74,9 @@ func targetTallies(res *vegeta.AttackResult) []loadreport.AttackTarget {
 	return out
 }
 
-// begun are the steps that began before now, the last one cut to what was done of
+// stepsBegun are the steps that began before now, the last one cut to what was done of
 // it; all of them when the load came to its end.
-func begun(steps []kasoku.Step, whole bool, now time.Duration) []kasoku.Step {
+func stepsBegun(steps []kasoku.Step, whole bool, now time.Duration) []kasoku.Step {
 	var out []kasoku.Step
 	for _, st := range steps {
 		if !whole {

@@ -37,7 +37,7 @@ func TestIssued(t *testing.T) {
 	steps := []kasoku.Step{step(1, 0, 10), step(2, 10, 20)}
 	f := func(sum kasoku.LoadSummary, now time.Duration, want ...kasoku.Step) {
 		t.Helper()
-		if got := begun(steps, false, issued(&sum, now)); !slices.Equal(got, want) {
+		if got := stepsBegun(steps, false, issuedFor(&sum, now)); !slices.Equal(got, want) {
 			t.Errorf("steps are %+v, want %+v", got, want)
 		}
 	}

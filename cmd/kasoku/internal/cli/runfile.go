@@ -49,12 +49,12 @@ func UnchangedRuns(dirs []string, before, after *kasoku.Recording) []*kasoku.Rec
 			continue
 		}
 		tried[g] = true
-		if runs := alike(like, nil, func(r store.Info) bool { return r.Group == g }); len(runs) >= compare.LeastUnchanged {
+		if runs := runsAlike(like, nil, func(r store.Info) bool { return r.Group == g }); len(runs) >= compare.LeastUnchanged {
 			return runs
 		}
 	}
 	for _, side := range []*kasoku.Recording{before, after} {
-		runs := alike(like, side, func(r store.Info) bool { return r.Revision == side.Run.Revision && !r.Dirty })
+		runs := runsAlike(like, side, func(r store.Info) bool { return r.Revision == side.Run.Revision && !r.Dirty })
 		if len(runs) >= compare.LeastUnchanged {
 			return runs
 		}
@@ -62,9 +62,9 @@ func UnchangedRuns(dirs []string, before, after *kasoku.Recording) []*kasoku.Rec
 	return nil
 }
 
-// alike reads the runs that are wanted and made of the same thing as one of them:
+// runsAlike reads the runs that are wanted and made of the same thing as one of them:
 // the given one, else the first.
-func alike(infos []store.Info, as *kasoku.Recording, want func(store.Info) bool) []*kasoku.Recording {
+func runsAlike(infos []store.Info, as *kasoku.Recording, want func(store.Info) bool) []*kasoku.Recording {
 	var out []*kasoku.Recording
 	for _, r := range infos {
 		if !want(r) || len(out) >= mostUnchanged {
@@ -215,7 +215,7 @@ func FindRun(dir, name string) (string, error) {
 			}
 		case !errors.Is(err, store.ErrNotFound):
 			return "", err
-		case missing == nil || helps(err) > helps(missing):
+		case missing == nil || rankMissing(err) > rankMissing(missing):
 			missing = err
 		}
 	}
@@ -225,9 +225,9 @@ func FindRun(dir, name string) (string, error) {
 	return "", Usage(missing, HintOf(missing))
 }
 
-// helps ranks what a directory says of a name that it has not: one that knows a
+// rankMissing ranks what a directory says of a name that it has not: one that knows a
 // like name before one that has runs at all.
-func helps(err error) int {
+func rankMissing(err error) int {
 	hint := HintOf(err)
 	switch {
 	case strings.HasPrefix(hint, "did you mean"):

@@ -22,7 +22,7 @@ func takeArgs() []string {
 		args[i] = strings.Clone(a) // os.Args lies in that very place
 	}
 	shown, err := os.ReadFile("/proc/self/cmdline")
-	hidden := hide(shown)
+	hidden := hidePasswords(shown)
 	if err != nil || bytes.Equal(hidden, shown) {
 		return args
 	}
@@ -36,9 +36,9 @@ func takeArgs() []string {
 	return args
 }
 
-// hide returns arguments, each ended by a zero, with an x for each byte of a
+// hidePasswords returns arguments, each ended by a zero, with an x for each byte of a
 // password. What comes after -- is a command's, which reads it itself.
-func hide(shown []byte) []byte {
+func hidePasswords(shown []byte) []byte {
 	args := strings.Split(string(shown), "\x00")
 	peer := slices.Contains(args, "slowquery2tsv") || slices.Contains(args, "--as=slowquery2tsv") // its password is that of -p
 	for i, a := range args {

@@ -12,7 +12,7 @@ import (
 func TestHide(t *testing.T) {
 	f := func(args, want string) {
 		t.Helper()
-		got := string(hide([]byte(strings.ReplaceAll(args, " ", "\x00") + "\x00")))
+		got := string(hidePasswords([]byte(strings.ReplaceAll(args, " ", "\x00") + "\x00")))
 		if got = strings.TrimSuffix(strings.ReplaceAll(got, "\x00", " "), " "); got != want || len(got) != len(args) {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -211,10 +211,10 @@ func (a *adviser) places() []place {
 	const price = ", at the price above"
 	calm, all := settings.Statements(a.Advice, a.risk), settings.Statements(a.Advice, kasoku.RiskSemantics)
 	add(now, calm)
-	add(now+price, without(all, calm))
+	add(now+price, linesWithout(all, calm))
 	calm, all = settings.ConfLines(a.Advice, a.risk), settings.ConfLines(a.Advice, kasoku.RiskSemantics)
 	add("in my.cnf, below [mysqld]", calm)
-	add("in my.cnf, below [mysqld]"+price, without(all, calm))
+	add("in my.cnf, below [mysqld]"+price, linesWithout(all, calm))
 	var grants []string
 	for _, w := range a.unseen() {
 		if strings.HasPrefix(w.grant, "GRANT ") && !slices.Contains(grants, w.grant) {
@@ -225,8 +225,8 @@ func (a *adviser) places() []place {
 	return out
 }
 
-// without returns the lines of a list that another one lacks.
-func without(all, other []string) []string {
+// linesWithout returns the lines of a list that another one lacks.
+func linesWithout(all, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(l string) bool { return slices.Contains(other, l) })
 }
 

@@ -36,7 +36,7 @@ It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 			if err := o.Check(); err != nil {
 				return err
 			}
-			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return examine(ctx, e, &o) })
+			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return examineHost(ctx, e, &o) })
 		},
 	}
 	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
@@ -105,7 +105,7 @@ func (d *doctor) add(c check) {
 // configured reports whether a kasoku.toml asks for things.
 func (d *doctor) configured() bool { return d.file != "" }
 
-func examine(ctx context.Context, e *cli.Env, o *cli.Output) error {
+func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
 	d := &doctor{ctx: ctx, e: e, who: topology.Me(), host: topology.CheckHost()}
 	var err error
 	if d.c, err = cli.ReadConfig(""); err != nil {

@@ -103,15 +103,15 @@ func (d *doctor) checkTargets(l *config.LoadTable) {
 		if err != nil {
 			continue // the file was refused then
 		}
-		if err := dial(u); err != nil {
+		if err := dialURL(u); err != nil {
 			d.add(check{Area: areaLoad, Name: "load", State: checkWarn, Seen: fmt.Sprintf("nobody answers at %s: %v", u.Host, err), Lost: "every request, as long as it stays so"})
 			return
 		}
 	}
-	d.ok(areaLoad, "load", "%s at %s req/s", strings.Join(append(slices.Clone(l.Targets), l.TargetsFile), " "), rates(l.Steps))
+	d.ok(areaLoad, "load", "%s at %s req/s", strings.Join(append(slices.Clone(l.Targets), l.TargetsFile), " "), printRates(l.Steps))
 }
 
-func rates(perSec []float64) string {
+func printRates(perSec []float64) string {
 	var out []string
 	for _, r := range perSec {
 		out = append(out, unit.Plain(r))
@@ -119,8 +119,8 @@ func rates(perSec []float64) string {
 	return strings.Join(out, ", ")
 }
 
-// dial connects once to where a URL leads.
-func dial(u *url.URL) error {
+// dialURL connects once to where a URL leads.
+func dialURL(u *url.URL) error {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]

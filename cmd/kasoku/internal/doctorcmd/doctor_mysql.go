@@ -206,7 +206,7 @@ func (s *consultation) checkSlowFile(asked bool) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.vars["datadir"], path)
 	}
-	if !local(s.dsn) {
+	if !isLocal(s.dsn) {
 		s.add(check{Area: areaMySQL, Name: "slow log file", State: checkWarn, Seen: "it is on another host: " + path,
 			Lost: "the queries of a run", Grants: []grant{{"on the host of the database, then merge the two runs here",
 				s.e.Name + " record --until-idle 10s && " + s.e.Name + " merge"}}})
@@ -229,8 +229,8 @@ func (s *consultation) checkSlowFile(asked bool) {
 		Lost: "the queries of a run", Cost: r.Cost, Grants: rootGrants(r.Grant)})
 }
 
-// local reports whether a DSN leads to this host.
-func local(dsn string) bool {
+// isLocal reports whether a DSN leads to this host.
+func isLocal(dsn string) bool {
 	at := mysqlflags.Redact(dsn)
 	for _, here := range []string{"unix(", "tcp(127.", "tcp(localhost:", "tcp([::1]", "tcp(:"} {
 		if strings.Contains(at, here) {

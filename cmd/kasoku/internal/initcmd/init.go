@@ -42,7 +42,7 @@ It needs no root. As root it sees more: the sockets and logs of other users.`,
   kasoku init --print
   sudo kasoku init --force`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return initialise(cmd.Context(), e, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return writeConfig(cmd.Context(), e, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.force, "force", "f", false, "overwrite the file that is there")
@@ -51,7 +51,7 @@ It needs no root. As root it sees more: the sockets and logs of other users.`,
 	return cmd
 }
 
-func initialise(ctx context.Context, e *cli.Env, f initFlags) error {
+func writeConfig(ctx context.Context, e *cli.Env, f initFlags) error {
 	if _, err := os.Lstat(f.out); err == nil && !f.force && !f.print {
 		return cli.Usagef("`"+e.Name+" init --print` shows what would be written, --force overwrites it", "%q exists", f.out)
 	}

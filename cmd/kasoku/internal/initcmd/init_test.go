@@ -162,7 +162,7 @@ func TestInit_Databases(t *testing.T) {
 		return func(in []Reached, all []neighbour) {
 			t.Helper()
 			s := contest()
-			s.db = choose(in, all)
+			s.db = chooseDatabase(in, all)
 			text := s.TOML(someDay)
 			c, err := config.Parse([]byte(text), config.Name)
 			if err != nil || c.MySQL.DSN != wantDSN {

@@ -63,7 +63,7 @@ func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found) (Reac
 	}
 	var all []neighbour
 	for _, s := range found.Of(topology.MySQL) {
-		address := address(s.MySQL)
+		address := addressOf(s.MySQL)
 		n := neighbour{service: s}
 		if s.Container != "" {
 			continue
@@ -81,11 +81,11 @@ func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found) (Reac
 	if len(in) == 0 {
 		return Reached{}, lastLine(refused)
 	}
-	return choose(in, all), nil
+	return chooseDatabase(in, all), nil
 }
 
-// choose takes one of the databases that let us in, and names the others.
-func choose(in []Reached, all []neighbour) Reached {
+// chooseDatabase takes one of the databases that let us in, and names the others.
+func chooseDatabase(in []Reached, all []neighbour) Reached {
 	r := in[max(slices.IndexFunc(in, Reached.connected), 0)]
 	for _, n := range all {
 		if n.service != r.service {
@@ -122,9 +122,9 @@ func (r *Reached) serviceOf(found *topology.Found) *topology.Service {
 	return nil
 }
 
-// address is where a server is tried: its socket, which may know the user, else
+// addressOf is where a server is tried: its socket, which may know the user, else
 // its port.
-func address(db *topology.Database) string {
+func addressOf(db *topology.Database) string {
 	if db.Socket != "" {
 		return db.Socket
 	}

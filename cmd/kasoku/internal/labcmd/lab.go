@@ -32,7 +32,7 @@ type lab struct {
 	record func(ctx context.Context, o *labRecord) (*record.Result, error)
 }
 
-func labs() []lab {
+func allLabs() []lab {
 	out := []lab{userapiLab(), isuumoLab()}
 	for _, l := range smallLabs() {
 		out = append(out, smallLab(l))
@@ -42,7 +42,7 @@ func labs() []lab {
 
 // labNamed returns the lab of that name.
 func labNamed(name string) (lab, error) {
-	for _, l := range labs() {
+	for _, l := range allLabs() {
 		if l.name == name {
 			return l, nil
 		}
@@ -75,7 +75,7 @@ func newLabList(e *cli.Env) *cobra.Command {
 		Example: "  kasoku lab list",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, l := range labs() {
+			for _, l := range allLabs() {
 				status := "stopped"
 				if s, ok := runningLab(e, l.name); ok {
 					status = "runs at " + s.URL

@@ -65,7 +65,7 @@ func (r *labRuns) summaries() []labSummary {
 	}
 	for i := range out[1:] {
 		first, s := &out[0], &out[i+1]
-		s.Ratio = &ratios{over(s.Score, first.Score), over(s.Polygon, first.Polygon), over(s.CPU, first.CPU)}
+		s.Ratio = &ratios{ratioOf(s.Score, first.Score), ratioOf(s.Polygon, first.Polygon), ratioOf(s.CPU, first.CPU)}
 	}
 	return out
 }
@@ -79,18 +79,18 @@ func (side *labSide) summary() labSummary {
 		}
 	}
 	score := side.values(func(b *benchResult, _ *kasoku.Recording) (float64, bool) { return float64(b.Score), true })
-	s.Score = median(score)
+	s.Score = medianOf(score)
 	if len(score) > 0 {
 		least, most := slices.Min(score), slices.Max(score)
 		s.Least, s.Most = &least, &most
 	}
-	s.Level = median(side.values(func(b *benchResult, _ *kasoku.Recording) (float64, bool) { return float64(b.Level), true }))
-	s.Polygon = median(side.step(scenario.Load, stepPolygon, func(x *scenario.StepLatency) float64 { return x.Mean }))
-	s.Initialize = median(side.step(scenario.Prepare, stepInitialize, func(x *scenario.StepLatency) float64 { return x.Max }))
-	s.Upload = median(side.values(slowestUpload))
-	s.CPU = median(side.values(cpuPer1000))
-	s.Messages = median(side.values(messages))
-	s.Generator = median(side.values(func(b *benchResult, _ *kasoku.Recording) (float64, bool) {
+	s.Level = medianOf(side.values(func(b *benchResult, _ *kasoku.Recording) (float64, bool) { return float64(b.Level), true }))
+	s.Polygon = medianOf(side.step(scenario.Load, stepPolygon, func(x *scenario.StepLatency) float64 { return x.Mean }))
+	s.Initialize = medianOf(side.step(scenario.Prepare, stepInitialize, func(x *scenario.StepLatency) float64 { return x.Max }))
+	s.Upload = medianOf(side.values(slowestUpload))
+	s.CPU = medianOf(side.values(cpuPer1000))
+	s.Messages = medianOf(side.values(countMessages))
+	s.Generator = medianOf(side.values(func(b *benchResult, _ *kasoku.Recording) (float64, bool) {
 		return b.Generator.Cores, b.Generator.Cores > 0
 	}))
 	s.TopLevel = side.topLevel()
@@ -133,8 +133,8 @@ func slowestUpload(b *benchResult, _ *kasoku.Recording) (float64, bool) {
 	return most, most > 0
 }
 
-// messages is how many errors were reported.
-func messages(b *benchResult, _ *kasoku.Recording) (float64, bool) {
+// countMessages is how many errors were reported.
+func countMessages(b *benchResult, _ *kasoku.Recording) (float64, bool) {
 	n := uint64(0)
 	for _, m := range b.Messages {
 		n += m.Count
@@ -180,14 +180,14 @@ func (side *labSide) topLevel() []topP99 {
 	}
 	out := []topP99{}
 	for step, v := range values {
-		out = append(out, topP99{step, median(v)})
+		out = append(out, topP99{step, medianOf(v)})
 	}
 	slices.SortFunc(out, func(a, b topP99) int { return strings.Compare(a.Step, b.Step) })
 	return out
 }
 
-// median returns the middle of the values, nil of none.
-func median(v []float64) *float64 {
+// medianOf returns the middle of the values, nil of none.
+func medianOf(v []float64) *float64 {
 	if len(v) == 0 {
 		return nil
 	}
@@ -196,7 +196,7 @@ func median(v []float64) *float64 {
 	return &m
 }
 
-func over(a, b *float64) *float64 {
+func ratioOf(a, b *float64) *float64 {
 	if a == nil || b == nil || *b == 0 {
 		return nil
 	}

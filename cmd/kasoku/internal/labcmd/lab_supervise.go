@@ -253,7 +253,7 @@ func newLabSupervise(e *cli.Env) *cobra.Command {
 			o.given(cmd.Flags())
 			ctx, _, stop := cli.Interruptible(cmd.Context())
 			defer stop()
-			return supervise(ctx, args[0], &o)
+			return superviseLab(ctx, args[0], &o)
 		},
 	}
 	o.register(cmd)
@@ -261,7 +261,7 @@ func newLabSupervise(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func supervise(ctx context.Context, name string, o *labFlags) (err error) {
+func superviseLab(ctx context.Context, name string, o *labFlags) (err error) {
 	l, err := labNamed(name)
 	if err != nil {
 		return err

@@ -56,8 +56,8 @@ func newLabTruth(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// truths are the labs with their truth.
-func truths() []*truth.Lab {
+// labTruths are the labs with their truth.
+func labTruths() []*truth.Lab {
 	out := []*truth.Lab{truth.Userapi(), truth.Isuumo()}
 	for _, l := range smallLabs() {
 		out = append(out, truth.Of(l))
@@ -77,7 +77,7 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
 	var table truth.Table
-	for _, l := range truths() {
+	for _, l := range labTruths() {
 		if len(f.labs) > 0 && !slices.Contains(f.labs, l.Name) {
 			continue
 		}
@@ -100,7 +100,7 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 			}
 			d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
 			table = append(table, truth.Judge(l.Case(variant), d))
-			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, found(d))
+			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, listFindings(d))
 		}
 	}
 	if err := table.WriteMarkdown(e.Stdout); err != nil || !f.byID {
@@ -110,8 +110,8 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	return table.WriteByID(e.Stdout)
 }
 
-// found lists the findings in a line.
-func found(d *kasoku.Diagnosis) string {
+// listFindings lists the findings in a line.
+func listFindings(d *kasoku.Diagnosis) string {
 	var out []string
 	for _, f := range d.Findings {
 		if f.Severity == kasoku.Problem {

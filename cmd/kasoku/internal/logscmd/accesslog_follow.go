@@ -91,7 +91,7 @@ func (f *accessFlags) newFollower(e *cli.Env, in []lines.Input) (*follower, erro
 		l := &followed{Follower: w.table.Follower(in[i].Path, o.Format)}
 		w.logs = append(w.logs, l)
 		if in[i].R != nil {
-			w.stream = chunks(in[i].R)
+			w.stream = readChunks(in[i].R)
 			continue
 		}
 		if l.tail, err = lines.NewTail(in[i].Path); err != nil {
@@ -105,9 +105,9 @@ func (f *accessFlags) newFollower(e *cli.Env, in []lines.Input) (*follower, erro
 
 func newSecond() second { return second{latency: histogram.NewExact(time.Millisecond)} }
 
-// chunks yields what a stream gives as it comes. Its goroutine ends with the
+// readChunks yields what a stream gives as it comes. Its goroutine ends with the
 // stream; nothing can break off a read of a pipe, so it is not waited for.
-func chunks(r io.Reader) <-chan []byte {
+func readChunks(r io.Reader) <-chan []byte {
 	out := make(chan []byte, 16)
 	go func() {
 		defer close(out)

@@ -96,7 +96,7 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 	var d *statements.Digests
 	at := e.Now()
 	if len(args) == 2 {
-		d, at, err = between(args[0], args[1])
+		d, at, err = compareSnapshots(args[0], args[1])
 	} else {
 		d, err = f.ask(ctx, e, dsn)
 	}
@@ -119,7 +119,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*stat
 	var began time.Time
 	if f.since != "" {
 		var err error
-		if before, _, began, err = snapshot(f.since); err != nil {
+		if before, _, began, err = readSnapshot(f.since); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +139,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*stat
 		if before, err = r.Digests(parent); err != nil {
 			return nil, err
 		}
-		if d.Stopped, err = pause(parent, f.over); err != nil {
+		if d.Stopped, err = pauseFor(parent, f.over); err != nil {
 			return nil, err
 		}
 	}
@@ -155,24 +155,24 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*stat
 	}
 	d.Digests = *now
 	if len(now.Classes) == 0 {
-		contained(d, "why nothing was counted", func() { d.Notes = append(d.Notes, uncounted(parent, r)...) })
+		addContained(d, "why nothing was counted", func() { d.Notes = append(d.Notes, explainUncounted(parent, r)...) })
 	}
 	if before != nil {
-		contained(d, "since", func() { addSince(d, before, now, e.Now().Sub(began)) })
+		addContained(d, "since", func() { addSince(d, before, now, e.Now().Sub(began)) })
 	}
-	contained(d, "notes", func() { d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...) })
+	addContained(d, "notes", func() { d.Notes = append(d.Notes, digestNotes(d, r.Flavor())...) })
 	return d, nil
 }
 
-// contained adds one thing to digests. A panic is a note; what was read stands.
-func contained(d *statements.Digests, what string, add func()) {
+// addContained adds one thing to digests. A panic is a note; what was read stands.
+func addContained(d *statements.Digests, what string, add func()) {
 	if bug := contain.Run(contain.Part{Kind: contain.Step, Name: "digests: " + what}, add); bug != nil {
 		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark, Text: "This part is lost. " + bug.Error()})
 	}
 }
 
-// pause waits, at most until Ctrl-C, and says so then.
-func pause(parent context.Context, d time.Duration) (stopped string, err error) {
+// pauseFor waits, at most until Ctrl-C, and says so then.
+func pauseFor(parent context.Context, d time.Duration) (stopped string, err error) {
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
 	t := time.NewTimer(d)
@@ -185,13 +185,13 @@ func pause(parent context.Context, d time.Duration) (stopped string, err error) 
 	}
 }
 
-// between compares two snapshots.
-func between(first, second string) (*statements.Digests, time.Time, error) {
-	before, _, began, err := snapshot(first)
+// compareSnapshots compares two snapshots.
+func compareSnapshots(first, second string) (*statements.Digests, time.Time, error) {
+	before, _, began, err := readSnapshot(first)
 	if err != nil {
 		return nil, began, err
 	}
-	after, server, ended, err := snapshot(second)
+	after, server, ended, err := readSnapshot(second)
 	if err != nil {
 		return nil, ended, err
 	}
@@ -214,8 +214,8 @@ func addSince(d *statements.Digests, before, after *mysql.Digests, over time.Dur
 	}
 }
 
-// snapshot reads what -o json wrote.
-func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
+// readSnapshot reads what -o json wrote.
+func readSnapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, "", time.Time{}, err
@@ -229,8 +229,8 @@ func snapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	return d, server, at, nil
 }
 
-// uncounted says why a server that could count statements has counted none.
-func uncounted(ctx context.Context, r *mysql.Reader) []report.Note {
+// explainUncounted says why a server that could count statements has counted none.
+func explainUncounted(ctx context.Context, r *mysql.Reader) []report.Note {
 	on, err := r.EnabledConsumers(ctx)
 	if err != nil || slices.Contains(on, "statements_digest") {
 		return nil

@@ -90,11 +90,11 @@ func (f *finalizeFlags) walk(parent context.Context, e *cli.Env) error {
 	if err := errors.Join(f.keep(e, c, r), f.print(e, c.Project, r), walkErr); err != nil {
 		return err
 	}
-	return judged(r)
+	return judgeFinalize(r)
 }
 
-// judged turns the result into the exit code.
-func judged(r *finalize.Result) error {
+// judgeFinalize turns the result into the exit code.
+func judgeFinalize(r *finalize.Result) error {
 	switch {
 	case r.Stopped != "":
 		return cli.Stopped(r.Verdict())
@@ -176,7 +176,7 @@ func findUnrestored(e *cli.Env) (out []string, err error) {
 
 // ask says what the walk does to the service, and asks whether it may.
 func (f *finalizeFlags) ask(e *cli.Env, o *finalize.Options) error {
-	does := does(o)
+	does := describeWalk(o)
 	if f.yes || len(does) == 0 {
 		return nil
 	}
@@ -191,8 +191,8 @@ func (f *finalizeFlags) ask(e *cli.Env, o *finalize.Options) error {
 	return err
 }
 
-// does lists what the walk does to the service.
-func does(o *finalize.Options) (out []string) {
+// describeWalk lists what the walk does to the service.
+func describeWalk(o *finalize.Options) (out []string) {
 	walks := func(part string) bool { return !slices.Contains(o.Skip, part) }
 	if o.Initialize != "" && walks(finalize.PartInitialize) {
 		out = append(out, "call "+o.Initialize)

@@ -58,8 +58,8 @@ type figure struct {
 	print func(float64) string
 }
 
-// figures are what is printed at the end, in order.
-func figures() []figure {
+// endFigures are what is printed at the end, in order.
+func endFigures() []figure {
 	summed := func(read func(*kasoku.Summary) float64) func(*kasoku.Recording) (float64, bool) {
 		return func(rec *kasoku.Recording) (float64, bool) {
 			if rec.Summary == nil || rec.Summary.Requests == 0 {
@@ -101,7 +101,7 @@ func (s *series) tellGroup(g *runGroup) {
 		head += ", observers " + map[bool]string{true: "off", false: "on"}[g.observers == kasoku.ObserversOff]
 	}
 	fmt.Fprintf(s.e.Stdout, "%s of %s\n", unit.Counted(len(g.runs), "run", "runs"), head)
-	for _, f := range figures() {
+	for _, f := range endFigures() {
 		sample := compare.Samples(f.values(g.runs), nil, f.goal).Before
 		if sample.N == 0 {
 			continue
@@ -140,7 +140,7 @@ func (s *series) tellBefore(now []*kasoku.Recording) (name string) {
 	if len(now) == 0 {
 		return ""
 	}
-	before := previous(s.dir, now[0].Run)
+	before := previousRuns(s.dir, now[0].Run)
 	if len(before) == 0 {
 		return ""
 	}
@@ -168,9 +168,9 @@ func unchangedFor(dirs []string, before, after []*kasoku.Recording) []*kasoku.Re
 	return cli.UnchangedRuns(dirs, before[0], after[0])
 }
 
-// previous reads the newest finished run before this one of the same project, load
+// previousRuns reads the newest finished run before this one of the same project, load
 // and observers, and all of its group.
-func previous(dir string, now kasoku.Run) []*kasoku.Recording {
+func previousRuns(dir string, now kasoku.Run) []*kasoku.Recording {
 	runs, err := store.List(dir)
 	if err != nil {
 		return nil
@@ -219,7 +219,7 @@ func (s *series) tellCost() {
 		}
 	}
 	told := false
-	for _, f := range figures() {
+	for _, f := range endFigures() {
 		without, with := f.values(off), f.values(on)
 		if len(without) == 0 || len(with) == 0 {
 			continue

@@ -32,13 +32,13 @@ func NewGuard(e *cli.Env) *cobra.Command {
 			if legacy == nil {
 				return nil
 			}
-			return inherit(legacy)
+			return endRecorder(legacy)
 		},
 	}
 }
 
-// inherit does what a recorder that was killed could not.
-func inherit(legacy *guard.Legacy) error {
+// endRecorder does what a recorder that was killed could not.
+func endRecorder(legacy *guard.Legacy) error {
 	handover.SweepMeetings()
 	ended := make(chan struct{})
 	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {

@@ -39,7 +39,7 @@ The journal has the address and the user, or the option file, but no password.`,
   kasoku restore --list
   kasoku restore --defaults-file ~/.my.cnf`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return restore(cmd.Context(), e, &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return restoreServers(cmd.Context(), e, &f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
@@ -50,7 +50,7 @@ The journal has the address and the user, or the option file, but no password.`,
 	return cmd
 }
 
-func restore(ctx context.Context, e *cli.Env, f *restoreFlags) error {
+func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
 	if f.defaultsFile != "" && f.dsn != "" {
 		return cli.Usagef("", "--mysql and --defaults-file both name a database: give one")
 	}
@@ -204,12 +204,12 @@ func (f *restoreFlags) forgetting(ctx context.Context, e *cli.Env, found guard.F
 	}
 	e.SayLine("  given up: %s", why)
 	if found.Journal != nil {
-		e.SayLine("  by hand:%s", undo(found.Journal.Pending()))
+		e.SayLine("  by hand:%s", undoStatements(found.Journal.Pending()))
 	}
 	return nil
 }
 
-func undo(changes []mysql.Changed) string {
+func undoStatements(changes []mysql.Changed) string {
 	var b strings.Builder
 	for _, c := range changes {
 		b.WriteString(" " + c.Undo() + ";")

@@ -76,7 +76,7 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 	if err != nil {
 		return err
 	}
-	db, taken, err := present(ctx, o)
+	db, taken, err := takePresent(ctx, o)
 	if err != nil {
 		// A server that its option files keep from starting is put back by its files.
 		fmt.Fprintf(e.Stderr, "kasoku: warning: indexes are left out: %s\n", terminal.Clean(err.Error()))
@@ -123,9 +123,9 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 // hang the command.
 const askWithin = 5 * time.Second
 
-// present takes the configuration in force; db is nil without a database. With an
+// takePresent takes the configuration in force; db is nil without a database. With an
 // error the database cannot be asked, and all else is there.
-func present(ctx context.Context, o record.Options) (db *sql.DB, taken *capture.Taken, err error) {
+func takePresent(ctx context.Context, o record.Options) (db *sql.DB, taken *capture.Taken, err error) {
 	take := *o.Capture
 	take.Host, _ = os.Hostname() // as it was captured
 	take.Schema = true

@@ -42,13 +42,13 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 				return err
 			}
 			c := diagnose.NewCase(rec, nil)
-			c.Repeats = repeats(rec, path)
+			c.Repeats = repeatsOf(rec, path)
 			if baseline != "" {
 				base, basePath, err := cli.OpenRun(e, o.Dir, baseline)
 				if err != nil {
 					return err
 				}
-				c.Baseline, c.Baselines = base, repeats(base, basePath)
+				c.Baseline, c.Baselines = base, repeatsOf(base, basePath)
 			}
 			rec.Diagnosis = diagnose.Diagnose(c, rules.All())
 			if whyNot != "" {
@@ -57,7 +57,7 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 			if err := o.Print(e, e.ShowRun(rec, path, report.SectionFindings)); err != nil {
 				return err
 			}
-			if n := problems(rec.Diagnosis); failOn && n > 0 {
+			if n := countProblems(rec.Diagnosis); failOn && n > 0 {
 				return cli.Bad(fmt.Sprintf("%d findings", n))
 			}
 			return nil
@@ -70,9 +70,9 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 	return cmd
 }
 
-// repeats reads the other finished runs of a run's group, which lie beside it.
+// repeatsOf reads the other finished runs of a run's group, which lie beside it.
 // Those that cannot be read are left out.
-func repeats(rec *kasoku.Recording, path string) []*kasoku.Recording {
+func repeatsOf(rec *kasoku.Recording, path string) []*kasoku.Recording {
 	runs, err := store.List(filepath.Dir(path))
 	if err != nil || rec.Run.Group == "" {
 		return nil
@@ -89,7 +89,7 @@ func repeats(rec *kasoku.Recording, path string) []*kasoku.Recording {
 	return out
 }
 
-func problems(d *kasoku.Diagnosis) (n int) {
+func countProblems(d *kasoku.Diagnosis) (n int) {
 	for _, f := range d.Findings {
 		if f.Severity == kasoku.Problem {
 			n++

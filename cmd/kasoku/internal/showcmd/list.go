@@ -193,25 +193,25 @@ func listedOf(i store.Info, s runlist.ListStep) listed {
 		l.Error = i.Err.Error()
 	}
 	if i.Score != nil {
-		l.Score = &listedScore{known(i.Score.Value), string(i.Score.Outcome), i.Score.Source, i.Score.Requests, i.Score.Failures}
+		l.Score = &listedScore{numberOrNil(i.Score.Value), string(i.Score.Outcome), i.Score.Source, i.Score.Requests, i.Score.Failures}
 	}
 	return l
 }
 
-// known is nil, and so null, for what JSON has no number for.
-func known(v float64) *float64 {
+// numberOrNil is nil, and so null, for what JSON has no number for.
+func numberOrNil(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// measured is nil for what was not measured, which a summary keeps as 0.
-func measured(v float64) *float64 {
+// measuredOrNil is nil for what was not measured, which a summary keeps as 0.
+func measuredOrNil(v float64) *float64 {
 	if v == 0 {
 		return nil
 	}
-	return known(v)
+	return numberOrNil(v)
 }
 
 func summaryOf(s *kasoku.Summary) *listedSummary {
@@ -219,12 +219,12 @@ func summaryOf(s *kasoku.Summary) *listedSummary {
 		return nil
 	}
 	l := &listedSummary{
-		Source: s.Source, Requests: s.Requests, Succeeded: s.Succeeded, AskedPerSec: measured(s.Asked),
-		P50: measured(s.P50.Seconds()), P99: measured(s.P99.Seconds()), CPU: measured(s.CPU.Seconds()), LoadTime: measured(s.LoadTime.Seconds()),
+		Source: s.Source, Requests: s.Requests, Succeeded: s.Succeeded, AskedPerSec: measuredOrNil(s.Asked),
+		P50: measuredOrNil(s.P50.Seconds()), P99: measuredOrNil(s.P99.Seconds()), CPU: measuredOrNil(s.CPU.Seconds()), LoadTime: measuredOrNil(s.LoadTime.Seconds()),
 		Bottleneck: s.Bottleneck,
 	}
 	if s.Source != "" {
-		l.PerSec = known(s.PerSec)
+		l.PerSec = numberOrNil(s.PerSec)
 	}
 	return l
 }

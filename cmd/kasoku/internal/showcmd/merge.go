@@ -55,7 +55,7 @@ the one that ran a command, else of the first.`,
 				return err
 			}
 			if err := store.Write(path, rec); err != nil {
-				return errors.Join(err, removed(path))
+				return errors.Join(err, removeLeft(path))
 			}
 			if out.Format == "text" {
 				printClocks(e, rec, path)
@@ -124,9 +124,9 @@ func printClocks(e *cli.Env, rec *kasoku.Recording, path string) {
 	for i, h := range rec.Run.Hosts {
 		clock := "the run's clock"
 		if i > 0 {
-			clock = fmt.Sprintf("%s ahead, %s", signed(h.ClockOffset), h.ClockNote)
+			clock = fmt.Sprintf("%s ahead, %s", signedDuration(h.ClockOffset), h.ClockNote)
 			if h.ClockError > 0 {
-				clock = fmt.Sprintf("%s ± %s ahead: %s", signed(h.ClockOffset), h.ClockError.Round(time.Millisecond), h.ClockNote)
+				clock = fmt.Sprintf("%s ± %s ahead: %s", signedDuration(h.ClockOffset), h.ClockError.Round(time.Millisecond), h.ClockNote)
 			}
 		}
 		e.SayLine("  %-*s  %s", width, h.Name, clock)
@@ -134,15 +134,15 @@ func printClocks(e *cli.Env, rec *kasoku.Recording, path string) {
 	fmt.Fprintln(e.Stdout)
 }
 
-func signed(d time.Duration) string {
+func signedDuration(d time.Duration) string {
 	if d < 0 {
 		return "−" + (-d).String()
 	}
 	return "+" + d.String()
 }
 
-// removed removes what a failed write left.
-func removed(path string) error {
+// removeLeft removes what a failed write left.
+func removeLeft(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

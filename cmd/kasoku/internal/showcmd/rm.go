@@ -27,11 +27,11 @@ that is being recorded is never removed.`,
 		Example: "  kasoku rm before\n  kasoku rm 20261120-140211 20261120-141530 --yes",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			infos, err := removable(o.Dir, args)
+			infos, err := runsToRemove(o.Dir, args)
 			if err != nil {
 				return err
 			}
-			return remove(e, infos, yes)
+			return removeRuns(e, infos, yes)
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -39,9 +39,9 @@ that is being recorded is never removed.`,
 	return cmd
 }
 
-// removable finds the runs that the names mean. One that is being recorded spares
+// runsToRemove finds the runs that the names mean. One that is being recorded spares
 // them all.
-func removable(dir string, names []string) ([]store.Info, error) {
+func runsToRemove(dir string, names []string) ([]store.Info, error) {
 	var out []store.Info
 	for _, name := range names {
 		paths, err := findRuns(dir, name)
@@ -61,7 +61,7 @@ func removable(dir string, names []string) ([]store.Info, error) {
 	return out, nil
 }
 
-func remove(e *cli.Env, infos []store.Info, yes bool) error {
+func removeRuns(e *cli.Env, infos []store.Info, yes bool) error {
 	var bytes int64
 	for _, i := range infos {
 		bytes += i.SizeBytes

@@ -44,7 +44,7 @@ have commas; "none" removes the score.`,
 				return err
 			}
 			return editRun(e, path, func(ed *store.Editor, i store.Info) (string, error) {
-				return rescored(i.Score, score), ed.SetScore(score)
+				return describeScores(i.Score, score), ed.SetScore(score)
 			})
 		},
 	}
@@ -72,7 +72,7 @@ func parseScore(text string) (*kasoku.Score, error) {
 	return &kasoku.Score{Value: v, Source: "typed"}, nil
 }
 
-func rescored(from, to *kasoku.Score) string {
+func describeScores(from, to *kasoku.Score) string {
 	switch {
 	case to == nil:
 		return "score removed"

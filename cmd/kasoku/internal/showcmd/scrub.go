@@ -35,7 +35,7 @@ masked. It cannot be undone: -o keeps the run as it is and scrubs a copy.`,
 			if to != "" {
 				return scrubCopy(e, path, to, opts)
 			}
-			return scrub(e, path, path, opts)
+			return scrubFile(e, path, path, opts)
 		},
 	}
 	cmd.Flags().StringVarP(&to, "out", "o", "", "scrub a copy, `FILE`, and leave the run as it is")
@@ -59,14 +59,14 @@ func scrubCopy(e *cli.Env, path, to string, o store.ScrubOptions) (err error) {
 	if err := store.Copy(path, copied); err != nil {
 		return err
 	}
-	if err := scrub(e, copied, to, o); err != nil {
+	if err := scrubFile(e, copied, to, o); err != nil {
 		return err
 	}
 	return os.Rename(copied, to)
 }
 
-// scrub scrubs a file, which messages call by the given name, and says what was dropped.
-func scrub(e *cli.Env, path, name string, o store.ScrubOptions) error {
+// scrubFile scrubs a file, which messages call by the given name, and says what was dropped.
+func scrubFile(e *cli.Env, path, name string, o store.ScrubOptions) error {
 	before := store.Describe(path).SizeBytes
 	ed, err := store.Edit(path)
 	if err != nil {

@@ -164,15 +164,15 @@ func (f *watchFlags) live(cmd *cobra.Command, e *cli.Env) (err error) {
 	if errors.Is(shown, syscall.EPIPE) {
 		shown = nil
 	}
-	err = told(e, m.Wait)
+	err = reportSaved(e, m.Wait)
 	if f.out != "" {
-		err = errors.Join(err, told(e, l.Save))
+		err = errors.Join(err, reportSaved(e, l.Save))
 	}
 	return errors.Join(shown, err)
 }
 
-// told says where what was seen is kept, or why it is not.
-func told(e *cli.Env, save func() (path string, err error)) error {
+// reportSaved says where what was seen is kept, or why it is not.
+func reportSaved(e *cli.Env, save func() (path string, err error)) error {
 	path, err := save()
 	if err != nil {
 		return fmt.Errorf("keep what was seen: %w", err)
