@@ -135,6 +135,7 @@ type Run struct {
 	Advice       []Advice       `json:"advice"`
 	Messages     []Message      `json:"messages"`
 	Profiles     []Profile      `json:"profiles"`
+	Service      *Service       `json:"service,omitempty"`
 	Machines     []Machine      `json:"machines"`
 	Logs         []LogWindow    `json:"logs"`
 	RowChecks    []RowCheck     `json:"row_checks"`

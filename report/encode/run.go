@@ -52,6 +52,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Advice:       list(r.Advice, NewAdvice),
 		Messages:     list(r.Messages, newMessage),
 		Profiles:     list(r.Profiles, newProfile),
+		Service:      containedValue(func() *Service { return newRunService(r) }),
 		Machines:     containedValue(func() []Machine { return list(machine.Machines(r), newMachine) }),
 		Logs:         list(r.Logs, newLog),
 		RowChecks:    list(r.RowChecks, newRowCheck),

@@ -178,6 +178,9 @@ func (r summary) facts() []report.Fact {
 	add(report.Fact{Label: "Code", Value: r.Code()})
 	add(report.Fact{Label: "Host", Value: r.hostFact()})
 	add(report.Fact{Label: "Target", Value: r.target()})
+	for _, f := range r.serviceFacts() {
+		add(f)
+	}
 	add(report.Fact{Label: "Load", Value: r.Run.Load})
 	add(report.Fact{Label: "Ladder", Value: r.ladder()})
 	if l := r.Load; l != nil {
