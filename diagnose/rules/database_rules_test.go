@@ -89,7 +89,7 @@ func TestSlowDisk(t *testing.T) {
 }
 
 func TestLockQueue(t *testing.T) {
-	r := lock.LockQueue{}
+	r := lock.Queue{}
 	keepsQuiet(t, r, committing(0).alone(), false, "0 waits for locks")
 	keepsQuiet(t, r, ladder().alone(), true, "Innodb_row_lock_waits was not recorded")
 	queue := func() *build {

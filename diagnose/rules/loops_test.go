@@ -41,7 +41,7 @@ func runBy(id string, per float64, how kasoku.CallerClass) kasoku.Caller {
 }
 
 func TestLoops(t *testing.T) {
-	all := map[string]diagnose.Rule{"QRY-04": query.QueryEachPoint{}, "QRY-05": query.QueryEachRow{}, "QRY-06": query.NestedQueries{}}
+	all := map[string]diagnose.Rule{"QRY-04": query.EachPoint{}, "QRY-05": query.EachRow{}, "QRY-06": query.NestedQueries{}}
 	// Exactly the rules that are named speak.
 	f := func(want string, c *diagnose.Case, parts ...string) {
 		t.Helper()

@@ -218,13 +218,13 @@ func TestCachePasses(t *testing.T) {
 	grows(rec, "varnish", "MAIN.client_req", 1000)
 	grows(rec, "varnish", "MAIN.s_pass", 1000)
 	grows(rec, "varnish", "MAIN.cache_hit", 0)
-	if found, silent := (cache.CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 {
+	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 {
 		t.Errorf("%+v", silent)
 	}
 	for i := range rec.Series[1].Points {
 		rec.Series[1].Points[i].Value *= 0.8
 	}
-	if found, silent := (cache.CachePasses{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("%+v", found)
 	}
 }

@@ -215,6 +215,7 @@ func PlanEvidence(p *kasoku.PlanRow, table string, q *kasoku.Query) kasoku.Evide
 		Strong: true, Interval: kasoku.Interval{From: q.First, To: q.Last}}
 }
 
+// ExaminedPerCall returns how many rows a call of the class examined, on average.
 func ExaminedPerCall(q *kasoku.Query) float64 {
 	return float64(q.RowsExamined) / max(float64(q.Calls), 1)
 }

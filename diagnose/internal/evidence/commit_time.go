@@ -105,6 +105,8 @@ func CheapestRead(c *diagnose.Case) (least time.Duration) {
 // Each is what a commit waits on average.
 func (k Commits) Each() time.Duration { return k.time / time.Duration(max(k.Calls, 1)) }
 
+// Evidence quotes up to two classes that took most time, the part of the time that was a
+// wait for the disk, and InnoDB's synchronisations where they were counted.
 func (k Commits) Evidence(c *diagnose.Case) []kasoku.Evidence {
 	var out []kasoku.Evidence
 	for i, q := range k.top {
@@ -127,8 +129,8 @@ func (k Commits) Evidence(c *diagnose.Case) []kasoku.Evidence {
 	return out
 }
 
-// synced reports the signal of at least some synchronisations for commits; several
-// commits at once share one.
+// SyncSignal returns the signal that InnoDB synchronised at least once for every ten
+// commits; several commits at once share one.
 func (k Commits) SyncSignal() diagnose.Signal {
 	s := diagnose.Signal{Holds: k.syncs.By >= 0.1*float64(k.Calls), Lacks: "InnoDB synchronised seldom"}
 	if k.synced != nil {

@@ -31,8 +31,10 @@ type Effect struct {
 	Seconds                          int // of the shorter run
 }
 
+// Good returns by how much the success ratio rose, as a difference of ratios.
 func (e Effect) Good() float64 { return e.GoodAfter - e.GoodBefore }
 
+// Mean returns by how much the mean latency rose; a gain is below 0.
 func (e Effect) Mean() time.Duration { return e.MeanAfter - e.MeanBefore }
 
 func (e Effect) goodBar() float64 { return max(2*e.GoodNoise, leastGood) }
@@ -122,6 +124,7 @@ func secondsOf(rec *kasoku.Recording, step int) PerSecond {
 	return p
 }
 
+// EffectOf compares two loads. One of fewer than two seconds adds nothing to the noise.
 func EffectOf(before, after PerSecond) Effect {
 	seconds := func(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 	return Effect{

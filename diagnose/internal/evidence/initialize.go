@@ -73,6 +73,7 @@ func RanWithin(q *kasoku.Query, iv kasoku.Interval) bool {
 	return q.First >= iv.From-time.Second && q.Last <= iv.To+time.Second
 }
 
+// SortedKeys returns the keys of a map in the order of their bytes.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // OnlyInitialize reports whether a class ran in initialize only.

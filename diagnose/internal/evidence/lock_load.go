@@ -19,6 +19,8 @@ type LockLoad struct {
 	Stuck         bool // most of what statements take is that wait
 }
 
+// LockLoadOf adds up the waits for locks of rows that the server counted in the whole run.
+// The share counts the waits for the pool too when statements do little but wait for locks.
 func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 	whole := WholeRun(c)
 	if l.Waits, err = whole.Counters().Status(mysql.InnodbRowLockWaits); err != nil {
@@ -47,6 +49,7 @@ func statementTime(c *diagnose.Case) (sum time.Duration) {
 	return sum
 }
 
+// Each returns how long a wait for a lock of rows took on average.
 func (l LockLoad) Each() time.Duration {
 	return time.Duration(l.Time.Seconds() / max(l.Waits.By, 1) * float64(time.Second))
 }

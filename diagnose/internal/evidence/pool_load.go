@@ -20,6 +20,7 @@ type PoolLoad struct {
 	Ahead       float64 // requests that waited at once, on average
 }
 
+// SourceExpvar is the name of the source that reads what programs publish by expvar.
 const SourceExpvar = expvar.Name
 
 // PoolLoads returns the pool that requests waited longest for.

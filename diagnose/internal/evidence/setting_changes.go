@@ -12,8 +12,11 @@ import (
 // A SettingChange is one setting that differs between two runs.
 type SettingChange struct{ Name, Before, After string }
 
+// A SettingName is a setting and where it holds: "mysql", "sysctl", "command".
 type SettingName struct{ Scope, Name string }
 
+// A SettingTable has the settings of a run: the value of each, and the order in which
+// they were recorded, the command's last.
 type SettingTable struct {
 	Order []SettingName
 	Value map[SettingName]string

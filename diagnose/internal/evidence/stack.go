@@ -124,6 +124,8 @@ func (s Stack) NeighbourWords() string {
 	return ", programs outside of the service " + unit.Sig3(s.Neighbours)
 }
 
+// Evidence quotes the CPU in use on the database's host, and what the database, the app,
+// the load's generator with kasoku, and programs outside of the service have of it.
 func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
 		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",

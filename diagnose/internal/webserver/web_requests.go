@@ -21,6 +21,7 @@ const (
 	passedOn = 0.9
 )
 
+// ErrNoSizes says why answers cannot be compared by their sizes.
 var ErrNoSizes = errors.New("the access log does not tell when requests came and the sizes of their answers, or the run is of an older kasoku")
 
 var errNoUpstream = errors.New("the access log does not tell which requests were passed on; nginx's log_format wants $upstream_response_time")

@@ -32,6 +32,7 @@ type Location struct {
 	Context  string // "location /api/", as an edit names it
 }
 
+// ErrNoNginx says that the run has no file of the configuration of the service's nginx.
 var ErrNoNginx = errors.New("nginx's configuration was not captured")
 
 // ConfigOf reads the captured configuration of the nginx that is a member of the service;

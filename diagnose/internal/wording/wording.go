@@ -40,6 +40,7 @@ func ContainsWord(s, word string) bool {
 	}
 }
 
+// IsWordByte reports whether b is an ASCII letter, a digit or an underscore.
 func IsWordByte(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_'
 }
@@ -52,6 +53,7 @@ func Cut(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// OrMissing returns s, or the sign for what is missing when s is empty.
 func OrMissing(s string) string {
 	if s == "" {
 		return unit.Missing
@@ -81,6 +83,7 @@ func Average(v float64) string {
 	return unit.Sig3(v)
 }
 
+// Times prints how often something happened: once, 2 times.
 func Times(n uint64) string {
 	if n == 1 {
 		return "once"

@@ -13,8 +13,8 @@ import (
 	"github.com/kasoku/kasoku/observe/varnish"
 )
 
-// CachePasses is the rule CCH-02.
-type CachePasses struct{}
+// Passes is the rule CCH-02.
+type Passes struct{}
 
 // Thresholds of CCH-02.
 const (
@@ -23,10 +23,10 @@ const (
 )
 
 // ID returns CCH-02.
-func (CachePasses) ID() string { return "CCH-02" }
+func (Passes) ID() string { return "CCH-02" }
 
 // Doc describes the rule.
-func (CachePasses) Doc() diagnose.Doc {
+func (Passes) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a Varnish that asks the application each time.`,
 		Evidence: `at least 90 % of the requests that Varnish took were passed on (s_pass), and less than
@@ -40,7 +40,7 @@ func (CachePasses) Doc() diagnose.Doc {
 }
 
 // Check sets what was passed against what came.
-func (r CachePasses) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
 	var grown [3]diagnose.Grown

@@ -8,7 +8,7 @@ import "github.com/kasoku/kasoku/diagnose"
 func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		SharedAnswer{},
-		CachePasses{},
+		Passes{},
 		QueryCache{},
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// IndexOrder is the rule IDX-02.
-type IndexOrder struct{}
+// Order is the rule IDX-02.
+type Order struct{}
 
 // ID returns IDX-02.
-func (IndexOrder) ID() string { return "IDX-02" }
+func (Order) ID() string { return "IDX-02" }
 
 // Doc describes the rule.
-func (IndexOrder) Doc() diagnose.Doc {
+func (Order) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an index that finds the rows, but not in the order that is wanted.`,
 		Evidence: `statements use an index of several columns for those that they compare for equality,
@@ -32,7 +32,7 @@ func (IndexOrder) Doc() diagnose.Doc {
 }
 
 // Check looks for proposals that differ from an index in use by their order.
-func (r IndexOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+func (r Order) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return advice.IndexRule{ID: r.ID(), Why: indexes.WrongOrder,
 		None: "every index that is used gives the order that is wanted behind its first columns",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {

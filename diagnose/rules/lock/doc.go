@@ -6,7 +6,7 @@ import "github.com/kasoku/kasoku/diagnose"
 // Rules returns the rules of the family, by their ids.
 func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
-		LockQueue{},
+		Queue{},
 		Deadlocks{},
 	}
 }

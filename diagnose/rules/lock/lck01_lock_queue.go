@@ -16,8 +16,8 @@ import (
 	"github.com/kasoku/kasoku/observe/mysql"
 )
 
-// LockQueue is the rule LCK-01.
-type LockQueue struct{}
+// Queue is the rule LCK-01.
+type Queue struct{}
 
 // Thresholds of LCK-01.
 const (
@@ -31,10 +31,10 @@ const (
 )
 
 // ID returns LCK-01.
-func (LockQueue) ID() string { return "LCK-01" }
+func (Queue) ID() string { return "LCK-01" }
 
 // Doc describes the rule.
-func (LockQueue) Doc() diagnose.Doc {
+func (Queue) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds requests that queue for locks of rows (also POOL-05).`,
 		Evidence: `statements waited for locks of rows at least 20 times and for at least 5 % of the
@@ -51,7 +51,7 @@ func (LockQueue) Doc() diagnose.Doc {
 }
 
 // Check adds up what statements waited.
-func (r LockQueue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+func (r Queue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	l, err := evidence.LockLoadOf(c)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
@@ -64,7 +64,7 @@ func (r LockQueue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	return []kasoku.Finding{r.finding(c, l)}, nil
 }
 
-func (r LockQueue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
+func (r Queue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
 	w, table := worstWait(c)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: table},
@@ -122,7 +122,7 @@ func bareTable(name string) string {
 	return name
 }
 
-func (LockQueue) signals(w *kasoku.LockWait) []diagnose.Signal {
+func (Queue) signals(w *kasoku.LockWait) []diagnose.Signal {
 	seen := diagnose.Signal{Blind: "no sample shows who waits for whom"}
 	holder := seen
 	if w != nil {
@@ -135,7 +135,7 @@ func (LockQueue) signals(w *kasoku.LockWait) []diagnose.Signal {
 	return []diagnose.Signal{{Holds: true}, {Holds: true}, seen, holder}
 }
 
-func (LockQueue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait) []kasoku.Evidence {
+func (Queue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait) []kasoku.Evidence {
 	whole := evidence.WholeRun(c)
 	out := []kasoku.Evidence{
 		whole.Quote().Counted(l.Waits, true),
@@ -186,7 +186,7 @@ func listHolders(c *diagnose.Case, w *kasoku.LockWait) string {
 	return ""
 }
 
-func (LockQueue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait, table string) string {
+func (Queue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait, table string) string {
 	s := fmt.Sprintf("%s statements waited for locks of rows, %s each: %s %s.", diagnose.Whole(l.Waits.By),
 		unit.Duration(l.Each()), unit.Percent(l.Share), l.Of)
 	switch {
@@ -201,7 +201,7 @@ func (LockQueue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait
 	return s + listHolders(c, w)
 }
 
-func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kasoku.Fix {
+func (Queue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kasoku.Fix {
 	f := kasoku.Fix{
 		Text: "Shorten the transaction that holds the lock of " + table, Where: "the program",
 		Risk: kasoku.RiskAppRestart,
@@ -216,7 +216,7 @@ func (LockQueue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kas
 }
 
 // compare says what a larger pool did, when that is all that was changed.
-func (LockQueue) compare(c *diagnose.Case, l evidence.LockLoad, table string, f *kasoku.Finding) {
+func (Queue) compare(c *diagnose.Case, l evidence.LockLoad, table string, f *kasoku.Finding) {
 	pool, others, err := poolChange(c)
 	if err != nil || pool == nil || len(others) > 0 {
 		return

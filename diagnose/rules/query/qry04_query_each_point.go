@@ -11,14 +11,14 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// QueryEachPoint is the rule QRY-04.
-type QueryEachPoint struct{}
+// EachPoint is the rule QRY-04.
+type EachPoint struct{}
 
 // ID returns QRY-04.
-func (QueryEachPoint) ID() string { return "QRY-04" }
+func (EachPoint) ID() string { return "QRY-04" }
 
 // Doc describes the rule.
-func (QueryEachPoint) Doc() diagnose.Doc {
+func (EachPoint) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an endpoint that reads what lies in a box and asks again for each row whether it
 			lies in the shape.`,
@@ -34,7 +34,7 @@ func (QueryEachPoint) Doc() diagnose.Doc {
 }
 
 // Check looks for loops over an area.
-func (r QueryEachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+func (r EachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
 		f.Clause = fmt.Sprintf("%s asks for each of %s rows whether it lies in the area", subjectOf(x),

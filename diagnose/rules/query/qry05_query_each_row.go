@@ -9,14 +9,14 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
-// QueryEachRow is the rule QRY-05.
-type QueryEachRow struct{}
+// EachRow is the rule QRY-05.
+type EachRow struct{}
 
 // ID returns QRY-05.
-func (QueryEachRow) ID() string { return "QRY-05" }
+func (EachRow) ID() string { return "QRY-05" }
 
 // Doc describes the rule.
-func (QueryEachRow) Doc() diagnose.Doc {
+func (EachRow) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an endpoint that runs one more SELECT for each row of a list.`,
 		Evidence: `a SELECT by a key that sends at most one row, or whose number follows the rows of a
@@ -33,7 +33,7 @@ func (QueryEachRow) Doc() diagnose.Doc {
 }
 
 // Check looks for loops that are neither nested nor over an area.
-func (r QueryEachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+func (r EachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
 		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", subjectOf(x), wording.Average(x.PerRequest(c)))
