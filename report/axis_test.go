@@ -4,7 +4,9 @@ import (
 	"math"
 	"strings"
 	"testing"
-) // TestAxisOfAnything: what a file holds must not make an axis without end.
+)
+
+// TestAxisOfAnything: what a file holds must not make an axis without end.
 func TestAxisOfAnything(t *testing.T) {
 	plain := func(float64) string { return "" }
 	extremes := []float64{0, -1, 5e-324, 1e-300, 1, 1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/profile"
-) // A Flame is the stacks of a profile, drawn: each function stands below what called
+)
+
+// A Flame is the stacks of a profile, drawn: each function stands below what called
 // it and is as wide as its share. Tables beside it list its largest functions, so
 // that only pages draw it.
 type Flame struct {

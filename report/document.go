@@ -4,8 +4,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/contain"
-)                // A Kind says what a document is about.
-type Kind string // The kinds.
+)
+
+// A Kind says what a document is about.
+type Kind string
+
+// The kinds.
 const (
 	KindRun      Kind = "run"
 	KindCompare  Kind = "compare"

@@ -66,6 +66,7 @@ type Table struct {
 	Note     Prose
 }
 
+// Toned returns the cell with another tone.
 func (c Cell) Toned(t Tone) Cell { c.Tone = t; return c }
 
 // WithoutEmpty leaves out the columns in which nothing was measured.

@@ -76,6 +76,8 @@ func FullSentence(s string) Prose {
 	return Prose(s + ".")
 }
 
+// FooterOf returns the last line of a report: the version of kasoku, when the report was
+// made where that is known, and that the file is complete.
 func FooterOf(o Options, version string) string {
 	parts := []string{strings.TrimSpace("kasoku " + version)}
 	if !o.Made.IsZero() {

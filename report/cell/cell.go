@@ -62,7 +62,8 @@ func Size(v float64) report.Cell {
 	return report.Cell{Text: unit.BytesIEC(uint64(v)), Raw: report.RawNumber(v)}
 }
 
-// longest returns the unit that suits all the durations together.
+// CommonUnit returns the unit that suits all the durations together: that of the longest.
 func CommonUnit(ds ...time.Duration) time.Duration { return unit.Unit(unit.Longest(ds)) }
 
+// AsDuration returns a number of seconds as a duration.
 func AsDuration(sec float64) time.Duration { return time.Duration(sec * float64(time.Second)) }

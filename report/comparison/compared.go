@@ -40,7 +40,7 @@ func Compare(c *compare.Comparison, o report.Options) *report.Document {
 	d.PutSection(o, "profiles-moved", func() report.Section { return profiles.MovedSection(c) })
 	d.PutSection(o, "findings-moved", func() report.Section { return FindingsMoved(c) })
 	d.PutSection(o, "advice-moved", func() report.Section { return adviceMoved(c) })
-	d.PutSection(o, "comparisonWarnings", func() report.Section { return ComparisonWarnings(c) })
+	d.PutSection(o, "comparisonWarnings", func() report.Section { return WarningsSection(c) })
 	return d
 }
 
@@ -78,6 +78,7 @@ func bothHosts(c *compare.Comparison) string {
 	return a[0].Name + ", restarted between"
 }
 
+// MovedSection shows the figures of both sides and how sure each difference is.
 func MovedSection(c *compare.Comparison) report.Section {
 	s := report.Section{ID: report.SectionMoved, Title: "What moved"}
 	if len(c.Groups) == 0 {
@@ -101,6 +102,7 @@ func MovedSection(c *compare.Comparison) report.Section {
 	return s
 }
 
+// LatencySection shows the latency of both sides by percentile, as a curve and a table.
 func LatencySection(c *compare.Comparison) report.Section {
 	s := report.Section{ID: report.SectionLatency, Title: "Latency", Short: "Latency", Sub: "By percentile, log scale."}
 	if len(c.Curve) == 0 {
@@ -137,6 +139,8 @@ func LatencySection(c *compare.Comparison) report.Section {
 	return s
 }
 
+// SettingsSection lists the settings that differ between the sides, and how the
+// texts of their configuration differ.
 func SettingsSection(c *compare.Comparison) report.Section {
 	s := report.Section{ID: report.SectionConfig, Title: "Configuration"}
 	if n := changedBeside(c); n != nil {
@@ -228,7 +232,8 @@ func FindingsMoved(c *compare.Comparison) report.Section {
 	return s
 }
 
-func ComparisonWarnings(c *compare.Comparison) report.Section {
+// WarningsSection lists what limits the trust in a comparison.
+func WarningsSection(c *compare.Comparison) report.Section {
 	s := report.Section{ID: report.SectionWarnings, Title: "Warnings", Sub: "What limits the trust in this report.",
 		Count: len(c.Warnings)}
 	n := &report.Notes{}

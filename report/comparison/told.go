@@ -188,7 +188,7 @@ func transactionsMoved(c *compare.Comparison) report.Section {
 				um)
 		}},
 		{"statements", "statements", 0, 0,
-			func(t *kasoku.Transaction) report.Cell { return cell.Number(statements.StatementsEach(t)) }},
+			func(t *kasoku.Transaction) report.Cell { return cell.Number(statements.PerTransaction(t)) }},
 		{"rolled_back", "rolled back", 0, 1,
 			func(t *kasoku.Transaction) report.Cell { return cell.Count(t.RolledBack) }},
 	}, c.Transactions)}

@@ -18,6 +18,8 @@ import (
 // cause, the second mostly its limit.
 const openFindings = 2
 
+// Section shows the findings of a run, and the rules that could not look.
+// Without a diagnosis it names the command that makes one.
 func Section(r recorded.View) report.Section {
 	s := report.Section{ID: report.SectionFindings, Title: "Findings"}
 	d := r.Diagnosis

@@ -36,6 +36,7 @@ func (a *Attack) generator() []report.Note {
 	return out
 }
 
+// EngineText names what sent the load, with the reason for that choice if there is one.
 func EngineText(name, why string) string {
 	if why == "" {
 		return name

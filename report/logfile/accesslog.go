@@ -206,6 +206,7 @@ func (a *AccessLog) precision() string {
 	return "; percentiles are nearest rank, within 0.4 %"
 }
 
+// SlowestSection lists the slowest requests of the log, one in a row.
 func (a *AccessLog) SlowestSection(o report.Options) report.Section {
 	s := report.Section{ID: SectionSlowest, Title: "Slowest requests", Count: len(a.Slowest)}
 	if len(a.Slowest) == 0 {

@@ -69,6 +69,8 @@ func (r View) BrokenStep() int {
 	return 0
 }
 
+// Code returns the revision of the code that ran, and whether it had local changes;
+// empty when the revision is not known.
 func (r View) Code() string {
 	switch {
 	case r.Run.Revision == "":
@@ -79,7 +81,7 @@ func (r View) Code() string {
 	return r.Run.Revision + ", clean"
 }
 
-// window returns the log windows of a kind.
+// Windows returns the log windows of a kind.
 func (r View) Windows(kind string) []kasoku.LogWindow {
 	var out []kasoku.LogWindow
 	for _, w := range r.Logs {

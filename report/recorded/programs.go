@@ -18,6 +18,7 @@ type ProgramSeries struct {
 	Pools []PoolSeries
 }
 
+// PoolSeries are the series of one pool of connections, by name.
 type PoolSeries struct {
 	Place string
 	Found map[string]*kasoku.Series

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
+// EndpointsSection shows the requests of the access log by endpoint.
 func EndpointsSection(r recorded.View) report.Section {
 	s := report.Section{ID: report.SectionEndpoints, Title: "Endpoints", Count: len(r.Endpoints)}
 	ws := r.Windows("accesslog")
@@ -136,6 +137,8 @@ func slowestSection(r recorded.View) report.Section {
 	return log.SlowestSection(r.Options)
 }
 
+// MessagesSection shows the messages of the logs, lines alike counted together, the
+// most severe first.
 func MessagesSection(r recorded.View) report.Section {
 	s := report.Section{ID: report.SectionMessages, Title: "Messages", Count: len(r.Messages)}
 	ws := append(r.Windows("applog"), r.Windows("errorlog")...)

@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/report/timeline"
 )
 
+// StepsSection shows what came of each step of the load.
 func StepsSection(r recorded.View) report.Section {
 	s := report.Section{ID: report.SectionSteps, Title: "Load steps", Short: "Steps", Count: len(r.Steps)}
 	if len(r.Steps) == 0 || len(r.Seconds) == 0 {

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-) // Item names a class of statements in a few words: its verb, its tables and its tag.
+)
+
+// Item names a class of statements in a few words: its verb, its tables and its tag.
 func Item(q *kasoku.Query) string {
 	if command, ok := strings.CutPrefix(q.Fingerprint, "administrator command: "); ok {
 		return command

@@ -97,6 +97,8 @@ func (r planTables) statement(id string) string {
 	return id
 }
 
+// StatementName names a class of statements: the last 8 characters of its id, and
+// its fingerprint.
 func StatementName(id, fingerprint string) string {
 	return strings.TrimSpace(id[max(0, len(id)-8):] + "  " + fingerprint)
 }

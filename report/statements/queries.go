@@ -13,6 +13,8 @@ import (
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
+// QueriesSection shows the classes of statements of the slow log, those of the most
+// total time first.
 func QueriesSection(r recorded.View) report.Section {
 	s := report.Section{ID: report.SectionQueries, Title: "Queries", Count: len(r.Queries)}
 	ws := r.Windows("slowlog")

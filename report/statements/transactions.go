@@ -58,11 +58,13 @@ func TransactionsSection(ts []kasoku.Transaction, queries []kasoku.Query, most i
 	return s
 }
 
+// MeanOf returns the mean time of a transaction of the class, 0 when none was counted.
 func MeanOf(t *kasoku.Transaction) time.Duration {
 	return t.Total / time.Duration(max(t.Count, 1))
 }
 
-func StatementsEach(t *kasoku.Transaction) float64 {
+// PerTransaction returns how many statements a transaction of the class has on average.
+func PerTransaction(t *kasoku.Transaction) float64 {
 	return float64(t.Statements) / float64(max(t.Count, 1))
 }
 
@@ -76,7 +78,7 @@ func transactionCells(t *kasoku.Transaction, named map[string]string, u, ut time
 	}
 	return []report.Cell{
 		cell.Text(TransactionName(t, named)), cell.Count(t.Count), cell.Duration(t.Total,
-			ut), cell.Number(StatementsEach(t)),
+			ut), cell.Number(PerTransaction(t)),
 		cell.Duration(MeanOf(t), u), cell.Duration(t.Max, u), rolled, access,
 	}
 }

@@ -350,7 +350,7 @@ func bothWarnings(r recorded.View, st Story) report.Section {
 	}
 	s.Count = 0
 	if st.Comparison != nil {
-		w := comparison.ComparisonWarnings(st.Comparison)
+		w := comparison.WarningsSection(st.Comparison)
 		add("", w)
 		s.Count += w.Count
 	}

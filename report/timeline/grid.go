@@ -18,6 +18,8 @@ type grid struct {
 	Column  int // seconds in a column
 }
 
+// NewGrid returns the grid of a run of that length: whole seconds, rounded up, and at
+// least one.
 func NewGrid(length time.Duration) grid {
 	n := max(1, int((length+time.Second-1)/time.Second))
 	return grid{n, (n + mostColumns - 1) / mostColumns}
