@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
+// NewAttack returns the command attack, which loads HTTP targets with Vegeta's flags and files.
 func NewAttack(e *cli.Env) *cobra.Command {
 	f := &attackFlags{vegeta: vegeta.DefaultAttack()}
 	cmd := &cobra.Command{

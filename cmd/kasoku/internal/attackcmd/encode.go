@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
+// NewEncode returns the command encode, which turns attack results into another encoding.
 func NewEncode(e *cli.Env) *cobra.Command {
 	var o vegeta.EncodeOptions
 	var to string

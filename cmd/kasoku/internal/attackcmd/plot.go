@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
+// NewPlot returns the command plot, which draws attack results as a page with a chart.
 func NewPlot(e *cli.Env) *cobra.Command {
 	var o vegeta.PlotOptions
 	cmd := &cobra.Command{

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
+// NewReport returns the command report, which prints attack results as Vegeta does.
 func NewReport(e *cli.Env) *cobra.Command {
 	var o vegeta.ReportOptions
 	cmd := &cobra.Command{

@@ -14,6 +14,7 @@ type CaptureFlags struct {
 	off   bool
 }
 
+// Register adds --capture and --no-capture.
 func (f *CaptureFlags) Register(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.files, "capture", nil, "also keep the configuration files that `GLOB,...` match; secrets are masked")
 	fl.BoolVar(&f.off, "no-capture", false, "keep no configuration: nothing of nginx, option files, schema, kernel, limits, git")

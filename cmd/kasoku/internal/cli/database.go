@@ -16,6 +16,8 @@ type DatabaseFlags struct {
 	DefaultsFile string
 }
 
+// Register adds --mysql, --dsn, which means the same, and --defaults-file; usage is what
+// the help says of the first.
 func (f *DatabaseFlags) Register(fl *pflag.FlagSet, usage string) {
 	fl.StringVar(&f.MySQL, "mysql", "", usage)
 	fl.StringVar(&f.MySQL, "dsn", "", "the same as --mysql")

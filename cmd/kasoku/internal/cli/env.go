@@ -45,6 +45,8 @@ type Env struct {
 	hinted         []string // that hintOnce has printed
 }
 
+// NewEnv returns the world of this process. It hides passwords in the arguments that
+// other users can list, and nothing may use os.Args after it.
 func NewEnv() *Env {
 	args := takeArgs()
 	e := &Env{

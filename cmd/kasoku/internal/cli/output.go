@@ -36,6 +36,7 @@ func (e *Env) SayLine(format string, args ...any) {
 	fmt.Fprintf(e.Stdout, "%s\n", line)
 }
 
+// OrEmpty returns the value, and the word empty for none.
 func OrEmpty(v string) string {
 	if v == "" {
 		return "empty"
@@ -54,6 +55,7 @@ type Output struct {
 	limitFlag *pflag.Flag
 }
 
+// Register serves most commands: -o for the format, --html and --dir.
 func (o *Output) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
 	CompleteFormats(cmd, "output")
@@ -117,6 +119,7 @@ func CompleteFormats(cmd *cobra.Command, flag string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(Formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// RegisterDir adds --dir, where run files are.
 func (o *Output) RegisterDir(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
 }
@@ -127,6 +130,7 @@ var Formats = []string{"text", "json", "tsv", "md"}
 // logFormats are those of commands that read logs.
 var logFormats = []string{"table", "tsv", "csv", "md", "json", "html"}
 
+// Check refuses a format that the command does not have, and a limit below 0.
 func (o *Output) Check() error {
 	if o.formats == nil {
 		return CheckFormat("-o", o.Format)
@@ -196,6 +200,7 @@ func (e *Env) ShowRun(rec *kasoku.Recording, path string, sections ...string) Pr
 	}
 }
 
+// Terminal returns how reports are printed on stdout: width, colours, ASCII alone.
 func (e *Env) Terminal() terminal.Options {
 	return terminal.Options{Width: e.Columns(), Color: e.Colored(), ASCII: e.ASCII}
 }

@@ -30,6 +30,7 @@ type adviseFlags struct {
 	failOn   bool
 }
 
+// NewAdvise returns the command advise, which judges the settings of a database server.
 func NewAdvise(e *cli.Env) *cobra.Command {
 	var f adviseFlags
 	cmd := &cobra.Command{

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/topology"
 )
 
+// NewDoctor returns the command doctor, which checks what a run can see.
 func NewDoctor(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	cmd := &cobra.Command{

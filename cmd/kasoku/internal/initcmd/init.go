@@ -26,6 +26,7 @@ type initFlags struct {
 	out          string
 }
 
+// NewInit returns the command init, which looks at what runs here and writes a kasoku.toml.
 func NewInit(e *cli.Env) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{

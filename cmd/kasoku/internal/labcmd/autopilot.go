@@ -34,6 +34,7 @@ type autopilotFlags struct {
 	into    string
 }
 
+// NewAutopilot returns the command autopilot, which tunes a lab by itself.
 func NewAutopilot(e *cli.Env) *cobra.Command {
 	var f autopilotFlags
 	cmd := &cobra.Command{

@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// NewDemo returns the command demo, which breaks, diagnoses and mends a sample service.
 func NewDemo(e *cli.Env) *cobra.Command {
 	var o demo.Options
 	cmd := &cobra.Command{

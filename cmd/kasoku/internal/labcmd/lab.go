@@ -50,6 +50,7 @@ func labNamed(name string) (lab, error) {
 	return lab{}, cli.Usagef("`kasoku lab list` has all", "no lab %q", name)
 }
 
+// NewLab returns the command lab, whose commands start, load and stop sample services.
 func NewLab(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",

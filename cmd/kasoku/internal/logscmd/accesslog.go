@@ -30,6 +30,7 @@ type accessFlags struct {
 	verbose bool
 }
 
+// NewAccessLog returns the command accesslog, which reads access logs.
 func NewAccessLog(e *cli.Env) *cobra.Command {
 	f := accessFlags{as: asPeer{peers: accessPeers()}}
 	cmd := &cobra.Command{

@@ -30,6 +30,7 @@ type digestFlags struct {
 	sort     string
 }
 
+// NewDigest returns the command digest, which reads the statement digests of a server.
 func NewDigest(e *cli.Env) *cobra.Command {
 	f := digestFlags{as: asPeer{peers: []peer{{"slowquery2tsv", slowquery2tsv.Run}}}}
 	cmd := &cobra.Command{

@@ -28,6 +28,7 @@ type slowFlags struct {
 	verbose bool
 }
 
+// NewSlowLog returns the command slowlog, which reads slow logs.
 func NewSlowLog(e *cli.Env) *cobra.Command {
 	f := slowFlags{as: asPeer{peers: []peer{{"pt-query-digest", ptquerydigest.Run}}}}
 	cmd := &cobra.Command{

@@ -29,6 +29,7 @@ type explainFlags struct {
 	noSave bool
 }
 
+// NewExplain returns the command explain, which shows how a server runs statements.
 func NewExplain(e *cli.Env) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{

@@ -35,6 +35,7 @@ type probeFlags struct {
 	allow   []string
 }
 
+// NewProbe returns the command probe, which counts the statements that each endpoint runs.
 func NewProbe(e *cli.Env) *cobra.Command {
 	var f probeFlags
 	cmd := &cobra.Command{

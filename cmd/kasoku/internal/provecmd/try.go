@@ -35,6 +35,7 @@ type tryFlags struct {
 	limit    time.Duration
 }
 
+// NewTry returns the command try, which measures one proposed change and takes it back.
 func NewTry(e *cli.Env) *cobra.Command {
 	var f tryFlags
 	cmd := &cobra.Command{

@@ -30,6 +30,7 @@ type finalizeFlags struct {
 	out  cli.Output
 }
 
+// NewFinalize returns the command finalize, which checks the end of a contest.
 func NewFinalize(e *cli.Env) *cobra.Command {
 	f := finalizeFlags{run: runFlags{times: 1, label: "finalize", note: "the end"}}
 	cmd := &cobra.Command{

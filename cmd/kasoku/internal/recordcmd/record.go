@@ -40,6 +40,7 @@ type recordFlags struct {
 	out        cli.Output
 }
 
+// NewRecord returns the command record, which records what the machine does while a command runs.
 func NewRecord(e *cli.Env) *cobra.Command {
 	var f recordFlags
 	cmd := &cobra.Command{

@@ -40,6 +40,7 @@ type runFlags struct {
 	slowLog  bool
 }
 
+// NewRun returns the command run, which makes the measured runs of a kasoku.toml.
 func NewRun(e *cli.Env) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{

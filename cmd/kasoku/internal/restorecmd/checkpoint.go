@@ -62,6 +62,7 @@ func (f *machineFlags) options(e *cli.Env) (o record.Options, runs string, err e
 	return o, runs, nil
 }
 
+// NewCheckpoint returns the command checkpoint, which keeps the configuration in force.
 func NewCheckpoint(e *cli.Env) *cobra.Command {
 	var f machineFlags
 	var out string

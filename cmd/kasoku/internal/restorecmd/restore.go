@@ -25,6 +25,7 @@ type restoreFlags struct {
 	recycle      bool
 }
 
+// NewRestore returns the command restore, which puts back what killed recordings changed on database servers.
 func NewRestore(e *cli.Env) *cobra.Command {
 	var f restoreFlags
 	cmd := &cobra.Command{

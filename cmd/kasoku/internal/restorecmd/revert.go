@@ -29,6 +29,7 @@ type revertFlags struct {
 	out     cli.Output
 }
 
+// NewRevert returns the command revert, which puts files and indexes back as they were in a run.
 func NewRevert(e *cli.Env) *cobra.Command {
 	var f revertFlags
 	cmd := &cobra.Command{

@@ -28,6 +28,7 @@ type compareFlags struct {
 	failOn   string
 }
 
+// NewCompare returns the command compare, which compares two runs or two groups.
 func NewCompare(e *cli.Env) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{

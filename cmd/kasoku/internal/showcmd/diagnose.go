@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewDiagnose returns the command diagnose, which names the causes that a run shows.
 func NewDiagnose(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var whyNot, baseline string
@@ -119,6 +120,7 @@ func explainSilence(e *cli.Env, d *kasoku.Diagnosis, id string) error {
 	return cli.Usagef("there are "+strings.Join(ids, ", "), "no rule %q", id)
 }
 
+// NewRules returns the command rules, which lists the rules of diagnosis.
 func NewRules(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rules [ID]",

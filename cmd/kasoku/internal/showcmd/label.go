@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewLabel returns the command label, which changes the label of a run.
 func NewLabel(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	cmd := &cobra.Command{

@@ -25,6 +25,7 @@ type listFlags struct {
 	reverse bool
 }
 
+// NewList returns the command list, which lists the runs of a directory.
 func NewList(e *cli.Env) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{

@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/store/merge"
 )
 
+// NewMerge returns the command merge, which makes one run of recordings of several hosts.
 func NewMerge(e *cli.Env) *cobra.Command {
 	var (
 		out     cli.Output

@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewNote returns the command note, which changes the note of a run.
 func NewNote(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	cmd := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewRm returns the command rm, which removes runs.
 func NewRm(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var yes bool

@@ -16,6 +16,7 @@ import (
 // noScore is the value that removes a score.
 const noScore = "none"
 
+// NewScore returns the command score, which notes a score that a benchmark showed elsewhere.
 func NewScore(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var pass, fail bool

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewScrub returns the command scrub, which drops samples of logs and statements from a run.
 func NewScrub(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var to string

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
+// NewShow returns the command show, which prints a run.
 func NewShow(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var texts textFlags

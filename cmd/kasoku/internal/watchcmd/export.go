@@ -57,6 +57,7 @@ type exportFlags struct {
 	mackerel mackerelFlags
 }
 
+// NewExport returns the command export, which hands a run to other tools.
 func NewExport(e *cli.Env) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{

@@ -34,6 +34,7 @@ type watchFlags struct {
 	lines    bool
 }
 
+// NewWatch returns the command watch, which shows the machine every second.
 func NewWatch(e *cli.Env) *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
