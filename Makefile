@@ -76,8 +76,8 @@ race-shared: RACE = $(SHARED)
 race-shared: race ## the race detector on the packages whose goroutines share memory
 
 .PHONY: figures
-figures: ## print the figures of the house with their bounds
-	@$(GO) run tools/figures/main.go
+figures: ## print the figures of the house with their bounds (CHECK=-check: fail where one is passed)
+	@$(GO) run tools/figures/main.go $(CHECK)
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser for FUZZTIME each; tools/fuzz has groups, a tenth, and keeps the corpus
