@@ -54,7 +54,6 @@ func (r *row) int64() int64 {
 }
 
 func (r *row) int() int           { return int(r.int64()) }
-func (r *row) uint64() uint64     { return uint64(r.int64()) }
 func (r *row) dur() time.Duration { return time.Duration(r.int64()) }
 func (r *row) bool() bool         { return r.int64() != 0 }
 func (r *row) skip(columns int)   { r.next += columns }

@@ -19,13 +19,13 @@ func OpenSocketDiag(ctx context.Context, pid int) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	return within(ctx, p, "its network namespace", func() (int, error) {
 		ns, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return -1, fmt.Errorf("network namespace of pid %d: %w", pid, err)
 		}
-		defer unix.Close(ns)
+		defer func() { _ = unix.Close(ns) }()
 		if now, ok := command.StartOf(pid); !ok || now != p.start {
 			return -1, ErrGone
 		}

@@ -67,7 +67,7 @@ func (k *keeper) append(dst, query []byte) []byte {
 	return dst
 }
 
-// appendAll appends every pair.
+// appendAll appends every pair. Clients write the names of keys too, so long ones are cut.
 func (k *keeper) appendAll(dst, query []byte) []byte {
 	var room [16][]byte
 	pairs := room[:0]
@@ -82,7 +82,7 @@ func (k *keeper) appendAll(dst, query []byte) []byte {
 		if len(dst) > limit {
 			break
 		}
-		dst = append(append(dst, sign), name...)
+		dst = append(append(dst, sign), name[:min(len(name), MaxRoute/3)]...)
 		if some {
 			dst = append(dst, '=')
 			i, named := slices.BinarySearch(k.keys, string(name))

@@ -48,7 +48,7 @@ func findServer(ctx context.Context, address string) (key, value string, err err
 	if err != nil {
 		return "", "", err
 	}
-	defer s.Close() // nothing was written
+	defer func() { _ = s.Close() }() // nothing was written
 	if err := s.Collect(ctx, new(kasoku.Frame)); err != nil {
 		return "", "", err
 	}

@@ -54,7 +54,7 @@ func goVersion(ctx context.Context, pid int) (language, version string) {
 	if err != nil {
 		return "", ""
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	if p.Believe(nil) != nil {
 		return "", ""
 	}

@@ -19,11 +19,6 @@ type instance struct {
 	self     bool
 }
 
-// has reports whether a process is of the instance.
-func (in *instance) has(pid int) bool {
-	return slices.ContainsFunc(in.procs, func(p *scan.Process) bool { return p.PID == pid })
-}
-
 // doubt says why the instance is not believed to be what it says.
 func (in *instance) doubt() string {
 	for _, p := range in.procs {

@@ -128,7 +128,7 @@ func readSome(path string, buf []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	n := 0
 	for n < len(buf) {
 		k, err := unix.Read(fd, buf[n:])
@@ -152,7 +152,7 @@ func listDir(path string, buf []byte, each func(name string) bool) error {
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var names []string
 	for {
 		n, err := unix.ReadDirent(fd, buf)
@@ -349,7 +349,7 @@ func doubtOf(pid int) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	var doubt *foreign.Doubt
 	if err := p.Believe(nil); errors.As(err, &doubt) {
 		return doubt.Why
