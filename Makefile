@@ -63,7 +63,7 @@ attack: ## attack kasoku: local liars, hostile servers, logs, files, full disks,
 
 # SHARED are the packages whose goroutines share memory, for a race that CI has time for.
 SHARED     := ./checkpoint/capture ./internal/command ./wire/graphite ./checkpoint/guard ./internal/histogram ./logs/lines ./load ./load/engine ./load/epollhttp \
-  ./load/loadtest ./load/nethttp ./record ./record/handover ./wire/mackerel ./observe ./observe/profile ./store ./load/scenario ./load/scenario/agent ./export ./sqltag ./watch
+  ./load/loadtest ./load/nethttp ./record ./record/handover ./wire/mackerel ./observe ./observe/profile ./load/scenario ./load/scenario/agent ./export ./sqltag ./watch
 RACE       ?= ./...
 
 .PHONY: race
