@@ -32,7 +32,7 @@ var floorTable = parseFloors(`
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
 2 observe observe/sources observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
-2 logs logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
+2 logs logs/mask logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
 2 topology topology/scan topology/members topology/find checkpoint/guard store/chunk
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus

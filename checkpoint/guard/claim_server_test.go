@@ -101,7 +101,13 @@ func guardStands(f fixture) {
 // lockKept: a session that was lost has its lock again.
 func lockKept(f fixture) {
 	a, r := f.take("/a", slow)
-	sandboxtest.Exec(f, f.db, fmt.Sprintf("KILL %d", r.Epoch().Session))
+	session := r.Epoch().Session
+	sandboxtest.Exec(f, f.db, fmt.Sprintf("KILL %d", session))
+	watch := f.reader(f.s.DSN("", ""))
+	f.until("the end of the session", func() bool { // KILL returns before: what is asked at once may still be answered
+		n, err := watch.Open(f.Context(), []uint64{session})
+		return err == nil && n == 0
+	})
 	if _, err := r.Variables(f.Context()); err != nil {
 		f.Fatal(err)
 	}

@@ -30,7 +30,12 @@ const (
 	mostOneWord   = 0.20  // of the package-level functions
 	mostTwice     = 10    // pieces of code
 	twiceAsLong   = 10    // lines of such a piece
-	shownOfAFault = 40
+	shownOfAFault = 8
+
+	// What is still to be split or renamed: these only fall, until they are 0.
+	stillWide    = 10
+	stillMethods = 18
+	stillWords   = 29
 )
 
 // unwanted are words that comments do not use: say prints or reports, after, too, no
@@ -327,9 +332,9 @@ func (h *house) print() (faults int) {
 	share := float64(h.oneWord) / float64(max(h.functions, 1))
 	row("package-level functions of one lower-case word", fmt.Sprintf("%.1f %%", 100*share), "≤ 20 %", share > mostOneWord, nil)
 	wide := slices.DeleteFunc(widerThan(h.fields, mostFields), func(w string) bool { return !h.stateful[w[strings.LastIndexByte(w, ' ')+1:]] })
-	row("structs of more than 20 fields, not plain data", fmt.Sprint(len(wide)), "0", len(wide) > 0, wide)
+	row("structs of more than 20 fields, not plain data", fmt.Sprint(len(wide)), fmt.Sprint("0, now ≤ ", stillWide), len(wide) > stillWide, wide)
 	many := widerThan(h.methods, mostMethods)
-	row("types of more than 30 methods", fmt.Sprint(len(many)), "0", len(many) > 0, many)
+	row("types of more than 30 methods", fmt.Sprint(len(many)), fmt.Sprint("0, now ≤ ", stillMethods), len(many) > stillMethods, many)
 	long := float64(h.long) / float64(max(h.lines, 1))
 	row("lines over 120 columns", fmt.Sprintf("%.2f %%", 100*long), "≤ 0.3 %", long > mostLong, nil)
 	var worst []string
@@ -338,7 +343,7 @@ func (h *house) print() (faults int) {
 	}
 	slices.Sort(worst)
 	slices.Reverse(worst)
-	row("words that are not used", fmt.Sprint(h.words), "0", h.words > 0, worst)
+	row("words that are not used", fmt.Sprint(h.words), fmt.Sprint("0, now ≤ ", stillWords), h.words > stillWords, worst)
 	var typed []string
 	for key := range h.signals {
 		for _, at := range h.literals[key] {

@@ -1,4 +1,4 @@
-package store
+package mask
 
 import (
 	"net/netip"
