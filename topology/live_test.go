@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/topology"
@@ -129,7 +130,7 @@ func TestLook_Servers(t *testing.T) {
 		t.Errorf("nginx %+v %+v", s, s.Nginx)
 	}
 	i := slices.IndexFunc(f.Logs, func(l topology.Log) bool { return l.Path == web.AccessLog })
-	if i < 0 || !f.Logs[i].RequestTime || f.Logs[i].Format != "ltsv" {
+	if i < 0 || !f.Logs[i].RequestTime || f.Logs[i].Format != nginxconf.LogFormatName {
 		t.Errorf("logs %v", f.Logs)
 	}
 	if s := find(t, f, app); !strings.Contains(strings.Join(s.Why, "; "), "nginx passes requests on to "+addr) {

@@ -60,8 +60,12 @@ func foreignScore(t *testing.T, rec *kasoku.Recording, source, pattern string) {
 		t.Fatalf("score %+v of\n%s", rec.Run.Score, rec.Run.Command.Output)
 	}
 	printed, err := strconv.ParseFloat(found[1], 64)
-	if err != nil || printed <= 0 || *rec.Run.Score != (kasoku.Score{Value: printed, Source: source}) {
-		t.Errorf("score %+v, printed %v", rec.Run.Score, found)
+	score := *rec.Run.Score
+	if err != nil || printed <= 0 || score.Value != printed || score.Source != source || score.Outcome != "" {
+		t.Errorf("score %+v, printed %v", score, found)
+	}
+	if score.Requests == 0 || score.Failures != 0 {
+		t.Errorf("requests and failures that it printed: %+v", score)
 	}
 	if rec.Run.Command.ExitCode != 0 || rec.Run.State != kasoku.Finished {
 		t.Errorf("exit code %d, %s", rec.Run.Command.ExitCode, rec.Run.State)
