@@ -36,6 +36,7 @@ type serviceWatch struct {
 	ask   find.Ask
 	found kasoku.Service
 	err   error
+	bug   error // of the watch, which ended with it; read once done is closed
 }
 
 // begin begins to look for members. Without observers nothing is looked for.
@@ -45,11 +46,14 @@ func (w *serviceWatch) begin(ctx context.Context) {
 	}
 	w.ask, w.done = askService(w.o), make(chan struct{})
 	ctx, w.stop = context.WithCancel(ctx)
-	go contain.Func(contain.Part{Kind: contain.Goroutine, Name: "members of the service"}, func() {
-		defer close(w.done)
-		w.watch(ctx)
-	})()
+	go func() {
+		defer close(w.done) // out here: a panic at the part's very start must not leave end waiting
+		w.bug = contain.Run(membersPart, func() { w.watch(ctx) })
+	}()
 }
+
+// membersPart names the look for members where it fails.
+var membersPart = contain.Part{Kind: contain.Goroutine, Name: "members of the service"}
 
 // askService is what the options say of the service.
 func askService(o Options) find.Ask {
@@ -159,13 +163,18 @@ func (w *serviceWatch) look(ctx context.Context) {
 	}
 }
 
-// end ends the looking and stores what was found.
+// end ends the looking and stores what was found. After a bug nothing is stored: workers
+// that started since would pass for neighbours of the service.
 func (w *serviceWatch) end() {
 	if w.stop == nil {
 		return
 	}
 	w.stop()
 	<-w.done
+	if lost, ok := kasoku.LostPart(w.bug); ok {
+		w.warn(lost)
+		return
+	}
 	if w.err != nil {
 		w.warn(kasoku.Warning{Code: "service-unknown",
 			Text: "which processes are the service's is not known: " + w.err.Error()})
