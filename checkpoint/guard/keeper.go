@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,14 +54,22 @@ func Start(program command.Spec, r Request) (*Process, error) {
 	return p, nil
 }
 
-// launch starts a guard process and says what the last one knew. The caller holds mu,
+// launch starts a guard process that knows what the last one knew. The caller holds mu,
 // or is alone.
+//
+// What it has to know lies in the pipe before it starts: a recorder that is killed just
+// after the start leaves a guard that knows nothing otherwise, and nothing is put back.
 func (p *Process) launch() error {
 	read, write, err := os.Pipe() // closed in any other program that is started
 	if err != nil {
 		return fmt.Errorf("start guard: %w", err)
 	}
 	defer read.Close()
+	rest, err := fill(write, p.knowledge())
+	if err != nil {
+		_ = write.Close()
+		return fmt.Errorf("start guard: %w", err)
+	}
 	program := p.program
 	program.Stdin, program.Dir, program.CleanEnv, program.NewSession = read, "/", true, true
 	// It outlives whatever ends the recorder.
@@ -69,18 +78,39 @@ func (p *Process) launch() error {
 		_ = write.Close()
 		return fmt.Errorf("start guard: %w", err)
 	}
-	say := json.NewEncoder(write)
-	err = say.Encode(message{Request: &p.request})
-	if err == nil && p.command != (workload{}) {
-		err = say.Encode(message{Command: &p.command})
-	}
-	if err != nil {
+	if _, err = write.Write(rest); err != nil {
 		_ = write.Close()
 		_, _ = proc.Kill()
 		return fmt.Errorf("start guard: %w", err)
 	}
-	p.proc, p.pipe, p.say = proc, write, say
+	p.proc, p.pipe, p.say = proc, write, json.NewEncoder(write)
 	return nil
+}
+
+// knowledge is what a guard process has to know at its start, as messages.
+func (p *Process) knowledge() []byte {
+	var b bytes.Buffer
+	say := json.NewEncoder(&b)
+	_ = say.Encode(message{Request: &p.request}) // strings and numbers: it cannot fail
+	if p.command != (workload{}) {
+		_ = say.Encode(message{Command: &p.command})
+	}
+	return b.Bytes()
+}
+
+// fillWithin is how long a pipe that is full is waited for: what fits needs no wait.
+const fillWithin = time.Second
+
+// fill writes to a pipe that has no reader yet, and returns what does not fit into it.
+func fill(pipe *os.File, text []byte) (rest []byte, err error) {
+	if err := pipe.SetWriteDeadline(time.Now().Add(fillWithin)); err != nil {
+		return text, nil // a pipe without deadlines is written to when it is read from
+	}
+	n, err := pipe.Write(text)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return text[n:], errors.Join(err, pipe.SetWriteDeadline(time.Time{}))
 }
 
 // watch starts the guard process again when it ends too early.

@@ -69,14 +69,14 @@ func TestGuardKilledFirst(t *testing.T) {
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
-	same := func() bool {
+	unchanged := func(when string) {
+		t.Helper()
 		now := readSettings(t, db)
 		for name, was := range before {
 			if now[name] != was {
-				return false
+				t.Errorf("%s: %s was %q and is %q", when, name, was, now[name])
 			}
 		}
-		return true
 	}
 	begin := func() *running {
 		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
@@ -99,13 +99,9 @@ func TestGuardKilledFirst(t *testing.T) {
 	r := begin()
 	r.interrupt(false)
 	r.exits(cli.ExitCouldNot, "started again")
-	if !same() {
-		t.Error("the settings are not what they were")
-	}
+	unchanged("interrupted")
 	r = begin()
 	r.kill(false)
 	r.gone() // the command too
-	if !same() {
-		t.Error("killed: the settings are not what they were")
-	}
+	unchanged("killed")
 }
