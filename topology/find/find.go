@@ -151,7 +151,7 @@ func readWeb(ctx context.Context, snap *scan.Snapshot, pid int) (members.Web, er
 	if err != nil {
 		return members.Web{}, err
 	}
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	if err := p.Believe(topology.NginxPrograms); err != nil {
 		return members.Web{}, err
 	}
