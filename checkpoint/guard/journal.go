@@ -218,6 +218,9 @@ func open(ctx context.Context, path string) (*file, error) {
 // is removed with the journal, so the one that was locked may be gone.
 func tryLock(path string) (*os.File, error) {
 	f, err := private.State.Open(path, 0)
+	if errors.Is(err, unix.EAGAIN) { // others made and removed it each time it was tried
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

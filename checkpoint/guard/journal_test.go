@@ -227,6 +227,42 @@ func TestFile_Lock(t *testing.T) {
 	}
 }
 
+// A lock file that others make and remove all the time is somebody else's, and no failure.
+func TestTryLock_ComesAndGoes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x"+lockExtension)
+	stop, ended := make(chan struct{}), make(chan struct{})
+	for range 4 {
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err == nil {
+					_ = f.Close()
+				}
+				_ = os.Remove(path)
+			}
+		}()
+	}
+	for range 5000 {
+		f, err := tryLock(path)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+	close(stop)
+	for range 4 {
+		<-ended
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"server":{"Flavor":"MySQL"},"changes":[{"Name":"a"}],"holders":[{"pid":1,"needs":["a"]}]}`))
 	f.Add([]byte(`{}`))
