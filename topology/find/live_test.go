@@ -310,7 +310,7 @@ func TestFind_Namespace(t *testing.T) {
 	ip := func(args ...string) {
 		t.Helper()
 		if out, err := exec.CommandContext(t.Context(), "ip", args...).CombinedOutput(); err != nil {
-			t.Skipf("ip %v: %v: %s", args, err, out)
+			t.Fatalf("ip %v: %v: %s", args, err, out)
 		}
 	}
 	ip("netns", "add", name)
