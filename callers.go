@@ -2,13 +2,13 @@ package kasoku
 
 import "time"
 
-// A CallerClass says how sure it is that an endpoint runs a class of statements.
+// A CallerClass defines how sure it is that an endpoint runs a class of statements.
 type CallerClass string
 
 // The classes of callers, from the surest on.
 const (
 	CallerConfirmed CallerClass = "confirmed" // counted: by comments in the statements or by a probe
-	CallerHigh      CallerClass = "high"      // overlap in time, much of it no other's
+	CallerHigh      CallerClass = "high"      // overlap in time, much of it with no other endpoint
 	CallerPossible  CallerClass = "possible"  // overlap in time
 	CallerGroup     CallerClass = "group"     // of endpoints that are always called together
 )
@@ -52,7 +52,7 @@ type Caller struct {
 // Endpoint returns the endpoint as people write it, "GET /users/:id".
 func (c *Caller) Endpoint() string { return c.Method + " " + c.Route }
 
-// A Join says how well it is known which endpoint runs which statements.
+// A Join defines how well it is known which endpoint runs which statements.
 type Join struct {
 	Host        string        // of the database
 	Source      string        // of the statements' times, "slow log's table", "slow log, read every 5 ms"
@@ -64,7 +64,7 @@ type Join struct {
 	Background  float64 // statements that no request explains
 	Connections uint64  // of the database that were seen
 	Busy        float64 // of them on average
-	Saturated   bool    // all connections of a pool in use: neighbours on one are of different requests
+	Saturated   bool    // all connections of a pool in use: successive statements on one are of different requests
 	Refused     string  // why there is no join by overlap; empty when there is one
 	Checks      []JoinCheck
 	Loops       []QueryLoop
@@ -78,13 +78,13 @@ type JoinCheck struct {
 	Text  string // what was measured and what it should be
 }
 
-// A QueryLoop is a row of few classes of statements on one connection, again and
-// again: a loop in a program, whoever runs it.
+// A QueryLoop is a few classes of statements that repeat one right after another on one
+// connection: a loop in a program, whoever runs it.
 type QueryLoop struct {
 	QueryIDs []string // of one turn
-	Runs     uint64   // how many such rows
-	Calls    uint64   // statements in them
-	Longest  uint64   // statements in the longest
+	Runs     uint64   // how often the loop ran, each time of several turns
+	Calls    uint64   // statements in all runs
+	Longest  uint64   // statements in the longest run
 }
 
 // A LockWait is a class of waits for locks of rows: whose statement waited for

@@ -1,7 +1,7 @@
-// Package kasoku holds the words that all parts of kasoku share: a run and its
+// Package kasoku holds the types that all parts of kasoku share: a run and its
 // steps, what the load counted each second, the series that the sources gave,
-// the tables that the logs were boiled down to, and the findings drawn from
-// them. It is data with small methods; it does no I/O.
+// the tables that the logs were reduced to, and the findings drawn from them.
+// They are data with small methods; nothing here does I/O.
 //
 // # Clock
 //

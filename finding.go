@@ -27,7 +27,7 @@ type Confidence struct {
 	Note  string // "no slow log", why it is not higher
 }
 
-// Risk says what a fix may cost.
+// Risk is what a fix may cost.
 type Risk string
 
 // The risks, from the least to the greatest.
@@ -133,7 +133,7 @@ func (f *Finding) Risk() Risk {
 	return r
 }
 
-// A Silence says why a rule did not speak.
+// A Silence is why a rule made no finding.
 type Silence struct {
 	ID     string
 	Reason string  // "Connections grew 0.02 per request, the threshold is 0.2"

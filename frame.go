@@ -13,8 +13,8 @@ type Sample struct {
 
 // A Frame is all that one source read at one tick.
 //
-// Who hands a Frame on owns it until the call returns; who keeps samples
-// longer copies them.
+// A Frame that is passed to a function stays the caller's: the function copies the
+// samples that it keeps after it returns.
 type Frame struct {
 	Host    string
 	Source  string

@@ -158,5 +158,5 @@ type LoadSummary struct {
 	Resent       uint64        // requests sent again on a new connection, because the server had closed an idle one; none of it had gone out, or it was idempotent
 	Redirected   uint64        // answers that were followed to another place
 	Stopped      string        // why it ended early, empty when it did not
-	StoppedAt    time.Duration // when that was, from the start, answers that were waited for not counted; 0 when it did not
+	StoppedAt    time.Duration // from the start to the stop, without the wait for answers after it; 0 when it did not
 }

@@ -1,6 +1,6 @@
 package kasoku
 
-// A ProfileKind says what a profile counts.
+// A ProfileKind is what a profile counts.
 type ProfileKind string
 
 // The kinds of profiles, in the order in which they are printed.

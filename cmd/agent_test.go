@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// choose says what is run.
+// choose describes what is run.
 func (r *rig) choose(t *testing.T, server *sandbox.Server, graphite string) {
 	t.Helper()
 	web, err := url.Parse(graphite)

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// A ChangeKind says what sort of thing was changed.
+// A ChangeKind is what sort of thing was changed.
 type ChangeKind string
 
 // The kinds.
@@ -148,7 +148,7 @@ func follows(name string, changed map[string]bool) bool {
 }
 
 // Alike reports whether two runs were made of the same thing: one project, load,
-// code, configuration and observation. Their differences are noise.
+// code, configuration, machine and observation. Their differences are noise.
 func Alike(a, b *kasoku.Recording) bool {
 	if a.Run.Project != b.Run.Project || a.Run.Load != b.Run.Load || a.Run.Observers != b.Run.Observers {
 		return false

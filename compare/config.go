@@ -41,7 +41,7 @@ func (c IndexChange) String() string {
 	return "index " + c.Name + " changed"
 }
 
-// String says in few words what changed, with the lines added and removed:
+// String returns in few words what changed, with the lines added and removed:
 // "index idx_mail added, +2 −1".
 func (d *ConfigDiff) String() string {
 	switch {

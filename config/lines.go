@@ -23,8 +23,8 @@ func (x lineIndex) find(path []string) int {
 	return 0
 }
 
-// A keyScanner walks over a document that a TOML parser has accepted, and
-// notes the lines of its keys. The parser that we use keeps them to itself.
+// A keyScanner walks over a document that a TOML parser has accepted, and notes the lines of
+// its keys, which that parser does not return.
 type keyScanner struct {
 	doc   string
 	at    int

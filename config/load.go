@@ -17,7 +17,8 @@ import (
 // maxSize bounds the file; one that people write has a few kilobytes.
 const maxSize = 1 << 20
 
-// Find looks for a kasoku.toml in the directory and upward.
+// Find looks for a kasoku.toml in the directory and those above it; ok is false when there is
+// none.
 func Find(dir string) (path string, ok bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -36,7 +37,8 @@ func Find(dir string) (path string, ok bool) {
 	}
 }
 
-// Load reads a file and makes its paths absolute. A mistake in it is an [*Error].
+// Load reads a file, validates it and makes its paths absolute. A mistake in it is an
+// [*Error]. As root it refuses a file that another user could have written.
 func Load(path string) (*Config, error) {
 	data, err := read(path)
 	if err != nil {
@@ -74,8 +76,9 @@ func read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Parse reads the text of a file; path only names it in errors. Of several
-// mistakes it returns the first in the file. Paths stay as they are written.
+// Parse reads and validates the text of a file; path only names it in errors, which are of
+// type [*Error]. Of several mistakes it returns the first in the file. Paths stay as they are
+// written.
 func Parse(data []byte, path string) (*Config, error) {
 	if line := tooDeep(string(data)); line > 0 {
 		return nil, &Error{Path: path, Line: line, Text: fmt.Sprintf("brackets stand more than %d deep", maxDepth), hint: "no key takes lists or tables of lists"}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// A caller is whose word a kasoku.toml has to be.
+// A caller is the user for whom kasoku runs, whose own a kasoku.toml has to be.
 type caller struct {
 	uid            int // effective
 	sudoUID        int // who called sudo; -1 without
@@ -25,9 +25,9 @@ func asker() caller {
 	return c
 }
 
-// checkTrust refuses root a file that is another user's word: its commands would run as
-// root, and a file in a directory above is found without being named. Others run it
-// with their own rights.
+// checkTrust refuses root a file that another user may have written: its commands would run as
+// root, and a file in a directory above is found without being named. Others run it with their
+// own rights.
 func checkTrust(f *os.File, path string, who caller) error {
 	if who.uid != 0 {
 		return nil

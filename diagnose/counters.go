@@ -95,8 +95,8 @@ func (cs Counters) Gauge(k kasoku.Key) (Gauge, error) {
 	return g, nil
 }
 
-// Quiet reports whether the focus is followed by time in which no other load
-// step runs, so that what is seen at its end is what the load left.
+// Quiet reports whether no other load step runs in the half second after the focus's step, so
+// that what is seen at the end of the focus is what the load left.
 func (cs Counters) Quiet() bool {
 	if cs.c.Focus.Step == nil {
 		return false
@@ -183,7 +183,7 @@ func findFall(pts []kasoku.Point) (time.Duration, bool) {
 	return 0, false
 }
 
-// nothing says why a series has no usable samples in the focus.
+// nothing reports why a series has no usable samples in the focus.
 func (cs Counters) nothing(k kasoku.Key) error {
 	for _, g := range cs.c.Gaps {
 		if g.Source == k.Source && g.Reason != "" && g.Interval.From < cs.c.Focus.Interval.To &&
@@ -210,9 +210,9 @@ func (cs Counters) sourceName(source string) string {
 	return source
 }
 
-// Cores returns the CPU that a pair of counters took while the focus's load ran,
-// in cores: seconds of user and system time per second. Unlike [Case.Grown] it
-// stays inside the step, as the quiet time after it would water it down.
+// Cores returns the CPU that a pair of counters took while the focus's load ran, in cores:
+// seconds of user and system time per second. Unlike [Counters.Grown] it stays inside the
+// step, as the quiet time after it would dilute the rate.
 func (cs Counters) Cores(source, instance string) (float64, error) {
 	var sum float64
 	for _, name := range [...]string{process.CPUUser, process.CPUSystem} {

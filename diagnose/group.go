@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/compare"
 )
 
-// ErrNoBaseline says that there is nothing to compare a run with.
+// ErrNoBaseline means that there is nothing to compare a run with.
 var ErrNoBaseline = errors.New("there is no baseline to compare with")
 
 // Runs returns the run with those of its group that were observed alike.
@@ -32,8 +32,8 @@ func observedAlike(first *kasoku.Recording, rest []*kasoku.Recording) []*kasoku.
 	return out
 }
 
-// resamples is how often seconds are drawn for a rule: what it says rests on the
-// sides of 95 % intervals only roughly.
+// resamples is the number of bootstrap resamples of a comparison for a rule, which needs the
+// bounds of 95 % intervals only roughly.
 const resamples = 400
 
 // Compared puts the runs of the baseline and of the case side by side. It fails

@@ -47,7 +47,7 @@ func (ls Lines) Said(want func(*kasoku.Message) bool) []Said {
 	return ls.SaidBy(kasoku.MessageApp, want)
 }
 
-// SaidBy is [Case.Said] of another kind of log, such as nginx's error log.
+// SaidBy is [Lines.Said] of another kind of log, such as nginx's error log.
 func (ls Lines) SaidBy(kind string, want func(*kasoku.Message) bool) []Said {
 	var out []Said
 	for i := range ls.c.Messages {
@@ -92,7 +92,7 @@ func (ls Lines) HasAppLog() bool {
 // HasSlowLog reports whether the slow log was read and held statements.
 func (ls Lines) HasSlowLog() bool { return len(ls.c.Queries) > 0 || len(ls.c.Saves) > 0 }
 
-// NoLog says why a log of that kind (accesslog, slowlog, applog) has nothing to
+// NoLog describes why a log of that kind (accesslog, slowlog, applog) has nothing to
 // read: it was not recorded, or the note of its window.
 func (ls Lines) NoLog(kind string) string {
 	name := map[string]string{"accesslog": "access log", "slowlog": "slow log", "applog": "application log"}[kind]

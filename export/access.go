@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// An Access says who may read a page. The zero value lets everybody read who reaches
+// An Access defines who may read a page. The zero value lets everybody read who reaches
 // it; on a loopback address those are the users of this host.
 type Access struct {
 	Token string // that a reader has to send: "Authorization: Bearer TOKEN" (RFC 6750); empty: none

@@ -18,7 +18,7 @@ type Carbon struct {
 	points []graphite.Point
 }
 
-// CarbonOptions say where to.
+// CarbonOptions configure where to.
 type CarbonOptions struct {
 	graphite.Options
 	Prefix string    // of all paths, with dots between its parts; may be empty
@@ -59,7 +59,7 @@ func (c *Carbon) Write(ctx context.Context, values []Value) error {
 // patience is how long the points of a series may wait for room.
 const patience = 30 * time.Second
 
-// why says what keeps the points.
+// why describes what keeps the points.
 func (c *Carbon) why() string {
 	if why := c.sender.Stats().LastError; why != "" {
 		return "the last error: " + why

@@ -91,7 +91,7 @@ func (fs *families) add(v Value) *family {
 	return f
 }
 
-// helpOf says what a family is, in one line.
+// helpOf describes what a family is, in one line.
 func helpOf(v *Value) string {
 	what := "Value"
 	if v.Kind == kasoku.Counter {
@@ -178,7 +178,7 @@ func NewPage(host string, start time.Time, stale time.Duration, sources []string
 	return p
 }
 
-// Seen says that a source has answered. What it said before is no longer shown.
+// Seen reports that a source has answered. What it said before is no longer shown.
 func (p *Page) Seen(source string, at time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

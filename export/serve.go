@@ -94,7 +94,7 @@ func (p *RunPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Flushed is an output after whose writes flush is called, and at whose end end is.
+// Flushed returns an output that calls flush after each Write, and end at Close.
 func Flushed(out Output, flush, end func() error) Output { return &flushed{out, flush, end} }
 
 type flushed struct {

@@ -28,7 +28,7 @@ type FillLine struct {
 	Value Text
 }
 
-// FillOptions say what has places to fill in.
+// FillOptions configure what has places to fill in.
 type FillOptions struct {
 	URL    string
 	Header http.Header
@@ -94,7 +94,7 @@ func hasPlaces(s string) bool { return strings.Contains(s, "{{") }
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
-// wrapIn says where a variable is wrong.
+// wrapIn describes where a variable is wrong.
 func wrapIn(what string, err error) error {
 	if v := (*VariableError)(nil); errors.As(err, &v) {
 		v.In = what
@@ -102,7 +102,7 @@ func wrapIn(what string, err error) error {
 	return err
 }
 
-// A VariableError says what is wrong with a {{…}} of a target.
+// A VariableError reports what is wrong with a {{…}} of a target.
 type VariableError struct {
 	In     string // "URL", "header X-Id", "body"
 	Line   int    // of the body, from 1; 0 elsewhere
@@ -119,7 +119,7 @@ func (e *VariableError) Error() string {
 	return fmt.Sprintf("%s: bad variable %q: %s", where, e.Text, e.Reason)
 }
 
-// Hint says how to send the text as it is.
+// Hint returns how to send the text as it is.
 func (e *VariableError) Hint() string { return "--no-variables sends {{…}} as it is" }
 
 // A Text is text with places to fill in. The zero value is empty.

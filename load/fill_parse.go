@@ -170,7 +170,7 @@ func (p *placeParser) fill(s string, where spot) (fillFunc, error) {
 	return nil, unknownVariable(name)
 }
 
-// unknownVariable says what a place can be, and when its name is right, how it
+// unknownVariable reports what a place can be, and when its name is right, how it
 // goes on.
 func unknownVariable(name string) error {
 	names := make([]string, len(variables))

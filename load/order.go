@@ -9,7 +9,7 @@ import (
 // again: 256 KiB.
 const maxRound = 1 << 16
 
-// An Order says which target each request goes to: in turn, each as often as
+// An Order defines which target each request goes to: in turn, each as often as
 // its weight says, and spread evenly. It is immutable and safe for concurrent use.
 type Order struct {
 	n    uint64
@@ -19,8 +19,8 @@ type Order struct {
 // NewOrder returns the order of the targets of a plan that is valid.
 //
 // Weights are spread as nginx's smooth weighted round robin spreads them: with 5,
-// 1 and 1 the order is a a b a c a a. So the requests to one target never come
-// in a row when others could stand between.
+// 1 and 1 the order is a a b a c a a, so the requests to one target do not come in
+// one burst.
 func NewOrder(targets []Target) *Order {
 	o := &Order{n: uint64(len(targets))}
 	weights, round, err := reduceWeights(targets)

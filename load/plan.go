@@ -41,7 +41,7 @@ func (t Target) Name() string {
 	return t.Method + " " + path
 }
 
-// A Plan says what to send and when. [NewOrder] says which target request n goes to.
+// A Plan is what to send and when. [NewOrder] says which target request n goes to.
 type Plan struct {
 	Schedule Schedule
 	Targets  []Target
@@ -72,8 +72,8 @@ var (
 	ErrNoSchedule = errors.New("plan: no schedule")
 )
 
-// Validate reports what is missing, think times that are upside down, and
-// weights whose round would be too long.
+// Validate reports what is missing, a ThinkMin above ThinkMax, and weights whose
+// round would be too long.
 func (p Plan) Validate() error {
 	if p.Schedule == nil {
 		return ErrNoSchedule
@@ -151,8 +151,8 @@ type Engine interface {
 	Run(ctx context.Context, p Plan, start time.Time, sink Sink) (kasoku.LoadSummary, error)
 }
 
-// Tee returns a sink that hands every batch to all the sinks, in order; a lone
-// sink is its own.
+// Tee returns a sink that hands every batch to all the sinks, in order. It returns a
+// single sink as it is.
 func Tee(sinks ...Sink) Sink {
 	if len(sinks) == 1 {
 		return sinks[0]

@@ -96,9 +96,9 @@ func (r *Recorder) count(hits []Hit) (full bool) {
 	return len(r.open.slots) > maxSlots
 }
 
-// Named counts one hit under a name of its own, whatever the plan's targets are. It is
-// for who learns only with a request what it is called. Names are as bounded as those
-// of a plan. It does not keep h.
+// Named counts one hit under a name of its own, whatever the plan's targets are: for
+// callers that know a request's name only when they send it. Names are as bounded as
+// those of a plan. It does not keep h.
 func (r *Recorder) Named(name string, h *Hit) {
 	if r.countNamed(name, h) {
 		r.settleNow()

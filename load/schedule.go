@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// A Schedule says when each request of a load is due, and to which step it
+// A Schedule defines when each request of a load is due, and to which step it
 // belongs. It is immutable and safe for concurrent use.
 type Schedule interface {
 	// Arrivals returns the due times from the first request on. Each call gives

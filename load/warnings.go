@@ -39,7 +39,7 @@ const (
 	busyAfter = 100 * time.Millisecond
 )
 
-// Warnings says what about the generator spoils the figures of a load: it was
+// Warnings describes what about the generator spoils the figures of a load: it was
 // late, out of CPU, at its cap of requests in flight, out of descriptors or
 // ports, or it was stopped early. Each says by how much.
 func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
@@ -77,7 +77,7 @@ func Warnings(s kasoku.LoadSummary, t *kasoku.Tally) []kasoku.Warning {
 	return out
 }
 
-// ResultsWarning says that a load waited for its results to be written; nothing
+// ResultsWarning reports that a load waited for its results to be written; nothing
 // when it did not. What waits holds up the threads that send, so requests were
 // late, which their latency includes.
 func ResultsWarning(held time.Duration) []kasoku.Warning {
@@ -90,7 +90,7 @@ func ResultsWarning(held time.Duration) []kasoku.Warning {
 	}}
 }
 
-// capText says that a cap on requests in flight was reached, and what to do about
+// capText reports that a cap on requests in flight was reached, and what to do about
 // it. One that is all that the generator has descriptors for is the generator's fault.
 func capText(most int) (code, text, hint string) {
 	if most == MaxInFlight() && most < DefaultMaxInFlight {
@@ -132,7 +132,7 @@ func isLate(t *kasoku.Tally, q float64, floor time.Duration) bool {
 	return delay > floor && float64(delay) > lateShare*float64(t.Latency.Quantile(q))
 }
 
-// busyNote says how much CPU the generator used when it was near all that it could
+// busyNote describes how much CPU the generator used when it was near all that it could
 // have; else it is empty. An engine with threads of its own sends with no more
 // cores than it has threads; the rest of the process may fill another, so
 // that counts only where requests could have gone out sooner.

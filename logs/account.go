@@ -68,7 +68,7 @@ func (a *Account) Add(o *Account) {
 	a.Bad = append(a.Bad, o.Bad[:min(len(o.Bad), MaxBad-len(a.Bad))]...)
 }
 
-// CutNote says how many lines were cut, nothing when none was.
+// CutNote describes how many lines were cut, nothing when none was.
 func (a *Account) CutNote() string {
 	switch a.Cut {
 	case 0:
@@ -85,7 +85,7 @@ func (a *Account) Window(kind, format string, src *lines.Window, notes ...string
 	return a.Describe(kind, format, src.Files(), append([]string{src.Note()}, notes...)...)
 }
 
-// Describe describes what was read from the parts of files, oldest first.
+// Describe returns what was read from the parts of files, oldest first.
 func (a *Account) Describe(kind, format string, files []lines.Segment, notes ...string) kasoku.LogWindow {
 	w := kasoku.LogWindow{
 		Kind: kind, Format: format,

@@ -11,7 +11,7 @@ import (
 // A Deadlock is what InnoDB reports of the last one that it found.
 type Deadlock struct {
 	Ago        time.Duration // before the answer; whole seconds
-	Table      string        // schema.table of the lock that the one waited for which was rolled back, else of the first
+	Table      string        // schema.table of the lock that the victim waited for, else of one that another transaction did
 	Indexes    []string      // of the locks that were waited for
 	Statements []string      // as they were sent, of the one that was rolled back last
 }

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Settings say what the slow log shall hold. The zero value is every statement,
+// Settings is what the slow log shall hold. The zero value is every statement,
 // as short as the server can write it.
 type Settings struct {
 	LongQueryTime time.Duration // statements that take at least this long; 0: all
 	Table         bool          // in mysql.slow_log, too
-	Sample        int           // MariaDB: each so many-th statement that the server begins; below 2: all
+	Sample        int           // MariaDB: one of so many statements that the server begins; below 2: all
 	Extra         bool          // MariaDB: query plan and InnoDB figures; MySQL: log_slow_extra
 }
 
@@ -49,8 +49,8 @@ func (s *SlowLog) Plan(ctx context.Context) (Plan, error) {
 }
 
 // Burdens reports whether sessions that begin while the log is as wanted go on writing
-// to it afterwards: it was on before, which these variables are of, and with values
-// that are not as wanted and that sessions copy.
+// to it afterwards. They do when the log was on before, as the variables of that time
+// say, and when values that sessions copy are to be changed.
 func (s *SlowLog) Burdens(before map[string]string) bool {
 	plan := planSlowLog(s.r.Flavor(), before, s.want)
 	return sameValue(before["slow_query_log"], "ON") && len(Copied(plan.Changes)) > 0

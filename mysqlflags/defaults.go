@@ -18,7 +18,7 @@ const maxInclude = 10
 // maxFile is the size above which a file is no option file.
 const maxFile = 1 << 20
 
-// Defaults is what option files say about connecting. Empty fields were not said.
+// Defaults is what option files say about connecting. Empty fields were not given.
 type Defaults struct {
 	User     string
 	Password *string // nil when none is given; it may be given as empty
@@ -75,7 +75,7 @@ func ReadDefaults(path string) (Defaults, error) {
 }
 
 // ReadDSN returns the address of the server that an option file names, and the notes
-// of its [Defaults]: a server may be another one than was meant for what was left out.
+// of its [Defaults]: what was left out of the file may have named another server.
 func ReadDSN(path string) (dsn string, notes []string, err error) {
 	d, err := ReadDefaults(path)
 	if err != nil {

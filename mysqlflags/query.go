@@ -33,9 +33,9 @@ type row map[string]*string
 // [QueryMap.Scan]. A result with exactly the columns Variable_name and Value is
 // one row whose columns are the variables.
 //
-// The status of a replica is had in the words of any age: SHOW SLAVE STATUS is sent
-// as SHOW REPLICA STATUS to a server that does not understand it, and the other way
-// round, and the rows have each column by its old name and by its new one.
+// The status of a replica may be asked for in old words or in new ones: SHOW SLAVE
+// STATUS is sent as SHOW REPLICA STATUS to a server that does not understand it, and
+// the other way round, and the rows have each column by its old name and its new one.
 func Query(db *sql.DB, query string, args ...any) *QueryMap {
 	return QueryContext(context.Background(), db, query, args...)
 }
@@ -129,10 +129,9 @@ var ErrNoRows = errors.New("no sql result")
 // name; case does not matter; the tag "-" leaves a field out. Strings, numbers,
 // bools (yes, on, true and 1 are true), [Bool], []byte, those with a method Scan such
 // as sql.NullInt64, and pointers to them are filled. A column that a field wants and
-// the rows lack is an error, unless the field is a pointer or its tag says
+// the rows lack is a [*MissingError], unless the field is a pointer or its tag says
 // `mysqlvar:"NAME,optional"`; it is zero then. NULL is nil in a pointer and the zero
-// value elsewhere.
-// A number that does not fit is an error.
+// value elsewhere. A number that does not fit is an error.
 func (q *QueryMap) Scan(dest any) error {
 	if q.err != nil {
 		return q.err

@@ -113,7 +113,7 @@ func decodeStruct(r, folded row, v reflect.Value) error {
 	return nil
 }
 
-// A MissingError says that a result lacks a column that a field wants.
+// A MissingError reports that a result lacks a column that a field wants.
 type MissingError struct {
 	Column string
 	Field  string // Type.Field
@@ -124,7 +124,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the result has no %q for %s", e.Column, e.Field)
 }
 
-// Hint says how to allow it.
+// Hint returns how to allow it.
 func (e *MissingError) Hint() string {
 	return `make the field a pointer, or tag it "NAME,optional", if the column is optional`
 }

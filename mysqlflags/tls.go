@@ -28,8 +28,8 @@ const sslOn = "ON"
 
 const tlsHint = "ssl-mode is DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY; ssl-ca, ssl-cert and ssl-key are PEM files"
 
-// TLS says how a connection is encrypted. The zero value is not at all, as the
-// driver does by itself.
+// TLS defines how a connection is encrypted. The zero value is no TLS, the driver's
+// own default.
 //
 // An authority alone means [SSLVerifyCA], a certificate alone [SSLRequired].
 type TLS struct {
@@ -38,7 +38,7 @@ type TLS struct {
 	Cert string // path of the client's certificate
 	Key  string // path of its key
 
-	noVerify bool // the last word on the name in the certificate was not to ask for it
+	noVerify bool // the last option about the name in the certificate was not to verify it
 }
 
 // override returns t with what top says in its place. The option ssl on top takes

@@ -49,16 +49,16 @@ type Source interface {
 	Collect(ctx context.Context, f *kasoku.Frame) error
 }
 
-// An EventSource is a Source that sees things happen. Events is called after
-// each Collect, failed or not, by the same goroutine, and returns what is new. An
-// event without a time gets that of the read. The slice is the caller's.
+// An EventSource is a Source that also observes events. Events is called after each
+// Collect, failed or not, by the same goroutine, and returns those that are new. An event
+// without a time gets the time of the read. The caller owns the slice.
 type EventSource interface {
 	Source
 	Events() []kasoku.Event
 }
 
-// A WarningSource is a Source that may have to leave something out. Warnings is
-// called after the last Collect.
+// A WarningSource is a Source that may leave something out. Warnings is called after the
+// last Collect.
 type WarningSource interface {
 	Source
 	Warnings() []kasoku.Warning
@@ -76,7 +76,7 @@ type Sink interface {
 	Event(kasoku.Event) error
 }
 
-// Options say what to sample, and how often.
+// Options configure what is sampled, and how often.
 type Options struct {
 	Host     string        // name of this host, for frames, gaps and events
 	Interval time.Duration // between ticks; 0 means DefaultInterval

@@ -19,8 +19,8 @@ type item struct {
 }
 
 // A queue hands items to one reader and never blocks who adds: the ticker must
-// not wait for a disk. It cannot grow without end, because a worker has two
-// frames and the ticker adds at most one miss for each worker a tick.
+// not wait for a disk. While the reader stalls it grows by at most one miss for
+// each worker a tick, because a worker has only two frames.
 type queue struct {
 	ready chan struct{} // holds one token when items may be there
 

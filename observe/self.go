@@ -19,9 +19,9 @@ import (
 // this process, cost.
 const SelfName = "self"
 
-// self is the source "self": cpu.user, cpu.system, rss and pid of this process; the
-// lateness of the tick; how far the wall clock has moved against the run's clock
-// since the start; and the CPU time of each source, and of the sink, so far.
+// self is the source "self": cpu.user, cpu.system, rss, pid and disk I/O of this process; the
+// lateness of the tick; how far the wall clock has moved against the run's clock since the
+// start; and the CPU time of each source, and of the sink, so far.
 type self struct {
 	statm *os.File // nil when there is no procfs
 	io    *os.File // nil when the kernel does not count it

@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// ErrNoEdit says that a finding proposes nothing that kasoku can do by itself.
+// ErrNoEdit means that a finding proposes nothing that kasoku can do by itself.
 var ErrNoEdit = errors.New("it takes a person")
 
 // Edits returns what kasoku can do of a finding's fixes without a restart, of the
@@ -80,8 +80,8 @@ func changeOf(e kasoku.Edit, schema string, vars map[string]string) (mysql.Chang
 	return mysql.Changed{}, fmt.Errorf("a change of %s: %w", e.Kind, ErrNoEdit)
 }
 
-// IndexNamed returns which index of which table a statement makes or drops; schema is
-// empty when the statement does not say it. Of several it is the last.
+// IndexNamed returns which index of which table a statement makes or drops; schema is empty
+// when the statement does not name it. Where a statement names several indexes it is the last.
 func IndexNamed(statement string) (schema, table, index string) {
 	l := sqlshape.NewLexer([]byte(statement))
 	name := func() (first, second string) {

@@ -15,7 +15,7 @@ import (
 // Source: nginx, ngx_core_module, error_log; without a level it is error.
 var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
 
-// levelNote says what nginx leaves out of an error log, by the configuration in
+// levelNote describes what nginx leaves out of an error log, by the configuration in
 // force; empty when it is nothing, or when no directive names the log.
 func levelNote(configs []kasoku.Config, path string) string {
 	warn := slices.Index(errorLevels, "warn")

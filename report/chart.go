@@ -40,7 +40,7 @@ type LaneMark struct {
 	Row      int
 }
 
-// A Form says how a series is drawn.
+// A Form defines how a series is drawn.
 type Form string
 
 // The forms.
@@ -158,7 +158,7 @@ func (t *Timeline) Ticks() []Tick {
 	return out
 }
 
-// Legend says how a timeline of text is to be read when each of its characters
+// Legend describes how a timeline of text is to be read when each of its characters
 // stands for some columns.
 func (t *Timeline) Legend(columns int) string {
 	s := unit.Exact(time.Duration(t.Seconds) * time.Second)
@@ -171,7 +171,7 @@ func (t *Timeline) Legend(columns int) string {
 // SecondsText prints a time on the run's clock: 30 s.
 func SecondsText(at float64) string { return unit.Plain(math.Round(at)) + " s" }
 
-// Peaks prints the peak of each series.
+// Peaks sets the Peak of each series, printed as the readout prints values.
 func (c *Chart) Peaks() {
 	for i := range c.Series {
 		s := &c.Series[i]

@@ -18,7 +18,7 @@ type Finding struct {
 	Impact     string  // 69.5 %
 	ImpactOf   string  // of requests
 	Shared     bool    // the share is also that of an earlier finding
-	Explained  string  // "by 1, POOL-01", with which it goes; empty when no earlier finding explains it
+	Explained  string  // "by 1, POOL-01", with which it goes; empty when no finding explains it
 	Estimate   bool
 	Requests   bool // the share is of requests rather than of latency
 	Risk       string

@@ -54,7 +54,7 @@ var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|: |\. |$)`)
 // names are words that keep their small letter.
 var names = regexp.MustCompile(`^(?:mysql|epollhttp|nethttp)`)
 
-// FailuresOf says how many requests the benchmark counted as failed: 12 of 4,600 failed.
+// FailuresOf describes how many requests the benchmark counted as failed: 12 of 4,600 failed.
 func FailuresOf(s *kasoku.Score) string {
 	return unit.Count(int(s.Failures)) + " of " + unit.Count(int(max(s.Requests, s.Failures))) + " failed"
 }
@@ -94,7 +94,7 @@ func FooterOf(o Options, version string) string {
 // up.
 const MostRows = 10
 
-// LeftOut says what a table does not show: 8 more, 4.2 % of time.
+// LeftOut describes what a table does not show: 8 more, 4.2 % of time.
 func LeftOut(n int, share float64, of string) string {
 	return unit.Count(n) + " more, " + unit.Percent(share) + " of " + of
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/wire/whisper"
 )
 
-// CarbonOptions say how to run a private carbon-cache or go-carbon.
+// CarbonOptions configure how to run a private carbon-cache or go-carbon.
 type CarbonOptions struct {
 	// Dir is where everything goes. Empty: a temporary one, removed when the server
 	// stops.

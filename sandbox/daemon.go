@@ -69,7 +69,7 @@ func (d *Daemon) launch(ctx context.Context, configure func() (daemonSpec, error
 	}
 }
 
-// A daemonSpec says how to run a server in the foreground.
+// A daemonSpec defines how to run a server in the foreground.
 type daemonSpec struct {
 	path    string
 	args    []string
@@ -124,7 +124,7 @@ func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)
 	return nil
 }
 
-// says reports whether a console holds a text; each holds the empty one.
+// says prints whether a console holds a text; each holds the empty one.
 func says(console, text string) bool {
 	if text == "" {
 		return true

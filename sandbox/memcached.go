@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// MemcachedOptions say how to run a private memcached.
+// MemcachedOptions configure how to run a private memcached.
 type MemcachedOptions struct {
 	Port int // on 127.0.0.1; 0 takes a free one
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
-// NginxOptions say how to run a private nginx.
+// NginxOptions configure how to run a private nginx.
 type NginxOptions struct {
 	// Dir is the prefix: logs, pid file and temporary files go there. Empty: a
 	// temporary one, removed when the server stops.

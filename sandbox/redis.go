@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// RedisOptions say how to run a private Redis.
+// RedisOptions configure how to run a private Redis.
 type RedisOptions struct {
 	// Dir is where everything goes. Empty: a temporary one, removed when the server
 	// stops.

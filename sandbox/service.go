@@ -44,7 +44,7 @@ const startLimit = 90 * time.Second
 // stopLimit is how long a server may take to shut down before it is killed.
 const stopLimit = 60 * time.Second
 
-// Options say how to run a server. The zero value is a server in a temporary
+// Options configure how to run a server. The zero value is a server in a temporary
 // directory on a free port.
 type Options struct {
 	// Dir holds the data and the logs. A directory with data in it is used as

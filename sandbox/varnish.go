@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// VarnishOptions say how to run a private Varnish.
+// VarnishOptions configure how to run a private Varnish.
 type VarnishOptions struct {
 	// Dir is where everything goes; it is also the name of the instance, for
 	// varnishstat -n. Empty: a temporary one, removed when the server stops.

@@ -29,8 +29,8 @@ const Extension = ".kasoku"
 // in a private copy. The file of a run that is being recorded is read as it is
 // at this moment, with state Running.
 //
-// The error is [ErrNotRun], [ErrNewer] or one of the file system; a damaged file
-// gives what can be read of it, and Recording.Damage names the rest.
+// The error is [ErrNotFound], [ErrNotRun], [ErrNewer] or one of the file system; a
+// damaged file gives what can be read of it, and Recording.Damage names the rest.
 func Open(path string) (*kasoku.Recording, error) {
 	s, err := currentSchema()
 	if err != nil {
@@ -170,7 +170,7 @@ func (o opener) read(path string, f found) (*kasoku.Recording, error) {
 	return o.readWith(path, immutable, closed) // a medium without locks
 }
 
-// A condition says whether somebody is recording into a file.
+// A condition is whether somebody is recording into a file.
 type condition bool
 
 const (

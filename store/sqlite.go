@@ -107,8 +107,8 @@ func pragmas(m mode) []string {
 }
 
 // checkpointBytes is how large the write-ahead log grows before its pages are
-// moved into the file and it begins anew: some five minutes of recording. Each time
-// waits for the disk twice, for 4 MB to be written.
+// moved into the file and it begins anew: some minutes of recording. Each time
+// waits for the disk twice, for 4 MiB to be written.
 const checkpointBytes = 4 << 20
 
 // inTx runs do in one transaction.

@@ -2,8 +2,8 @@ package store
 
 import "github.com/kasoku/kasoku"
 
-// The tables of what the logs were boiled down to, and the raw samples that are
-// kept apart from them.
+// The tables of what was read from the logs, and the raw samples that are kept apart
+// from them.
 
 func logTable() table[kasoku.LogWindow] {
 	return tableOf("log_window", func(v *kasoku.LogWindow) []column {

@@ -20,11 +20,11 @@ import (
 
 // A Writer records one run into its file. It is safe for concurrent use.
 //
-// Frame, Gap and Event are committed before they return. The Save methods
-// replace what was saved before; they may be called while the run goes on.
+// Frame, Gap and Event are committed before they return. [Save] and the Save
+// methods replace what was saved before; they may be called while the run goes on.
 // An error of any method leaves what was written before as it was, and later
-// calls may succeed: a disk that was full may have been cleared. SaveChanges,
-// SaveWarnings and Finish succeed when there is no more room for anything else.
+// calls may succeed: a disk that was full may have been cleared. Save of changes or
+// warnings, and Finish, succeed when there is no more room for anything else.
 type Writer struct {
 	path string
 
@@ -155,7 +155,7 @@ func withLogs(path string) []string {
 	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
 }
 
-// errForeign says that somebody else has put a file where one of a run was made.
+// errForeign means that somebody else has put a file where one of a run was made.
 var errForeign = errors.New("another user's file has taken its name")
 
 // checkOwn returns an error when a run file that was just made, or its log, is not

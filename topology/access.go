@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// A Who is the user who asks.
+// A Who is the user as whom this process runs.
 type Who struct {
 	Name   string
 	UID    int
@@ -42,8 +42,8 @@ func Me() Who {
 	return w
 }
 
-// A FileRight says whether a file can be read and, when not, why and what would
-// grant it.
+// A FileRight says whether a file can be read and, when not, the reason and the commands that
+// would grant it.
 type FileRight struct {
 	Path    string
 	Read    bool
@@ -134,7 +134,7 @@ func (s step) needs() fs.FileMode {
 	return 4
 }
 
-// explain says what refuses and what would help: a group that may read already,
+// explain describes what refuses and what would help: a group that may read already,
 // else an access control list.
 func (f *FileRight) explain(refused []step, who Who) {
 	if len(refused) == 0 {
@@ -184,8 +184,8 @@ func userName(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// FreeBytes returns how much an ordinary user may still write where a path lies,
-// or would lie.
+// FreeBytes returns how many bytes an ordinary user may still write to the file system on
+// which a path lies, or would lie.
 func FreeBytes(path string) (uint64, error) {
 	for {
 		var st unix.Statfs_t

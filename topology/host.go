@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Host says what the kernel of this host lets be seen.
+// A Host describes what the kernel of this host lets this process see.
 type Host struct {
 	Synced     bool          // a time service keeps the clock
 	ClockError time.Duration // the most that it may be off; 0 when not known

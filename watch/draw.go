@@ -131,7 +131,7 @@ func (c *canvas) beside(other *canvas, at int) {
 	}
 }
 
-// pad sets a text right in n cells.
+// padLeft sets a text right in n cells.
 func padLeft(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-terminal.Width(s))) + s
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/kasoku/kasoku/logs/join"
 )
 
-// A Form says how well the times of statements are known.
+// A Form defines how well the times of statements are known.
 type Form int
 
 // The forms of a slow log.

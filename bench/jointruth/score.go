@@ -16,7 +16,7 @@ const (
 	leastProbed = 5 // of a probe, which has a dozen requests
 )
 
-// Figures say how right a join is.
+// Figures define how right a join is.
 type Figures struct {
 	True, Claimed, Right int // pairs
 	High, HighRight      int // of the claimed

@@ -12,7 +12,7 @@ const settling = time.Second
 // burstGap is the time between two arrivals below which they came together.
 const burstGap = 10 * time.Microsecond
 
-// A pacing says how evenly requests came to a server.
+// A pacing defines how evenly requests came to a server.
 //
 // Deviations are from the grid on which one request comes each 1/rate seconds.
 // Where the grid begins is chosen so that the median arrival is on it: a constant

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinkOptions say how a [sink] answers.
+// sinkOptions configure how a [sink] answers.
 type sinkOptions struct {
 	addr    netip.AddrPort
 	body    int           // bytes

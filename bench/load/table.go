@@ -84,7 +84,7 @@ func (g *goal) met() bool {
 	return math.IsNaN(g.must) || g.measured() && g.holds(g.must) || !g.measured() && g.why != ""
 }
 
-// verdict says whether must and aim are reached.
+// verdict reports whether must and aim are reached.
 func (g *goal) verdict() string {
 	switch {
 	case !g.measured() && g.why != "":

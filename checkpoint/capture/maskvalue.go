@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/secret"
 )
 
-// until says where a value ends that is not in quotes.
+// until defines where a value ends that is not in quotes.
 type until int
 
 const (
@@ -111,7 +111,7 @@ func nextName(line string, from int) (start, end int) {
 var namesSecret = lazyregexp.New(`(?i)^[+\- ]*(?:-\s+)?["']?(?:name|key)["']?\s*:\s*["']?[\w.-]*` + secretPart +
 	`[\w.-]*["']?,?\s*$`)
 
-// ends says where a value ends whose name stands at [start, end): quote is the one
+// ends describes where a value ends whose name stands at [start, end): quote is the one
 // around name and value, 0 without.
 func (m *masker) ends(line string, start, end int) (how until, quote byte) {
 	before := strings.TrimRight(line[:start], "-")

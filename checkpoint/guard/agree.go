@@ -8,11 +8,11 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// exclusive are the values that decide what all recordings of a server get: the others
-// are the same for each of them.
+// exclusive are the values that two recordings may want to differ: the server has one for
+// all of them. The other values are the same for each recording.
 var exclusive = []string{"log_slow_rate_limit"}
 
-// A DisagreeError says that a recording which goes on needs another value than is wanted
+// A DisagreeError reports that a recording which goes on needs another value than is wanted
 // now: to change it would make untrue what that one says of itself.
 type DisagreeError struct {
 	Name      string
@@ -25,7 +25,7 @@ func (e *DisagreeError) Error() string {
 	return fmt.Sprintf("%s is %s for another recording (pid %d), and %s is wanted", e.Name, e.Is, e.PID, e.Wants)
 }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *DisagreeError) Hint() string {
 	return "wait until that recording has ended, or record with the same --mysql-sample (kasoku.toml: sample in [mysql])"
 }
@@ -44,8 +44,8 @@ func (h *Hold) Check(ctx context.Context, p Planner) error {
 	})
 }
 
-// agrees returns a [*DisagreeError] when a plan changes a value that decides what a living
-// recording gets which needs something of the same plan.
+// agrees returns a [*DisagreeError] when a plan changes an exclusive value while another
+// living recording needs something of the same plan.
 func (j *Journal) agrees(me *Holder, plan mysql.Plan) error {
 	for _, c := range plan.Changes {
 		if !slices.Contains(exclusive, c.Name) {

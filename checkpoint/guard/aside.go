@@ -30,7 +30,7 @@ const (
 	mostChanges = 10_000
 )
 
-// errForeign says that what lies in a journal's place is none.
+// errForeign means that what lies in a journal's place is none.
 var errForeign = errors.New("it is none of kasoku's journals")
 
 // read returns the text of a journal. It follows no link, waits for no pipe and

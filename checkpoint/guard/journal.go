@@ -130,7 +130,7 @@ func keptFor(by *Holder) string {
 	return fmt.Sprintf("kept on for another run (pid %d), which puts it back", by.PID)
 }
 
-// renew says that the server was restarted: what was changed is gone by itself.
+// renew reports that the server was restarted: what was changed is gone by itself.
 func (j *Journal) renew(now mysql.Epoch) {
 	j.Epoch, j.Opened = now, nil
 	for i := range j.Changes {
@@ -294,7 +294,7 @@ type placeError struct{ err error }
 func (e *placeError) Error() string { return "journal: " + e.err.Error() }
 func (e *placeError) Unwrap() error { return e.err }
 
-// Hint says how to name another place.
+// Hint returns how to name another place.
 func (e *placeError) Hint() string {
 	return "name a directory that you may write to: KASOKU_STATE=/a/directory/of/yours"
 }

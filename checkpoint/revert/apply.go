@@ -70,7 +70,7 @@ func (p *Plan) Apply(ctx context.Context, db *sql.DB) []Outcome {
 }
 
 // write replaces the file, or makes one that is gone. Mode and owner are those of the
-// present file; a run says neither who owns a file nor that more may be done with it.
+// present file: a run decides neither who owns a file nor that others may do more with it.
 func (f *File) write() (err error) {
 	p, err := openPlace(f.target)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/kasoku/kasoku/compare"
 )
 
-// Options says what may be put back.
+// Options configure what may be put back.
 type Options struct {
 	Host string   // this machine; texts of others are left out
 	Only []string // paths or tables, or ends of paths; none: all

@@ -154,7 +154,7 @@ type series struct {
 	points      []graphite.Point
 }
 
-// place says what a target is: ok is false for none of this kind.
+// place describes what a target is: ok is false for none of this kind.
 func (k kind) place(target, host string) (s series, ok bool) {
 	rest, ok := strings.CutPrefix(target, "carbon."+k.tree+".")
 	if !ok {

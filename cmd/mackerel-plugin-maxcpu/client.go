@@ -92,7 +92,7 @@ func (c client) answers() bool {
 	return errors.Join(conn.hello(answerIn), conn.close()) == nil
 }
 
-// canStart says why a sampler would not start: it has no output of its own.
+// canStart reports why a sampler would not start: it has no output of its own.
 func (c client) canStart() error {
 	read, end, err := statReader()
 	if err != nil {

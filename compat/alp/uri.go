@@ -15,7 +15,7 @@ var plainPath = func() (set [256]bool) {
 	return set
 }()
 
-// A keyRule says what of a URI makes the name of a class.
+// A keyRule is what of a URI makes the name of a class.
 type keyRule struct {
 	query        bool // with the query string, its keys sorted
 	ignoreValues bool // and xxx for its values

@@ -12,10 +12,10 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
-// A converter turns general logs and raw statements into the slow log that
-// pt-query-digest makes of them in its mind: no times, and every command but Query
-// an administrator command. It writes where an event lies in its file as the number
-// of its connection, since that is written nowhere else.
+// A converter turns general logs and raw statements into slow logs that have of them what
+// pt-query-digest sees: no times, and every command but Query an administrator command. It
+// writes where an event lies in its file as the number of its connection, since that is written
+// nowhere else.
 type converter struct {
 	w     *bufio.Writer
 	event []byte // the statement that may go on in the next line

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// distillStatement says in a few words what a statement does: its verbs and tables, such as
+// distillStatement describes in a few words what a statement does: its verbs and tables, such as
 // "UPDATE SELECT items orders".
 func distillStatement(sql string) string {
 	if s, ok := distillAdmin(sql); ok {

@@ -41,7 +41,7 @@ const (
 // allSections are those of a report, in order.
 var allSections = []string{"rusage", "date", "hostname", "files", "header", "profile", "query_report", "prepared"}
 
-// A limit says how many classes are reported: a share of the whole, a number, or
+// A limit defines how many classes are reported: a share of the whole, a number, or
 // whichever comes first.
 type limit struct {
 	percent, count int // 0 is not asked for
@@ -49,7 +49,7 @@ type limit struct {
 
 var defaultLimit = limit{95, 20}
 
-// An outlier says which rare but slow classes are reported beside.
+// An outlier defines which rare but slow classes are reported beside.
 type outlier struct {
 	attr  string
 	p95   float64
@@ -388,7 +388,7 @@ func (o *options) explainWhy(d *digest) bool {
 	return n < o.expected[0] || n > o.expected[1]
 }
 
-// choose says which classes of the grouping with this number are reported, and why. A
+// choose describes which classes of the grouping with this number are reported, and why. A
 // share is one of the sum of the attribute, whatever figure of it the classes are
 // ranked by.
 func (o *options) choose(d *digest, grouping int) {

@@ -14,9 +14,10 @@ const (
 	// loopFrom is how many times a class of statements comes on one connection in one
 	// request where a program loops.
 	loopFrom = 5
-	// lookupsFrom is how many statements a request on average is looked for a list for.
+	// lookupsFrom is from how many calls in a request on average the list that drives a class
+	// of lookups is looked for.
 	lookupsFrom = 2
-	// listsTo is the most statements a request of a class whose rows are looped over.
+	// listsTo is how many calls in a request a class may have at most to be such a list.
 	listsTo = 3
 	// leastCorrelation and the slopes are where rows and lookups go together. The slope
 	// of a plain loop is 1; one with a condition is less, one that looks up several
@@ -129,7 +130,7 @@ func (c *count) callers(endpoint int) []kasoku.Caller {
 	return out
 }
 
-// caller says how often a class came in the slots. ok is false when as many come
+// caller describes how often a class came in the slots. ok is false when as many come
 // while nothing is asked.
 func (c *count) caller(id string, slots []int, total int, length float64) (x kasoku.Caller, ok bool) {
 	n := float64(len(slots))
@@ -258,7 +259,7 @@ func (c *count) classes(callers []kasoku.Caller) []kasoku.Query {
 	return out
 }
 
-// setShares says which part of the statements of a class that the requests issued is an
+// setShares sets which part of the statements of a class that the requests issued is an
 // endpoint's.
 func setShares(callers []kasoku.Caller) {
 	all := map[string]float64{}

@@ -11,7 +11,7 @@ import (
 // Partial is the code of the warning that the log does not hold all statements.
 const Partial = "slow-log-partial"
 
-// Sentence says what a probe found of a caller; name is that of the statements:
+// Sentence describes what a probe found of a caller; name is that of the statements:
 // "GET /x runs Q 17.0 times per request (probe, 12 requests, 5–30)".
 func Sentence(x *kasoku.Caller, name string) string {
 	if x.Class != kasoku.CallerConfirmed {
@@ -25,7 +25,7 @@ func Sentence(x *kasoku.Caller, name string) string {
 		unit.Counted(x.Requests, "request", "requests"), spread)
 }
 
-// warn says what is to be known of the counts.
+// warn describes what is to be known of the counts.
 func (r *Result) warn() {
 	// Fewer than 20 prove nothing; a tenth is more than what is on its way into the
 	// log. NaN compares as false.

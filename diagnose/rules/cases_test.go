@@ -140,7 +140,7 @@ func TestEveryRuleHasKeptRuns(t *testing.T) {
 	}
 }
 
-// lacking says which cases a rule lacks, nothing when it has all.
+// lacking describes which cases a rule lacks, nothing when it has all.
 func lacking(id string, runs []kept) string {
 	count := map[string]int{}
 	servers := map[string]bool{}

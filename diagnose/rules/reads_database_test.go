@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
 
-// databaseReads says what databaseRules read; false for other rules.
+// databaseReads describes what databaseRules read; false for other rules.
 func databaseReads(id string) (extract.Keys, bool) {
 	keys := func(source string, names ...string) (out []kasoku.Key) {
 		for _, n := range names {

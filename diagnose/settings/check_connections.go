@@ -157,7 +157,7 @@ func (s *state) namedHosts() []string {
 	return out
 }
 
-// pooledThreads says that the server keeps no threads for connections.
+// pooledThreads reports that the server keeps no threads for connections.
 func pooledThreads(s *state) string {
 	if h := s.Variables["thread_handling"]; h == "pool-of-threads" || h == "loaded-dynamically" {
 		return "thread_handling is " + h

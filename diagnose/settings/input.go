@@ -55,7 +55,7 @@ const (
 	PartAccounts     Part = "accounts"
 )
 
-// A Lack says why a part is missing, and what would show it.
+// A Lack is why a part is missing, and what would show it.
 type Lack struct {
 	Part  Part
 	Why   string

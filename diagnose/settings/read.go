@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/observe/mysql"
 )
 
-// ReadOptions say what to read. The zero value reads once and looks for the server
+// ReadOptions configure what to read. The zero value reads once and looks for the server
 // on this host.
 type ReadOptions struct {
 	For  time.Duration // between two readings of the status; 0: one, since the server was started

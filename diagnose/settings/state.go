@@ -240,8 +240,8 @@ func countWords(v float64) string {
 	return unit.Count(uint64(max(0, min(v, 1<<62))))
 }
 
-// statements is how many statements are taken to run at once, at most: as many as were
-// seen, or four for each core, but no more than there were connections. Buffers for
+// statements is how many statements are taken to run at once, at most: as many as were seen or
+// four for each core, whichever is more, but no more than there were connections. Buffers for
 // sorts, joins and temporary tables are gone when their statement is.
 func (s *state) statements() float64 {
 	cores := float64(s.System.Cores)

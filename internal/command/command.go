@@ -29,7 +29,7 @@ import (
 // DefaultGrace is the time between TERM and KILL when [Spec.Grace] is zero.
 const DefaultGrace = 5 * time.Second
 
-// A Spec says what to run. Only Path is needed.
+// A Spec is what to run. Only Path is needed.
 type Spec struct {
 	Path   string    // program; without a slash it is looked up as [LookPath] does
 	Name   string    // that the program is called by, its argument 0; empty: Path
@@ -92,7 +92,7 @@ func (r Result) String() string {
 	return fmt.Sprintf("exit status %d", r.ExitCode)
 }
 
-// An ExitError says that a child ended without success.
+// An ExitError reports that a child ended without success.
 type ExitError struct {
 	Name   string // base name of the program
 	Result Result
@@ -108,7 +108,7 @@ func (e *ExitError) Error() string {
 	return msg
 }
 
-// A StartError says that a program could not be started.
+// A StartError reports that a program could not be started.
 type StartError struct {
 	Path string
 	Err  error
@@ -127,7 +127,7 @@ func (e *StartError) Error() string {
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Hint says what to do about it.
+// Hint returns what to do about it.
 func (e *StartError) Hint() string {
 	switch {
 	case errors.Is(e.Err, exec.ErrNotFound), errors.Is(e.Err, os.ErrNotExist):

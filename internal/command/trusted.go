@@ -19,7 +19,7 @@ var trustedDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/u
 // directory.
 var StandIns []string
 
-// An UntrustedError says that a program was found and is not run.
+// An UntrustedError reports that a program was found and is not run.
 type UntrustedError struct {
 	Path string // program or directory that somebody else may change
 	Why  string
@@ -28,7 +28,7 @@ type UntrustedError struct {
 // Error returns "do not run PATH: why".
 func (e *UntrustedError) Error() string { return fmt.Sprintf("do not run %q: %s", e.Path, e.Why) }
 
-// Hint says what to do about it.
+// Hint returns what to do about it.
 func (e *UntrustedError) Hint() string {
 	return "root runs only what root alone may change: chown root, chmod go-w, the directories above too"
 }

@@ -26,7 +26,7 @@ func capabilities() (data [2]unix.CapUserData, err error) {
 	return data, nil
 }
 
-// Options say what is kept.
+// Options configure what is kept.
 type Options struct {
 	Keep     Set  // capabilities that are kept, as far as they are held
 	Programs bool // programs may be started; they get no more than is kept

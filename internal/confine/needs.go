@@ -32,7 +32,7 @@ const (
 	Command   Part = "command"
 )
 
-// A Need says what a part of a recording needs a capability for.
+// A Need is what a part of a recording needs a capability for.
 type Need struct {
 	Part       Part
 	Capability int // a number of capabilities(7), such as unix.CAP_SYS_PTRACE

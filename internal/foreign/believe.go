@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
-// A Doubt says why a process is not believed.
+// A Doubt is why a process is not believed.
 type Doubt struct {
 	PID  int
 	Name string // that it calls itself
@@ -26,19 +26,19 @@ func (d *Doubt) Error() string {
 	return fmt.Sprintf("pid %d calls itself %s and %s: not read", d.PID, printable(d.Name), d.Why)
 }
 
-// Hint says what to do about it.
+// Hint returns what to do about it.
 func (d *Doubt) Hint() string {
 	return "run kasoku as the user whose process it is, or by sudo from there; a systemd unit with User= says so too"
 }
 
-// Believe returns nil when the process may be what it says, else a [*Doubt]. Programs
-// are the names that the file of its program may have; nil: any.
+// Believe returns nil when the process may be what it says, else a [*Doubt]. Programs are the
+// names that the file of its program may have; nil: any.
 //
-// A process is believed whose program is a regular file of root's that no other may
-// write to, and all of whose users are root, the one who asks, the one who called
-// sudo, a system account, or the one that its systemd unit names: those are who could
-// do without kasoku what a lie to kasoku would bring. A program that its own user may
-// change is believed of the one who asks, of the one who called sudo, and of a unit's.
+// A process is believed whose program is a regular file of root's that no other may write to,
+// and all of whose users are root, the one who asks, the one who called sudo, a system
+// account, or the one that its systemd unit names: what a lie to kasoku would give these
+// users, they have without it. A program that its own user may change is believed of the one
+// who asks, of the one who called sudo, and of a unit's.
 func (p *Process) Believe(programs []string) error {
 	doubt := func(format string, args ...any) error {
 		return &Doubt{p.PID, p.Name, fmt.Sprintf(format, args...)}

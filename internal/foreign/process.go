@@ -32,7 +32,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// ErrGone says that a process has ended, or has become another program while it was
+// ErrGone means that a process has ended, or has become another program while it was
 // looked at.
 var ErrGone = errors.New("the process has gone")
 

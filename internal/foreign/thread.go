@@ -15,7 +15,7 @@ import (
 // own (FUSE), or one whose server is gone (NFS), may never answer.
 const readWithin = 2 * time.Second
 
-// A HungError says that a file did not answer in time.
+// A HungError reports that a file did not answer in time.
 type HungError struct {
 	PID  int
 	What string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrNoContext says that a configuration has no block of that name.
+// ErrNoContext means that a configuration has no block of that name.
 var ErrNoContext = errors.New("no such block")
 
 // Edit returns the text of one file with directives put into a block: "http",

@@ -70,7 +70,7 @@ func isDescriptor(name string) bool {
 	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
-// A RefusedError says that a path leads to what is not its owner's to name.
+// A RefusedError reports that a path leads to what is not its owner's to name.
 type RefusedError struct {
 	Path string
 	Why  string // "uid 33 made the link, and uid 0 owns what it leads to"
@@ -79,7 +79,7 @@ type RefusedError struct {
 // Error returns "PATH is not read: why".
 func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not read: %s", e.Path, e.Why) }
 
-// Hint says what to do about it.
+// Hint returns what to do about it.
 func (e *RefusedError) Hint() string {
 	return "run kasoku as the user who owns the file (sudo -u), give its bytes on standard input (- < FILE), or let root own the link (chown -h root)"
 }

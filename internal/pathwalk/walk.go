@@ -21,7 +21,7 @@ import (
 // maxLinks is how many symbolic links a path may lead over; the kernel's own limit.
 const maxLinks = 40
 
-// A Rule says where a path may lead.
+// A Rule defines where a path may lead.
 type Rule interface {
 	// Enter is asked about what each name is: directory, link or file, open as O_PATH.
 	Enter(fd int, dir, st *unix.Stat_t) error

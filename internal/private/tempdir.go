@@ -111,8 +111,8 @@ func SweepReplaced(dir string) (busy int) {
 // place that others fill.
 const mostSwept = 20_000
 
-// sweep removes the directories that killed processes of this user left. An error is
-// none: it is work for somebody else's sake.
+// sweep removes the directories that killed processes of this user left. It reports no error:
+// what stays harms nothing, and the next sweep tries again.
 func sweep(parent string, prefixes ...string) {
 	d, err := os.Open(parent)
 	if err != nil {

@@ -1,16 +1,15 @@
-// Package secret masks the secrets of a text that may come from anyone: a line of a
-// log, an error, a URL, SQL. It owns the words by which secrets are known; package
-// capture masks configuration by the same words, in the notations of files.
+// Package secret masks the secrets of a text that may come from anyone: a line of a log, an
+// error, a URL, SQL. It owns the words by which secrets are known; checkpoint/capture masks
+// configuration by the same words, in the notations of files.
 //
-// The idea: one pass forward. What is written is never taken back, so whoever writes
-// the text cannot lead the mask back over its own output. It is two rules in order.
-// Values of names such as password are found first. In what is left, a word with
-// user:password@ loses what stands between its first colon and its last @; the mask
-// of a value is a part of such a word like any other. Only this second rule looks
-// ahead, once for each word, so the time grows with the text and not faster.
+// The one idea: one pass forward. What is written is never taken back, so whoever writes the
+// text cannot lead the mask back over its own output. It is two rules in order. Values of
+// names such as password are found first. In what is left, a word with user:password@ loses
+// what stands between its first colon and its last @; the mask of a value is a part of such a
+// word like any other. Only this second rule looks ahead, once for each word, so the time
+// grows with the text and not faster.
 //
-// Sources: RFC 3986 (userinfo), RFC 9110 (credentials), github.com/go-sql-driver/mysql
-// (DSN).
+// Sources: RFC 3986 (userinfo), RFC 9110 (credentials), github.com/go-sql-driver/mysql (DSN).
 package secret
 
 import "bytes"

@@ -21,7 +21,7 @@ func Pattern() string {
 	return `(?:` + strings.Join(Words, "|") + `|(?:` + strings.Join(Keys, "|") + `)[-_.]?key)`
 }
 
-// A kind says how the value of a name is found.
+// A kind defines how the value of a name is found.
 type kind uint8
 
 const (

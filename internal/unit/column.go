@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Padding says how cells are made equally wide.
+// Padding defines how cells are made equally wide.
 type Padding uint8
 
 // The paddings.

@@ -17,7 +17,7 @@ import (
 	"github.com/kasoku/kasoku/sandbox"
 )
 
-// Options say what is started.
+// Options configure what is started.
 type Options struct {
 	Dir      string // where everything goes; must exist
 	Database string // mariadb, which is the default, or mysql

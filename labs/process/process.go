@@ -26,7 +26,7 @@ import (
 // startLimit is how long a service may take until it accepts requests.
 const startLimit = 15 * time.Second
 
-// Options say what to run.
+// Options configure what to run.
 type Options struct {
 	Dir     string // for the link and the file that announces the start; must exist
 	Name    string // of the service

@@ -102,7 +102,7 @@ func (s State) String() string {
 	return fmt.Sprintf("%s (%s)", s.Active, s.Result)
 }
 
-// ErrStartLimit says that a unit was started too often.
+// ErrStartLimit means that a unit was started too often.
 var ErrStartLimit = errors.New("start request repeated too quickly")
 
 // say writes a line of the supervisor's own to the unit's log.

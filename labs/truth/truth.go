@@ -123,7 +123,7 @@ func (r *Row) find(d *kit.Defect, findings []kasoku.Finding) {
 	r.Missed = append(r.Missed, d.ID)
 }
 
-// judge says whether a finding is right, of the wrong object, or a false alarm.
+// judge reports whether a finding is right, of the wrong object, or a false alarm.
 func (r *Row) judge(c Case, f *kasoku.Finding, all []kasoku.Finding) {
 	if slices.Contains(c.Seeded, f.ID) && namesExpected(c.Lab.Defect(f.ID), f) || isExplained(c, f, all) {
 		r.Right++

@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// Config says where the service listens, which database it uses and how badly.
+// Config defines where the service listens, which database it uses and how badly.
 type Config struct {
 	Listen    string // host:port; port 0 takes a free one
 	DSN       string // of the database; interpolateParams is set by DRV-01

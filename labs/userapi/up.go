@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/sandbox"
 )
 
-// Options says how the lab is started.
+// Options configure how the lab is started.
 type Options struct {
 	Dir      string   // for the database, the logs and the program's link; must exist
 	Database string   // mariadb or mysql

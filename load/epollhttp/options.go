@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
-// Options say how requests are sent. The zero value is ready to use.
+// Options configure how requests are sent. The zero value is ready to use.
 type Options struct {
 	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means [nethttp.DefaultTimeout], below 0 none
 
@@ -73,8 +73,7 @@ func (o Options) Validate() error {
 }
 
 // filled returns the options with the defaults, which are those of the engine
-// nethttp, in place of zeros. Timeout is then
-// 0 when there is none.
+// nethttp, in place of zeros. Timeout is then 0 when there is none.
 func (o Options) filled() Options {
 	switch {
 	case o.Timeout == 0:

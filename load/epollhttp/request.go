@@ -49,7 +49,7 @@ const (
 	lengthPlace       // Content-Length
 )
 
-// A framing says how the server knows where a body ends.
+// A framing defines how the server knows where a body ends.
 type framing uint8
 
 const (

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system calls of the hot path. They are made without telling the runtime,
+// The system calls of the hot path. They are made without the knowledge of the runtime,
 // which saves its bookkeeping but keeps the scheduler's processor: so none of
 // them may block, but for a wait of at most [heldWait].
 //

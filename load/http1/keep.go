@@ -19,10 +19,10 @@ type Kept struct {
 	MaxBody int64 // bytes that Body may have; 0: no limit
 }
 
-// A BodyTooLongError says that a body was longer than [Kept.MaxBody].
+// A BodyTooLongError reports that a body was longer than [Kept.MaxBody].
 type BodyTooLongError struct{ Max int64 }
 
-// Error says the limit.
+// Error returns the limit.
 func (e *BodyTooLongError) Error() string { return fmt.Sprintf("body is longer than %d bytes", e.Max) }
 
 // maxAhead is how much memory is taken on a server's word that so much will come.

@@ -14,8 +14,8 @@ import (
 // errMore stands for bytes that have not come yet.
 var errMore = errors.New("more bytes are needed")
 
-// maxTried is up to which length an unusual header is tried whenever a line of
-// it came. A longer one is when its empty line came.
+// maxTried is the length in bytes up to which an unusual header is tried after each of
+// its lines. A longer one is tried when its empty line has come.
 const maxTried = 8 << 10
 
 // holdOdd is header for one that is unusual, or was so far.

@@ -160,8 +160,8 @@ func (p *Parser) Began() bool {
 }
 
 // AwaitsHeader reports whether the header of the final answer is not complete
-// yet. The error of a failed request has the words of [template.wrap] around it
-// then, and not later.
+// yet. As in net/http, the error of a request that fails then is given its method
+// and URL; a later one is not.
 func (p *Parser) AwaitsHeader() bool { return p.state == inHeader }
 
 // settle takes what the header says that has just ended.

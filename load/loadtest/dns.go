@@ -37,7 +37,7 @@ func StartDNS(t testing.TB) *DNS {
 	return s
 }
 
-// Set says which addresses a name has from now on.
+// Set sets which addresses a name has from now on.
 func (s *DNS) Set(name string, addrs ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

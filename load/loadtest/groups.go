@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// Surplus reports whether there is more after the answer than the answer. net/http
-// may give such a connection to the next request before it has seen that.
+// Surplus reports whether bytes follow the answer that are not part of it. net/http may
+// give such a connection to the next request before it has seen them.
 func (a Answer) Surplus() bool {
 	return slices.Contains([]string{"short-length", "early", "no-content-length", "trailer-surplus",
 		"trailer-lf-more"}, a.Name)
@@ -199,9 +199,9 @@ func isLate(_ string, a, b outcome) bool {
 		strings.Contains(b.Err, "context deadline exceeded")
 }
 
-// hasFailed excuses with what a request fails on a connection that is of no use
-// before it is sent: that races with the sending. An answer that came before the
-// request may count.
+// hasFailed excuses a different error of a request on a connection that was broken
+// before it was sent: which error there is races with the sending. An answer that came
+// before the request may count.
 func hasFailed(path string, a, b outcome) bool {
 	return strings.HasSuffix(path, "/answer") || a.Code == 0 && b.Code == 0
 }

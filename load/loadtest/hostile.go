@@ -149,7 +149,7 @@ func (h *Hostile) serve(c *net.TCPConn) {
 	for n := 0; ; n++ {
 		if n == 0 {
 			if _, err := br.Peek(1); err != nil {
-				return // who looks at what listens here says nothing, a load does
+				return // a scan of listeners sends nothing, a load does
 			}
 		}
 		req, err := http.ReadRequest(br)
@@ -172,14 +172,14 @@ func (h *Hostile) serve(c *net.TCPConn) {
 	}
 }
 
-// isStranger reports whether a connection begins as one of who looks at all that listens
-// on this host, as `kasoku doctor` and tests of it do: they come beside the load.
+// isStranger reports whether a connection begins as those of a scan of this host's
+// listeners, which `kasoku doctor` and its tests make while the load runs.
 func isStranger(req *http.Request, err error) bool {
 	var broken *net.OpError
 	if err != nil {
 		return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &broken)
 	}
-	return req.UserAgent() == "kasoku" // package discover
+	return req.UserAgent() == "kasoku" // package topology
 }
 
 // An exchange is one request and its answer.

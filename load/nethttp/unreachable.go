@@ -11,13 +11,13 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// An UnreachableError says that no connection to a target could be made.
+// An UnreachableError reports that no connection to a target could be made.
 type UnreachableError struct {
 	URL string
 	Err error
 }
 
-// Error says which target, without its password, and what is wrong.
+// Error returns which target, without its password, and what is wrong.
 func (e *UnreachableError) Error() string {
 	what := "cannot be reached"
 	if errors.Is(e.Err, syscall.ECONNREFUSED) {
@@ -29,7 +29,7 @@ func (e *UnreachableError) Error() string {
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *UnreachableError) Hint() string {
 	var dns *net.DNSError
 	switch {

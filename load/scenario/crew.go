@@ -17,7 +17,7 @@ type crew struct {
 
 func newCrew() *crew { return &crew{idle: make(chan struct{})} }
 
-// start runs do on a goroutine of its own, unless the crew has gone home.
+// start runs do on a goroutine of its own. It does nothing once the crew is over.
 func (c *crew) start(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,9 +10,8 @@
 // request's times.
 //
 // The names are those of isucandar where there is one, for people know them. What a
-// benchmark counts is emitted each second, for who wants to keep it: [Sink]. The
-// package stores nothing, prints nothing and knows no protocol; the client of HTTP
-// is in load/scenario/agent.
+// benchmark counts is given to a [Sink] each second. The package stores nothing, prints
+// nothing and knows no protocol; the client of HTTP is in load/scenario/agent.
 //
 // Start at [New] and [Options]. Times of records are wall-clock times with a
 // monotonic reading; times in results are since the start of [Benchmark.Run].

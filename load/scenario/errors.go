@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A Code says what kind of error something was. A benchmark may have codes of its own.
+// A Code is what kind of error something was. A benchmark may have codes of its own.
 type Code string
 
 // The codes that are known here.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// levels say how high the load is. A level begins in the call that scores its last
-// point: who follows the level is called there and then.
+// levels define how high the load is. A level begins in the call that scores its last
+// point, and that call calls the followers of the level.
 type levels struct {
 	at    []int64 // the points of level 1, 2, …
 	start time.Time

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Options say how a benchmark is run. The zero value prepares for at most a
+// Options configure how a benchmark is run. The zero value prepares for at most a
 // minute, loads for a minute and validates for at most a minute, at level 0.
 type Options struct {
 	PrepareTimeout  time.Duration // 0: a minute
@@ -39,7 +39,7 @@ const (
 	defaultMessages = 100
 )
 
-// Scoring says what successes and errors are worth.
+// Scoring is what successes and errors are worth.
 type Scoring struct {
 	Points map[Tag]int64  // for each [Step.Score] of the tag; a tag that is not listed: 1
 	Deduct map[Code]int64 // for each error of the code; one that is not listed: 0

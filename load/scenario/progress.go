@@ -56,7 +56,7 @@ type Progress struct {
 }
 
 // A Report is what a run reports about itself. Seconds holds what was counted since the
-// report before; all else replaces what was reported before. It is the receiver's own.
+// report before; all else replaces what was reported before. The receiver may keep it.
 type Report struct {
 	Start   time.Time           // of the run, with a monotonic reading
 	Seconds []kasoku.LoadSecond // Second counts from Start, Step is [Phase.Number]
@@ -97,7 +97,7 @@ func (r *run) tick() (stop func()) {
 	}
 }
 
-// report says where the run stands; the last report has the result.
+// report describes where the run stands; the last report has the result.
 func (r *run) report(result *Result) {
 	r.reporting.Lock()
 	defer r.reporting.Unlock()

@@ -83,7 +83,7 @@ type Generator struct {
 	Share      float64 `json:"share"`           // of the CPU time of those, 0 to 1
 }
 
-// A Warning says what spoils the figures.
+// A Warning is what spoils the figures.
 type Warning struct {
 	Code string `json:"code"`
 	Text string `json:"text"`

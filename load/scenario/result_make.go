@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// result says what came of the run.
+// result describes what came of the run.
 func (r *run) result() *Result {
 	errs, deducted := r.failures.sums()
 	r.mu.Lock()

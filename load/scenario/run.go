@@ -51,7 +51,7 @@ func (r *run) end(reason string) {
 	r.cancel()
 }
 
-// fault says why the run has not passed. The first reason counts.
+// fault describes why the run has not passed. The first reason counts.
 func (r *run) fault(reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,7 +202,7 @@ func (r *run) warn(w kasoku.Warning) {
 	r.warnings = append(r.warnings, w)
 }
 
-// summarise says what the load was and what it cost. The caller holds mu.
+// summarise describes what the load was and what it cost. The caller holds mu.
 func (r *run) summarise(s *Step, meter *load.Meter) {
 	sum := &r.summary
 	sum.Engine, sum.EngineWhy, sum.Model = "scenario", "a scored benchmark", load.ModelClosed

@@ -93,7 +93,7 @@ func (s *Step) count(code Code, err error) {
 	}
 }
 
-// SetLanguage says what the service is written in.
+// SetLanguage sets what the service is written in.
 func (s *Step) SetLanguage(language string) {
 	language = safeText(language)
 	s.run.language.Store(&language)

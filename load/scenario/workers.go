@@ -10,7 +10,7 @@ import (
 // defaultRest is [Workers.Rest] when it is 0.
 const defaultRest = time.Second / 2
 
-// Workers says how many users there are and what they do.
+// Workers defines how many users there are and what they do.
 type Workers struct {
 	Name string // with the number it decides on a worker's random numbers
 	// Count returns how many there have to be at a level. It only computes. A change

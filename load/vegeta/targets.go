@@ -27,7 +27,7 @@ const (
 // bodies in base64.
 const maxLine = 64 << 20
 
-// TargetOptions say how targets are read.
+// TargetOptions configure how targets are read.
 type TargetOptions struct {
 	Name   string      // of the file, for errors; empty means "targets"
 	Format string      // HTTPTargets, also when empty, or JSONTargets

@@ -91,7 +91,7 @@ func detectWithin(ctx context.Context, sample []byte) (f *Format, err error) {
 var peeked = []int{64 << 10, 4 << 20}
 
 // DetectInput finds the format of an input from its first 64 KiB, and from its first
-// 4 MiB where those hold nothing that is understood. Reading does not begin by that.
+// 4 MiB where those hold nothing that is understood. It consumes nothing of the input.
 // Its errors are those of [Detect] and of the input.
 func DetectInput(ctx context.Context, in *lines.Input) (*Format, error) {
 	for i, n := range peeked {
@@ -159,8 +159,9 @@ func detectGroup(sample []byte) *Format {
 	return best
 }
 
-// understood returns how many lines of a sample are records of the format. A line whose
-// fields by place are all missing but the path says nothing of the format.
+// understood returns how many lines of a sample are records of the format. Where values
+// are known by their place, a line that has none but the path does not count: it would
+// fit nearly any format.
 func (f *Format) understood(sample []byte) (n int) {
 	p := f.Parser(ParserOptions{})
 	var r Record
@@ -244,7 +245,7 @@ func jsonRoots(sample []byte) []string {
 	return out
 }
 
-// unknownFormat says that no line of a sample is understood.
+// unknownFormat reports that no line of a sample is understood.
 func unknownFormat(sample []byte) *UnknownFormatError {
 	e := &UnknownFormatError{}
 	eachLine(sample, func(number int64, line []byte) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A keyTable says what the keys of LTSV and JSON lines mean. It does not change
+// A keyTable is what the keys of LTSV and JSON lines mean. It does not change
 // once it is made.
 type keyTable map[string]*slot
 

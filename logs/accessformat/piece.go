@@ -28,7 +28,7 @@ const (
 	numFields
 )
 
-// A meaning says how a value is read.
+// A meaning defines how a value is read.
 type meaning struct {
 	what field
 	// unit of a duration; 0 when the name does not say it, so that it is found

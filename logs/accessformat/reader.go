@@ -110,7 +110,7 @@ func (r *Reader) detect() {
 	r.parser = f.Parser(r.opts)
 }
 
-// An UnknownFormatError says that no line of a log was understood.
+// An UnknownFormatError reports that no line of a log was understood.
 type UnknownFormatError struct {
 	Path   string
 	Line   int64   // the first line that was refused

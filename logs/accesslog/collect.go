@@ -161,7 +161,7 @@ func collectInputs(ctx context.Context, in []lines.Input, o Options, progress fu
 	return t, c, err
 }
 
-// unknown says which inputs were not understood.
+// unknown describes which inputs were not understood.
 func (c *collection) unknown(in []lines.Input) error {
 	var errs []error
 	for i := range c.inputs {

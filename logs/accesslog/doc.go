@@ -1,4 +1,4 @@
-// Package accesslog boils requests that web servers logged down to rows: by method
+// Package accesslog adds the requests that web servers logged up to rows: by method
 // and route, or by any other values of the lines.
 //
 // The one idea: routes are found from the paths and from how often they come

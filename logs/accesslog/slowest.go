@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A place says where a record stands: in which input, and how many bytes are
+// A place defines where a record stands: in which input, and how many bytes are
 // before it there.
 type place struct {
 	input  int

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Waits says whether an endpoint seems to wait by design, such as a long poll
+// Waits is whether an endpoint seems to wait by design, such as a long poll
 // that asks the database every 50 ms until there is news: time that it takes is
 // then no work that could be saved.
 type Waits struct {

@@ -1,4 +1,4 @@
-// Package applog boils the text log of an application down to patterns of
+// Package applog reduces the text log of an application to patterns of
 // messages: which message, how often, how many bytes, when.
 //
 // The one idea: what a program prints from one place looks alike once numbers,

@@ -29,8 +29,7 @@ type id struct {
 	nginx                            bool // a line of its error log
 }
 
-// A Table adds up the messages of a log, and merges with other tables. It is
-// not safe for concurrent use.
+// A Table adds up the messages of a log. It is not safe for concurrent use.
 type Table struct {
 	host, path string
 	account    logs.Account

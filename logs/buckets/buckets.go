@@ -1,6 +1,6 @@
 // Package buckets computes the statistics of pt-query-digest, to the digit it
-// prints: 95 %, standard deviation and median of the times, rows and bytes of a
-// class of statements.
+// prints: 95th percentile, standard deviation and median of the times, rows and
+// bytes of a class of statements.
 //
 // The one idea: a value is kept as the number of its bucket. There are 1,000,
 // each 5 % wider than the one before, the first from 1e-6 on; what is less is in
@@ -29,7 +29,7 @@ const (
 	// float64. It is narrower than a bucket, so that at most one bucket begins in it.
 	cellShift = 52 - 5
 	firstCell = (1023 - 20) << 5 // of 2^-20, just below 1e-6
-	cells     = 71 << 5          // up to 2^51, beyond the begin of the last bucket
+	cells     = 71 << 5          // up to 2^51, beyond the lower end of the last bucket
 )
 
 // tables are what Index and Value look up.

@@ -144,9 +144,9 @@ type Summary struct {
 
 // Summary works out the figures.
 //
-// One value, or equal ones, are given as they are. Of two, the greater is the
-// 95 %, and the standard deviation is that of a sample. Of more, the figures come from
-// the buckets: see [Summary.fill].
+// One value, or equal ones, are given as they are. Of two, the greater is the 95th
+// percentile, and the standard deviation is that of a sample. Of more, the figures come
+// from the buckets: see [Summary.fill].
 func (s *Stats) Summary() Summary {
 	u := Summary{Count: s.n, Sum: s.sum, Min: s.min, Max: s.max, Mean: s.Mean()}
 	switch {
@@ -167,9 +167,9 @@ func (s *Stats) Summary() Summary {
 // fill derives the figures of at least three values that are not all equal.
 //
 // All go through the buckets from the top. The top 5 % are left out, rounded up
-// to a whole value; of fewer than 10 values nothing is. The 95 % is the bucket
-// with the first value below them. The median is the bucket at which half of all
-// values are left or fewer. When the number of values that are not left out is
+// to a whole value; of fewer than 10 values nothing is. The 95th percentile is the
+// bucket with the first value below them. The median is the bucket at which half of
+// all values are left or fewer. When the number of values that are not left out is
 // even and the bucket holds a single value, it is the mean of that bucket and the
 // one above that holds something. The standard deviation is that of the whole
 // population, and at most half of the range.

@@ -30,7 +30,7 @@ type Event struct {
 	Literals     []uint64 // what Literals gives; may be nil
 }
 
-// A QueryInfo says what the join must know of a class of statements.
+// A QueryInfo is what the join must know of a class of statements.
 type QueryInfo struct {
 	// Begin, Commit and Rollback are of BEGIN, START TRANSACTION, COMMIT and the
 	// like: what stands between them on one connection is of one request.
@@ -53,24 +53,24 @@ type Input struct {
 	From, To int64
 }
 
-// MaxResolution is the coarsest resolution of statements' times that names
-// endpoints: with stamps of 100 ms half of the pairs are wrong, with those of a
-// second nine of ten.
+// MaxResolution is the coarsest resolution of the statements' times from which endpoints
+// are inferred: with time stamps of 100 ms half of the pairs would be wrong, with those
+// of a second nine of ten.
 const MaxResolution = 20 * time.Millisecond
 
-// Options say how much is looked at.
+// Options configure how much is looked at.
 type Options struct {
 	// MaxEvents are looked at, in the middle of the time when there are more; 0
 	// means 100,000.
 	MaxEvents int
 }
 
-// A Class says how sure a pair is.
+// A Class defines how sure a pair is.
 type Class uint8
 
 // The classes of pairs, from the surest on.
 const (
-	High     Class = iota + 1 // much of the class's statements, and much of it no other's
+	High     Class = iota + 1 // many of the class's statements, of which many can be no other endpoint's
 	Possible                  // likely, but mostly shared with others or little of the class
 	Group                     // of endpoints that are always called together: one of them or all
 )
@@ -83,12 +83,12 @@ type Pair struct {
 	Class    Class
 
 	PerRequest float64 // statements for each request; for a group, for each of Endpoint's requests
-	Least      float64 // bounds of PerRequest
+	Least      float64 // bounds of PerRequest; statements that no request explains are in Most
 	Most       float64
 	Calls      float64 // statements that are the endpoint's
 	Requests   uint64  // of the endpoint in the window
 	Share      float64 // of the class's statements, 0..1
-	Likelihood float64 // log likelihood ratio against the pair's being none
+	Likelihood float64 // log likelihood ratio of the fit with the pair to the one without it
 	Decisive   float64 // part of Calls that are nearly surely the endpoint's, 0..1
 	Loop       bool    // the class comes in runs on one connection, and at least 5 times a request
 
@@ -100,7 +100,7 @@ type Pair struct {
 	Correlation float64
 }
 
-// A Loop is a row of few classes on one connection, again and again.
+// A Loop is a sequence of few classes on one connection that repeats.
 type Loop struct {
 	Queries []int32 // of one turn, ascending
 	Runs    uint64
@@ -119,15 +119,15 @@ type Result struct {
 	GivenUp     uint64    // requests of the window with status 499, which are left out
 	Background  float64   // events that no request explains
 	Connections uint64    // that were seen in the window
-	Open        float64   // connections that were open at a time, all but at the 5 % with the most
+	Open        float64   // connections that were open at a time, their 95th percentile
 	Busy        float64   // of them on average, in statements and gaps below 10 ms
-	Saturated   bool      // all connections are in use: neighbours on one are of different requests
+	Saturated   bool      // all connections are in use: successive statements on one are of different requests
 	Refused     string    // why there are no pairs; empty when it was looked for them
 }
 
-// Infer joins the statements of in to its endpoints. It is refused, with
-// Result.Refused set, when the times are too coarse or there is nothing to join;
-// the only error is ctx's.
+// Infer joins the statements of in to its endpoints. When the times are too coarse or
+// there is nothing to join, Result.Refused says so and there are no pairs; the only
+// error is ctx's.
 func Infer(ctx context.Context, in Input, o Options) (*Result, error) {
 	return inferPairs(ctx, in, o)
 }

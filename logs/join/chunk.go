@@ -145,7 +145,7 @@ func (w *work) transaction(i int) int {
 	return 1
 }
 
-// near says that event b follows a on its connection at once.
+// near reports whether event b follows a on its connection at once.
 func (w *work) near(a, b int) bool {
 	x, y := &w.events[a], &w.events[b]
 	return x.Conn == y.Conn && x.Conn != 0 && y.Start-x.End < chunkGap && y.Start >= x.Start

@@ -115,7 +115,7 @@ func (w *work) window(o Options) {
 // latest bounds times so that no sum of them overflows: 30,000 years.
 const latest = 1 << 60
 
-// sane says that an event can be used.
+// sane reports whether an event can be used.
 func (w *work) sane(e *Event) bool {
 	return e.Query >= 0 && int(e.Query) < len(w.in.Queries) && e.Start > -latest && e.End >= e.Start &&
 		e.End < latest &&

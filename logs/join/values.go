@@ -33,7 +33,7 @@ func rareValues(requests []Request) values {
 	return v
 }
 
-// match says that request r has one of the literals, whose bits are mask.
+// match reports whether request r has one of the literals, whose bits are mask.
 func (v *values) match(r int32, mask uint64, literals []uint64) bool {
 	if v.mask[r]&mask == 0 {
 		return false

@@ -85,7 +85,7 @@ func expandArgument(arg string) ([]string, error) {
 	return files, nil
 }
 
-// dirHint says how the files of a directory are named.
+// dirHint describes how the files of a directory are named.
 func dirHint(dir string) string {
 	return fmt.Sprintf("name its files: %q", filepath.Join(dir, "*.log*"))
 }

@@ -7,7 +7,7 @@ import (
 
 // An Order hands on what workers made of the blocks of [Split] in the order of the
 // blocks, though they are finished in any order. The zero value waits for block 0.
-// Who uses it has to lock.
+// It is not safe for concurrent use: callers must lock.
 type Order[T any] struct {
 	next    int
 	waiting map[int]T

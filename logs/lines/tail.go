@@ -122,9 +122,9 @@ func (t *Tail) Next(f func(line []byte)) (n int, err error) {
 	return n, err
 }
 
-// NextWithin is Next for who has no time for more than most bytes of a call: what a log
-// gained beyond them is skipped, and how many bytes that are is returned. What comes
-// after is read from the next whole line on.
+// NextWithin is Next with a limit: it reads at most the first most bytes that the log
+// gained, skips the rest, and returns how many bytes it skipped. The call after it begins
+// with the next whole line.
 func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64, err error) {
 	t.notes = t.notes[:0]
 	give := func(line []byte) {
@@ -296,7 +296,7 @@ func (f *tailed) flush(give func([]byte)) {
 	f.skip = false
 }
 
-// Note says in a few words what was unusual about the log in the last call of
+// Note describes in a few words what was unusual about the log in the last call of
 // Next; empty when nothing was.
 func (t *Tail) Note() string { return strings.Join(t.notes, "; ") }
 

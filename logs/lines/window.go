@@ -300,8 +300,7 @@ func (w *Window) note(format string, args ...any) {
 }
 
 // Bytes returns the line without its newline, or CR and newline. It is valid
-// until the next Scan; who changes it changes the window's buffer, which does
-// no harm.
+// until the next Scan. The caller may change it.
 func (w *Window) Bytes() []byte { return w.line }
 
 // Offset returns how many bytes of the window come before the line.
@@ -334,12 +333,12 @@ func (w *Window) Files() []Segment {
 	return out
 }
 
-// Note says in a few words what was unusual about the log: missing, rotated,
+// Note describes in a few words what was unusual about the log: missing, rotated,
 // truncated. It is empty when nothing was. It can gain words while the window
 // is read.
 func (w *Window) Note() string { return strings.Join(w.notes, "; ") }
 
-// Close closes the files. The lines that were read stay valid.
+// Close closes the files. The line of the last Scan stays valid.
 func (w *Window) Close() error {
 	var errs []error
 	for i := range w.sources {

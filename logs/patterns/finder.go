@@ -135,7 +135,7 @@ func walkSteps(steps []step, b []byte, i int, marks []int) int {
 	return i
 }
 
-// walkRare is walk for the kinds that expressions for logs have few of.
+// walkRare follows a step of a kind that expressions for logs have few of.
 func (s *step) walkRare(b []byte, i int, marks []int) int {
 	switch s.kind {
 	case stepOne:

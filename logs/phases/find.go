@@ -46,8 +46,8 @@ const (
 	// dip is how many seconds below it do not end a load, and how many without a
 	// request do not end a verify.
 	dip = 3
-	// fewPerSec is the level below which traffic that comes one request after another
-	// is a verify that no load followed, when an initialize was there.
+	// fewPerSec is the level, in requests per second, below which what looks like a load
+	// is a verify: when there was an initialize, and the requests came one after another.
 	fewPerSec = 20
 )
 

@@ -6,7 +6,8 @@
 // uuids, hashes, dates, tokens) become :id; [Rules] does that. Second, a place in
 // the path that has many different values of similar weight holds a value too,
 // such as a user's name; it becomes :name, which only the counts of a whole log
-// can reveal, so [Collapse] decides it at the end. Third, a log may hold more
+// can reveal, so [Collapse] decides it at the end; so do rows that have a name and a
+// number, the-sea_12 and old-maps_7, which become :words_:id. Third, a log may hold more
 // different paths than fit in memory; a [Tree] keeps the first values of each
 // place and folds the rest.
 //

@@ -167,7 +167,7 @@ func (n *listNode) param(p *param) *listNode {
 	return p.next
 }
 
-// weight says how specific a parameter is: fixed characters count first, then
+// weight describes how specific a parameter is: fixed characters count first, then
 // whether there is an expression.
 func (p *param) weight() int {
 	w := 2 * (len(p.prefix) + len(p.suffix))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A keeper says which keys of query strings belong to routes.
+// A keeper defines which keys of query strings belong to routes.
 type keeper struct {
 	all    bool // with ids collapsed
 	keys   []string

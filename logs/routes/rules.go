@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/logs/patterns"
 )
 
-// Options say how paths become routes. The zero value finds routes by itself.
+// Options configure how paths become routes. The zero value finds routes by itself.
 type Options struct {
 	// Patterns are regular expressions that override everything else. The path,
 	// without its query string, of a request that one of them matches anywhere

@@ -69,8 +69,8 @@ func countWrk(text []byte) (c count) {
 	return c
 }
 
-// countAB reads ab's figures. Answers of another length than the first one count as
-// failed there; they are none.
+// countAB reads ab's figures. ab counts an answer as failed when its length differs from
+// the first one's; such answers are no failures here.
 func countAB(text []byte) count {
 	done := sumMatches(abRequests(), text)
 	return count{done, min(done, sumOf(sumMatches(abFailed(), text), sumMatches(abStatus(), text)))}

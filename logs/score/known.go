@@ -15,7 +15,7 @@ type tool struct {
 	re     func() *regexp.Regexp
 }
 
-// tools are those known by their text, the most telling figure of each first.
+// tools are those known by their text, the most significant figure of each first.
 var tools = []tool{
 	{"ab, Requests per second", lazyregexp.New(`(?m)^Requests per second:\s+([\d.]+) \[#/sec\]`)},
 	{"wrk, Requests/sec", lazyregexp.New(`(?m)^Requests/sec:\s+([\d.]+)\s*$`)},

@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/logs"
 )
 
-// A Pattern says where in an output something stands: at a path of its last JSON
+// A Pattern defines where in an output something stands: at a path of its last JSON
 // value, or at the last match of a regexp. The zero value says nothing.
 type Pattern struct {
 	JSON   string // score, .result.score, $.items[0].score, ["a name"]; [-1] is the last item
@@ -58,7 +58,7 @@ func (p Pattern) compile() (m matcher, err error) {
 	return m, nil
 }
 
-// A NotFoundError says that an output does not have what was sought.
+// A NotFoundError reports that an output does not have what was sought.
 type NotFoundError struct {
 	What    string // score, pass
 	Pattern Pattern
@@ -74,7 +74,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no %s by %s: %s; the output ends with %q", e.What, e.Pattern, e.Why, e.Tail)
 }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *NotFoundError) Hint() string {
 	return "change load.score or load.pass in kasoku.toml, or type the score in: kasoku score RUN VALUE"
 }

@@ -1,5 +1,5 @@
 // Package slowlog reads the slow query logs of MySQL 5.0 to 9.7, Percona Server
-// and MariaDB, general query logs, and plain statements, and boils them down to
+// and MariaDB, general query logs, and plain statements, and adds them up by
 // classes of statements.
 //
 // The one idea: an entry ends where the next one provably begins. A line that
@@ -14,10 +14,10 @@
 // namer finds out the shape of their statements. Then one goroutine adds them to
 // the [Table], in their order, so that transactions, streaks and saves come out as
 // if one had read alone, however many workers there are. [Collect] and
-// [CollectAll] do all that; [Reader] yields the entries one by one.
+// [CollectAll] do all that.
 //
 // Start with [CollectAll] and [Table.Classes]. A Table also follows connections:
-// their transactions, rows of the same statement, and the trail of an ORM's "save"
+// their transactions, runs of the same statement, and the trail of an ORM's "save"
 // (kasoku.SaveShape); and it counts the statements, so that they can be compared
 // with what the server counted.
 //

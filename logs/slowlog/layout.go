@@ -65,7 +65,7 @@ type slot struct {
 	form   form
 }
 
-// form says how a value is read.
+// form defines how a value is read.
 type form uint8
 
 const (
@@ -89,7 +89,7 @@ func formOf(is known, wanted bool) form {
 	return anyForm
 }
 
-// known says which field of an Event takes an attribute.
+// known defines which field of an Event takes an attribute.
 type known uint8
 
 const (
@@ -333,8 +333,8 @@ func (p *parser) attribute(e *Event, name, value []byte) {
 }
 
 // set sets the field that an attribute belongs to; v is the value as a number, which
-// those that are text do not need. It returns false when the
-// value is none for that field, or one that is not read here.
+// fields of text do not need. It returns false when the field cannot have that value,
+// or is not set here.
 func (p *parser) set(e *Event, is known, text []byte, v *decimal) bool {
 	switch is {
 	case queryTime:
@@ -380,8 +380,8 @@ func (e *Event) setWhole(is known, n uint64, ok bool) {
 	}
 }
 
-// A value is an attribute of an event. It holds no pointer, so that the collector
-// of garbage need not look at the many there are.
+// A value is an attribute of an event. It holds no pointer, so that the garbage
+// collector need not scan the many there are.
 type value struct {
 	id   uint16
 	is   valueKind

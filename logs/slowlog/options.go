@@ -18,7 +18,7 @@ const (
 	Raw                 // statements, one per line, or each with a semicolon at its end
 )
 
-// Split says which statements are classes of their own by the tag in a comment.
+// Split defines which statements are classes of their own by the tag in a comment.
 type Split uint8
 
 // The ways to split. A class is named by its id and its tag.
@@ -28,7 +28,7 @@ const (
 	SplitAll               // all statements, by [sqlshape.AppendTag]
 )
 
-// By says what a class of statements has in common.
+// By is what a class of statements has in common.
 type By uint8
 
 // What statements can be grouped by. Transactions, streaks and saves are followed
@@ -42,7 +42,7 @@ const (
 	ByGroup // what Options.Group says
 )
 
-// Options say how a log becomes a table. The zero value keeps everything.
+// Options configure how a log becomes a table. The zero value keeps everything.
 type Options struct {
 	Clock      logs.Clock      // nil: times are counted from 1970
 	Interval   kasoku.Interval // of the run; what lies outside is counted and left out. Empty: nothing is outside
@@ -51,7 +51,7 @@ type Options struct {
 
 	Kind         Kind
 	Location     *time.Location    // of times that a log gives without a zone; nil: UTC
-	Since, Until time.Time         // entries that started before or not before are left out; zero: no bound
+	Since, Until time.Time         // entries that started in [Since, Until); zero: no bound
 	Where        func(*Event) bool // false leaves an entry out; called for one entry at a time, in the order of the log
 
 	By         By

@@ -106,7 +106,8 @@ func (p *parser) statement(e *Event, en *entry, text []byte) {
 	}
 }
 
-// trimClosed returns a statement whose end was cut with what it left open closed.
+// trimClosed returns a statement whose end was cut off, with the quote or comment closed
+// that the cut left open.
 func trimClosed(text []byte) []byte {
 	switch q := sqlshape.Unclosed(text); q {
 	case 0:

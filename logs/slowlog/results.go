@@ -79,7 +79,7 @@ func (t *Table) Connections() uint64 { return uint64(len(t.seen.ids)) }
 // left out.
 func (t *Table) Outside() uint64 { return t.counts.outside }
 
-// notes says what a reader of the table has to know.
+// notes describes what a reader of the table has to know.
 func (t *Table) notes() []string {
 	var out []string
 	add := func(n uint64, format string) {

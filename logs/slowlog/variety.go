@@ -12,8 +12,8 @@ import (
 //
 // It counts up to maxExact values exactly. Then it goes over to estimates: of the
 // values by HyperLogLog with 2,048 registers, whose standard error is 2.3 %, of
-// the most frequent one by the counters of Space-Saving, whose figure is never
-// more than the truth.
+// the most frequent one by the counters of Space-Saving, less their greatest
+// error, so that the figure is never more than the truth.
 //
 // Sources: Flajolet and others, HyperLogLog, 2007; Metwally and others, Efficient
 // Computation of Frequent and Top-k Elements, 2005.

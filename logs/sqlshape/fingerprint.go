@@ -17,8 +17,9 @@ type Shaper struct {
 	commented bool // it holds /*
 }
 
-// maxKeep is the largest buffer, in bytes, that a Shaper keeps for the next
-// statement: 16 times max_allowed_packet's old default would be kept for ever.
+// maxKeep is the largest buffer, in bytes, that a Shaper keeps for the next statement.
+// Without it, one statement of the length of max_allowed_packet (16 MiB by default on
+// MariaDB, 64 MiB on MySQL) would take its memory for ever.
 const maxKeep = 1 << 20
 
 // Fingerprint returns pt-query-digest's fingerprint of a statement without its

@@ -3,8 +3,8 @@
 //
 // The one idea: the text of a digest is written as a person writes SQL, so that
 // its fingerprint, and with it the class's id, is mostly the one that the slow
-// log gives; runs with either can be compared. There is no sample and no row of
-// single statements; a latency histogram only where the server has one.
+// log gives; runs with either can be compared. There is no sample and no sequence
+// of single statements; a latency histogram only where the server has one.
 //
 // Sources: MySQL 9.7 manual "Performance Schema Statement Digests and Sampling";
 // texts as MariaDB 10.11 and MySQL 9.7 write them.

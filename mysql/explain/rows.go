@@ -20,7 +20,7 @@ func planRows(answer [][]string) []kasoku.PlanRow {
 	return out
 }
 
-// planCell says which field of a row a column of EXPLAIN fills.
+// planCell describes which field of a row a column of EXPLAIN fills.
 func planCell(p *kasoku.PlanRow, name, value string) {
 	number := func(to *float64) {
 		if v, err := strconv.ParseFloat(value, 64); err == nil {

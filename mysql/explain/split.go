@@ -9,7 +9,8 @@ import (
 // A span is a keyword's place in a statement, in bytes.
 type span struct{ from, to int }
 
-// parts are the places of the keywords outside of brackets that part a statement.
+// parts are the places of the keywords outside of brackets that begin a statement's
+// clauses.
 type parts struct {
 	text string
 	verb string

@@ -75,7 +75,7 @@ const (
 	maxGroups = 48
 )
 
-// Options say where to read. PIDs is needed.
+// Options configure where to read. PIDs is needed.
 type Options struct {
 	Proc string // mount point of procfs, default /proc
 	Root string // stands before every mount point; empty but for tests

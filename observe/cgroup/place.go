@@ -6,7 +6,7 @@ import (
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
-// Place says where a process belongs by the text of its /proc/PID/cgroup: the systemd
+// Place describes where a process belongs by the text of its /proc/PID/cgroup: the systemd
 // unit, and the container with its id cut to 12 digits. Either is empty when it is in
 // none that is known.
 //

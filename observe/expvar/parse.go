@@ -157,7 +157,7 @@ func Parse(body []byte) ([]Found, error) {
 	return s.out, nil
 }
 
-// An emptyError says that a variable has no value: package expvar writes nothing
+// An emptyError reports that a variable has no value: package expvar writes nothing
 // where json.Marshal fails.
 type emptyError struct{ name string }
 

@@ -38,7 +38,7 @@ import (
 // Name is the name of the source.
 const Name = "host"
 
-// Options say where to read. The zero value reads this machine.
+// Options configure where to read. The zero value reads this machine.
 type Options struct {
 	Proc string // mount point of procfs, default /proc
 	Sys  string // mount point of sysfs, default /sys; distinguishes disks from partitions

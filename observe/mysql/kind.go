@@ -81,7 +81,7 @@ func words(text string) map[string]bool {
 	return m
 }
 
-// kindOf says how a status variable is to be read.
+// kindOf describes how a status variable is to be read.
 func kindOf(name string) kasoku.Kind {
 	if gauges[name] {
 		return kasoku.Gauge

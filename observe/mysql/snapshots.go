@@ -25,18 +25,18 @@ const (
 	idBytes     = 16   // of a class, where its statement is cut
 )
 
-// Digests is the source "digests": how often the statements of each class ran, and
-// for how long, as the server's performance_schema counts them, every ten seconds.
-// It never empties that table.
+// Digests is the source "digests": how often the statements of each class ran, and for how
+// long, as the server's performance_schema counts them, every ten seconds. It never empties
+// that table.
 //
-// A class has series from the moment on in which it is first seen: at the start
-// those with most time, later those that run, a hundred in all; "dropped" is how
-// many more were active. A series that begins later holds all that its class did, but
-// differences know only what came after its first value. When more were active than are read, those that were not
-// read have no value at that tick. Classes with one text share series. One that joins
-// counts from then on, but all that it did if it is new on the server since the last
-// reading. "lost" counts the statements that the server has in no class,
-// for its own table is full.
+// A class has series from when it is first seen: at the start those with the most time, later
+// those that run, a hundred in all; "dropped" is how many more were active. When more were
+// active than are read, those that were not read have no value at that tick. "lost" counts the
+// statements that the server has in no class, because its own table is full.
+//
+// The first value of a series holds all that its class did before; rates begin with the
+// second. Classes with one text share series: of one that joins later, what it did before
+// counts only if it is new on the server since the last reading.
 type Digests struct {
 	part
 	shape   Shape

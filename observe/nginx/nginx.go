@@ -68,7 +68,7 @@ func New(page string) (*Source, error) {
 	}}, nil
 }
 
-// Check says what is wrong with the URL of a page.
+// Check reports what is wrong with the URL of a page.
 func Check(page string) error {
 	u, err := url.Parse(page)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

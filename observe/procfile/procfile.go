@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// growBytes is the least free room that a read is given. Most files of /proc
-// fit into one page.
+// growBytes is by how much a buffer grows at least; a read is given at least half of it. Most
+// files of /proc fit into one page.
 const growBytes = 4096
 
 // A File is an open file that is read whole from its beginning each time. It is

@@ -72,7 +72,7 @@ func unpack(data []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// errProto says that bytes are no protocol buffer.
+// errProto means that bytes are no protocol buffer.
 var errProto = errors.New("no profile: malformed protocol buffer")
 
 // The fields of the message Profile that hold messages with many parts.

@@ -20,7 +20,7 @@ import (
 // was asked to sample.
 const answerLimit = 10 * time.Second
 
-// Check says why an address is none to take profiles from, nil when it is one.
+// Check reports why an address is none to take profiles from, nil when it is one.
 func Check(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -159,7 +159,7 @@ func (s *server) cpu(ctx context.Context, slices []int) (sum *pprof.Profile, err
 	return sum, nil
 }
 
-// errRestarted says that a program's sums have fallen.
+// errRestarted means that a program's sums have fallen.
 var errRestarted = errors.New("its sums have fallen: the program was restarted meanwhile")
 
 // grown returns what was added between two readings of sums. Their first value
@@ -213,7 +213,7 @@ func only(p *pprof.Profile, prefix string) *pprof.Profile {
 	return out.Compact()
 }
 
-// hint says what to do about an error.
+// hint describes what to do about an error.
 func hint(err error, kind kasoku.ProfileKind) string {
 	var r *refusal
 	switch {

@@ -152,7 +152,7 @@ func program(p *pprof.Profile) string {
 	return path.Base(strings.TrimSuffix(p.Mapping[0].File, " (deleted)"))
 }
 
-// A Class says whose code a function is.
+// A Class defines whose code a function is.
 type Class string
 
 // The classes.

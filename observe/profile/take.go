@@ -18,7 +18,7 @@ import (
 // mostKept is how large a profile may be, compressed, to be kept whole.
 const mostKept = 1 << 20
 
-// Options says what is taken of one program.
+// Options configure what is taken of one program.
 type Options struct {
 	Address string // of net/http/pprof: http://127.0.0.1:6060/debug/pprof/
 	Host    string // that the profiles are named after
@@ -129,7 +129,7 @@ func answered(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// errEnded says that there was no time.
+// errEnded means that there was no time.
 var errEnded = errors.New("the load ended before")
 
 // A taking is what is under way.
@@ -141,7 +141,8 @@ type taking struct {
 	from, to time.Duration
 }
 
-// sliceLimit is how long a slice is for a program that does not bear longer ones.
+// sliceLimit is how long a slice is, in seconds, for a program whose server cuts longer
+// answers off.
 const sliceLimit = 2
 
 func (t *taking) takeCPU(ctx context.Context) {

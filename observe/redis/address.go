@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Server says where a Redis is and how to get in.
+// A Server defines where a Redis is and how to get in.
 type Server struct {
 	// Address is host:port, the path of a Unix socket, redis://host:port, or
 	// rediss://host:port for TLS. A URL without a port means 6379.
@@ -73,7 +73,7 @@ func placeOfURL(address string) (p place, err error) {
 		tls: u.Scheme == "rediss"}, nil
 }
 
-// check says what is wrong with a server, nil when nothing is.
+// check reports what is wrong with a server, nil when nothing is.
 func (s Server) check() error {
 	p, err := placeOf(s.Address)
 	switch {

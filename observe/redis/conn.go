@@ -156,7 +156,7 @@ func readReply(r *bufio.Reader, buf []byte) ([]byte, error) {
 	return buf, fmt.Errorf("no answer of Redis: %.40q", line)
 }
 
-// A hintedError says what to do about what the server refused.
+// A hintedError reports what to do about what the server refused.
 type hintedError struct {
 	error
 	hint string
@@ -198,7 +198,7 @@ func refusedHint(text string) string {
 	return ""
 }
 
-// tlsHint says what to do when one side speaks TLS and the other does not, or the
+// tlsHint describes what to do when one side speaks TLS and the other does not, or the
 // certificates do not please.
 func tlsHint(err error) string {
 	var name x509.HostnameError

@@ -1,23 +1,23 @@
-// Package redis is the source "redis": what a Redis, or a server that speaks its
-// protocol such as Valkey and KeyDB, counts of its work, its keys and its memory.
+// Package redis is the source "redis": what a Redis, or a server that speaks its protocol such
+// as Valkey and KeyDB, counts of its work, its keys and its memory.
 //
-// The one idea: INFO once a second over one kept connection, by a client of a page
-// ([Conn]) that knows four kinds of answers. Of INFO's two hundred fields those are
-// kept that say whether the server is the limit: work and misses, keys that went,
-// memory and its limit, the pause of a fork.
+// The one idea: INFO once a second over one kept connection, by a small client ([Conn]) that
+// knows four kinds of answers. Of INFO's two hundred fields those are kept that say whether
+// the server is the limit: work and misses, keys that went, memory and its limit, the pause of
+// a fork.
 //
-// A server that does not answer, or refuses the password, costs a gap with the
-// reason. Counters start at zero when the server is restarted, or receives CONFIG
-// RESETSTAT. The commands of this source are in the numbers: two a tick.
+// A server that does not answer, or refuses the password, costs a gap with the reason.
+// Counters start at zero when the server is restarted, or receives CONFIG RESETSTAT. The
+// commands of this source are in the numbers: two a tick, three with [Options].Commands.
 //
-// An address that begins with rediss:// is asked over TLS, with the files that
-// redis-cli takes.
+// An address that begins with rediss:// is asked over TLS, with the files that redis-cli
+// takes.
 //
 // # Units and clock
 //
-// Names are Redis's own, but values are in base units: memory in bytes, and what
-// Redis gives in microseconds in seconds (latest_fork, cmdstat.time). Instances are
-// databases (db0) for keys and expires, and commands for cmdstat.
+// Names are Redis's own, but values are in base units: memory in bytes, and what Redis gives
+// in microseconds in seconds (latest_fork, cmdstat.time). Instances are databases (db0) for
+// keys and expires, and commands for cmdstat.
 //
 // Sources: Redis, "INFO", "SLOWLOG LEN", "AUTH" and "Redis serialization protocol
 // specification" (RESP2), "TLS Support".
@@ -94,7 +94,7 @@ func byName(list []field) map[string]field {
 	return out
 }
 
-// Options say which server is read, and how.
+// Options configure which server is read, and how.
 type Options struct {
 	Server
 	// Commands adds the calls and the time of each command that was called:
@@ -223,7 +223,7 @@ func (s *Source) commands(text []byte, f *kasoku.Frame) {
 	}
 }
 
-// Warnings says when the length of the slow log could not be read.
+// Warnings reports when the length of the slow log could not be read.
 func (s *Source) Warnings() []kasoku.Warning {
 	if s.slowlog == nil {
 		return nil

@@ -47,7 +47,7 @@ var wanted = []string{
 	Sessions, SessionsDropped, Threads, ThreadsLimited,
 }
 
-// Options say which server is read, and how. The zero value reads the one that
+// Options configure which server is read, and how. The zero value reads the one that
 // varnishd runs by default.
 type Options struct {
 	Program string // the system's varnishstat when empty

@@ -51,7 +51,7 @@ func (e noSystemd) Error() string {
 	return fmt.Sprintf("finalize.units %q: no %s command, and there is no systemd here", e.name, e.key)
 }
 
-// Hint says what to write.
+// Hint returns what to write.
 func (e noSystemd) Hint() string {
 	return "give start, stop and check of the unit in kasoku.toml, such as start = 'docker start app'"
 }

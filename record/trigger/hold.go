@@ -10,9 +10,9 @@ import (
 	"github.com/kasoku/kasoku/record/clock"
 )
 
-// A Hold keeps what the sources gave in the last while, as long as it is not known
-// when the run begins. Once it is released everything goes on to the run's clock,
-// with times that count from that beginning.
+// A Hold buffers the frames, gaps and events of the last seconds while it is not known
+// when the run begins. Once released it passes everything on to the run's clock, with
+// times relative to that beginning.
 type Hold struct {
 	Window time.Duration // that is kept
 
@@ -68,8 +68,8 @@ func (h *Hold) take(x held) error {
 	return nil
 }
 
-// Release hands on what was kept since the run's beginning, oldest first, and from
-// now on all that comes.
+// Release passes on what was kept since the run's beginning, oldest first, and from now on
+// all that arrives.
 func (h *Hold) Release(to *clock.Clock, by time.Duration) error {
 	h.mu.Lock()
 	h.to, h.by = to, by
@@ -116,8 +116,8 @@ func (h *Hold) pass(x held) error {
 	return h.to.Event(*x.event)
 }
 
-// Statements returns how many statements the database counted before the run
-// began, while it was watched. It may be called once the hold is released.
+// Statements returns how many statements the database counted between the first sample and
+// the beginning of the run. Call it after Release.
 func (h *Hold) Statements() float64 { return max(h.last-h.first, 0) }
 
 // questions returns the database's count of statements in a frame.

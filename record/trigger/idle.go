@@ -7,8 +7,8 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
-// An Idle says when the requests have ended: when the access logs gained
-// nothing for a while, after they had gained something.
+// An Idle detects the end of all requests: the access logs have grown, and then not for a
+// while.
 type Idle struct {
 	quiet time.Duration // that ends it
 	logs  []*lines.Growth
@@ -17,7 +17,8 @@ type Idle struct {
 	last  time.Time // when the logs grew, or when the watch began
 }
 
-// WatchIdle begins to watch access logs from those marks on; quiet ends it.
+// WatchIdle watches access logs from the marks on. The requests have ended after quiet
+// without growth.
 func WatchIdle(quiet time.Duration, marks []lines.Mark) *Idle {
 	w := &Idle{quiet: quiet, last: time.Now()}
 	for _, m := range marks {
@@ -29,7 +30,8 @@ func WatchIdle(quiet time.Duration, marks []lines.Mark) *Idle {
 // Any reports whether a request was seen.
 func (w *Idle) Any() bool { return w.any }
 
-// Over reports whether it is the end. A log that is truncated has changed, too.
+// Over reports whether the requests have ended as of now. A log that was truncated counts
+// as changed.
 func (w *Idle) Over(now time.Time) (bool, error) {
 	var sum int64
 	var errs []error

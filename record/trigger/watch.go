@@ -21,14 +21,14 @@ const (
 	unreadable = 10
 )
 
-// Seen is the awaited request: when it began, and in which log it was.
+// Seen is the awaited request: when it began, and which log has it.
 type Seen struct {
 	Began time.Time
 	Path  string
 	Blind bool // the log does not say how long it took, so it began earlier
 }
 
-// A Watch reads what an access log gains while it is written.
+// A Watch reads the lines that are appended to an access log.
 type Watch struct {
 	mark  lines.Mark // up to which it was read
 	known bool       // a line was understood
@@ -38,8 +38,8 @@ type Watch struct {
 // NewWatch returns a watch of a log from the mark on.
 func NewWatch(mark lines.Mark) *Watch { return &Watch{mark: mark} }
 
-// Look reads what came since the last look, and returns the first request that
-// matches. A line that is still being written is read the next time.
+// Look reads the lines that were appended since the last call, and returns the first
+// request that matches. A line that is still being written is read the next time.
 func (w *Watch) Look(matches func(method, path string) bool) (found *Seen, err error) {
 	end, err := lines.MarkEnd(w.mark.Path)
 	if err != nil || end == w.mark {

@@ -38,7 +38,7 @@ func Duration(d, in time.Duration) report.Cell {
 	return report.Cell{Text: unit.DurationIn(d, in), Raw: report.RawNumber(d.Seconds())}
 }
 
-// KnownNumber is number, none where the value is not known.
+// KnownNumber is [Number], or [None] where the value is not known.
 func KnownNumber(v float64) report.Cell {
 	if math.IsNaN(v) {
 		return None()
@@ -46,7 +46,7 @@ func KnownNumber(v float64) report.Cell {
 	return Number(v)
 }
 
-// KnownCount is an exact number, none where it is not known.
+// KnownCount is [Count], or [None] where the value is not known.
 func KnownCount(v float64) report.Cell {
 	if math.IsNaN(v) || v < 0 {
 		return None()
@@ -54,7 +54,7 @@ func KnownCount(v float64) report.Cell {
 	return Count(uint64(v))
 }
 
-// Size is an amount of memory, none where it is not known.
+// Size is an amount of memory in bytes, [None] where it is not known.
 func Size(v float64) report.Cell {
 	if math.IsNaN(v) || v < 0 {
 		return None()

@@ -76,7 +76,7 @@ func move(r compare.Row, group string) report.Move {
 	return m
 }
 
-// legend says what the words of the last column mean.
+// legend describes what the words of the last column mean.
 func legend(c *compare.Comparison) report.Prose {
 	if c.Single() {
 		return "unsure: the interval holds no change, or it is below 5 %; not the same as none."

@@ -35,7 +35,7 @@ func newCaller(c *kasoku.Caller) Caller {
 	}
 }
 
-// A Join says how well it is known which endpoint runs which statements.
+// A Join defines how well it is known which endpoint runs which statements.
 type Join struct {
 	Host        string      `json:"host"`
 	Source      string      `json:"source"`

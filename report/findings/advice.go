@@ -80,7 +80,7 @@ func advised(number int, same []kasoku.Advice, hosts bool) report.Finding {
 	return f
 }
 
-// adviceFixes say what to set, at once and for good.
+// adviceFixes describe what to set, at once and for good.
 func adviceFixes(a *kasoku.Advice) []report.Fix {
 	var out []report.Fix
 	if a.SetGlobal != "" {

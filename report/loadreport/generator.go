@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// generator says who made the load, how well it kept time and what it cost.
+// generator describes who made the load, how well it kept time and what it cost.
 func (a *Attack) generator() []report.Note {
 	s := &a.Summary
 	var out []report.Note
@@ -44,7 +44,7 @@ func EngineText(name, why string) string {
 	return name + " (" + why + ")"
 }
 
-// PacingText says how due times were kept and how well: by when requests went out,
+// PacingText describes how due times were kept and how well: by when requests went out,
 // as against when they were due. Empty in a closed loop.
 func PacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 	h := t.SendDelay
@@ -56,7 +56,7 @@ func PacingText(s *kasoku.LoadSummary, t *kasoku.Tally) string {
 		", at most " + unit.Duration(h.Max()) + " after they were due"
 }
 
-// FlightText says how many requests were under way at once, and what became of
+// FlightText describes how many requests were under way at once, and what became of
 // their connections.
 func FlightText(s *kasoku.LoadSummary) string {
 	if s.PeakInFlight == 0 && s.MaxInFlight == 0 {

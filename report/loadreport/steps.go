@@ -35,7 +35,7 @@ func StepColumns(u string) []report.Column {
 	)
 }
 
-// StepCells fills [stepColumns]; perSec is what was reached.
+// StepCells fills [StepColumns]; perSec is what was reached.
 func StepCells(s kasoku.Step, t *kasoku.Tally, perSec float64, u time.Duration) []report.Cell {
 	step := report.Cell{Text: unit.Count(s.Number), Raw: strconv.Itoa(s.Number)}
 	if s.Partial() {

@@ -93,7 +93,7 @@ func sumOf(logs []kasoku.LogWindow) (sum kasoku.LogWindow) {
 	return sum
 }
 
-// equation says what became of the lines of logs, n of whose records are reported:
+// equation describes what became of the lines of logs, n of whose records are reported:
 // 10,020 lines = 10,012 requests + 8 dropped.
 func equation(logs []kasoku.LogWindow, n uint64, one, many string) string {
 	s := sumOf(logs)

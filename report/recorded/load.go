@@ -92,7 +92,7 @@ func (r View) Windows(kind string) []kasoku.LogWindow {
 	return out
 }
 
-// LinesRead says how much of a log was read and how well.
+// LinesRead describes how much of a log was read and how well.
 func LinesRead(ws []kasoku.LogWindow) string {
 	var lines, bad uint64
 	var notes []string

@@ -62,7 +62,7 @@ func (x Reverting) heading() string {
 	return "To note"
 }
 
-// said says in one sentence what differs.
+// said describes in one sentence what differs.
 func (x Reverting) said() string {
 	p := x.Plan
 	if p.Empty() {

@@ -76,7 +76,8 @@ func (r serverCharts) ratesChart(d *observe.Declaration, c *plot) *plot {
 	return r.finish(c, d.Name, top)
 }
 
-// finish gives a chart its axis and gaps a chart; nil when there was nothing.
+// finish gives a chart its axis, its peaks and the gaps of a source; nil when there was
+// nothing.
 func (r drawing) finish(c *plot, source string, top float64) *plot {
 	if len(c.Series) == 0 || !(top > 0) {
 		return nil

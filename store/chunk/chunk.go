@@ -1,5 +1,5 @@
 // Package chunk encodes samples as the run file keeps them: a tick of one source while it
-// is recorded ([AppendTick]), and the columns of some minutes, packed, afterwards
+// is recorded ([AppendTick]), and afterwards the columns of at most a minute of ticks
 // ([Append]). What cannot be read is an error, never a wrong value, and takes no more
 // memory than [MaxRaw].
 package chunk

@@ -156,7 +156,7 @@ func correlation(x, y *signal, shift float64, without int) (r float64, ok bool) 
 	return (sxy - sx*sy/k) / math.Sqrt(vx*vy), true
 }
 
-// offsetOf says how far a host's clock is from the reference's, how sure that is,
+// offsetOf describes how far a host's clock is from the reference's, how sure that is,
 // and how it was found.
 func offsetOf(ref, rec *kasoku.Recording) (offset, off time.Duration, note string, warning *kasoku.Warning) {
 	if sameBoot(ref, rec) {

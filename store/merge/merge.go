@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Options says how recordings are put together. The zero value finds all by
+// Options configure how recordings are put together. The zero value finds all by
 // itself.
 type Options struct {
 	Offsets map[string]time.Duration // a host's wall clock minus the reference's, for those who know it
@@ -26,10 +26,10 @@ type Error struct {
 	What, Help string
 }
 
-// Error says what is wrong.
+// Error returns what is wrong.
 func (e *Error) Error() string { return e.What }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *Error) Hint() string { return e.Help }
 
 // Merge makes one run of recordings of different hosts. The recordings are not

@@ -122,8 +122,8 @@ func Segment(s string) string {
 	return b.String()
 }
 
-// Path joins parts, each made a [Segment]. A part with dots, such as cpu.user, is
-// several when it was split before.
+// Path joins parts, each made a [Segment], so a dot within a part becomes '_': split
+// cpu.user before.
 func Path(parts ...string) string {
 	clean := make([]string, len(parts))
 	for i, p := range parts {

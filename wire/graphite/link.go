@@ -14,14 +14,13 @@ import (
 // carries whole, with room for tunnels.
 const maxDatagram = 1400
 
-// betweenDatagrams is how long a datagram waits for the one before it, so that a
-// server can take them: the buffer of its socket holds about ninety, and what comes
-// when that is full is lost without a word. Twenty points to each, that is 10,000 a
-// second.
+// betweenDatagrams is the least time between two datagrams, so that a server can take
+// them: the buffer of its socket holds about ninety, and what comes when that is full
+// is lost without a word. With twenty points to each, that is 10,000 a second.
 const betweenDatagrams = 2 * time.Millisecond
 
-// A link is the connection that a sender has now. Carbon never answers; what can be
-// read of the connection is only its end.
+// A link is the connection that a sender has now. Carbon never answers: a read returns
+// only when the connection has ended.
 type link struct {
 	o    Options
 	conn net.Conn      // nil: none

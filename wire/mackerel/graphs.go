@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Graph says how metrics of hosts are drawn: those whose names are its own and one
-// part more. One part of the name may be '#', which stands for any.
+// A Graph defines how metrics of hosts are drawn: those whose names are the graph's
+// with one part more. One part of its name may be '#', which stands for any.
 type Graph struct {
 	Name    string `json:"name"` // custom.kasoku.host.disk.read_bytes.#
 	Label   string `json:"displayName"`
@@ -25,7 +25,7 @@ type Line struct {
 // graphsPerPost is how many graphs go into one request.
 const graphsPerPost = 100
 
-// DefineGraphs says how graphs of hosts are drawn. A definition takes the place of the
+// DefineGraphs posts how graphs of hosts are drawn. A definition takes the place of the
 // one before with its name.
 func (c *Client) DefineGraphs(ctx context.Context, graphs []Graph) error {
 	for part := range slices.Chunk(graphs, graphsPerPost) {

@@ -7,14 +7,14 @@ import (
 	"net/url"
 )
 
-// A HostState is how a host is kept.
+// A HostState is the status that Mackerel keeps of a host.
 type HostState struct {
 	Status  string `json:"status"` // working, standby, maintenance, poweroff
 	Retired bool   `json:"isRetired"`
 }
 
-// HostState returns how a host is kept, by its id. An answer without a status is an
-// error: something else has answered.
+// HostState returns the state of the host with an id. An answer without a status is
+// an error: something else has answered.
 func (c *Client) HostState(ctx context.Context, id string) (HostState, error) {
 	var answer struct {
 		Host HostState `json:"host"`

@@ -50,7 +50,7 @@ const (
 	longestWait     = time.Minute      // the service counts requests by the minute
 )
 
-// Options say how to reach the API.
+// Options configure how to reach the API.
 type Options struct {
 	Key       string        // needed
 	Base      string        // URL of the API; empty: DefaultBase
@@ -132,7 +132,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *Error) Hint() string {
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -177,7 +177,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	}
 }
 
-// errAnswer says that an answer was a success and makes no sense; asking again would
+// errAnswer means that an answer was a success and makes no sense; asking again would
 // do what was asked twice.
 var errAnswer = errors.New("the answer makes no sense")
 

@@ -122,7 +122,7 @@ func (c *Client) Services(ctx context.Context) ([]string, error) {
 }
 
 // Name makes a text a part of a metric's name: what the service does not take, and
-// the dot, which parts names, becomes '_'. It is never empty.
+// the dot, which separates parts, becomes '_'. It is never empty.
 func Name(s string) string {
 	if s == "" {
 		return "_"

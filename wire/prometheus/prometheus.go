@@ -2,7 +2,7 @@
 // its own exposition format 0.0.4, and OpenMetrics 1.0.
 //
 // The one idea is an [Encoder] that writes families one after the other, each with
-// its samples; who counts is left to others. Names are those of the text format; in
+// its samples; it keeps no counters itself. Names are those of the text format; in
 // OpenMetrics the samples of a counter end in _total, as that demands. Durations
 // are in seconds, as Prometheus wants them.
 //
@@ -36,8 +36,8 @@ func (f Format) ContentType() string {
 	return "text/plain; version=0.0.4; charset=utf-8"
 }
 
-// Negotiate returns the format that an Accept header prefers: OpenMetrics when it
-// is taken at least as gladly as text, else [Text], which everybody reads.
+// Negotiate returns the format that an Accept header prefers: OpenMetrics when its
+// quality value is at least that of text, else [Text], which everybody reads.
 func Negotiate(accept string) Format {
 	var open, text float64
 	for part := range strings.SplitSeq(accept, ",") {

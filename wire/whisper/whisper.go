@@ -124,8 +124,8 @@ func Read(path string) ([]Point, error) {
 	return out, nil
 }
 
-// Latest returns the newest point between since, at the earliest, and now, in Unix
-// seconds; false when there is none. It reads one slot for each step between them.
+// Latest returns the newest point from since to now, in Unix seconds; false when there
+// is none. It reads at most one slot for each step between them.
 func Latest(path string, since, now int64) (Point, bool, error) {
 	f, a, err := openFile(path)
 	if err != nil {

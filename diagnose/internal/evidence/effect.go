@@ -53,7 +53,7 @@ func (e Effect) Better() bool {
 }
 
 // Unclear reports whether the later run looks better, but by no more than the
-// seconds vary: then there is no telling whether it is.
+// seconds vary: then no one can say whether it is.
 func (e Effect) Unclear() bool { return !e.Better() && !e.Worse() && e.NearNone() < 1 }
 
 // NearNone returns how near a gain is to none that counts: 1 when it is none, 0
@@ -62,8 +62,8 @@ func (e Effect) NearNone() float64 {
 	return 1 / max(e.Good()/leastGood, -e.Mean().Seconds()/max(leastMean*e.MeanBefore.Seconds(), 1e-9), 1)
 }
 
-// Worse reports whether more requests failed than before, or, with as many
-// successes, they took longer.
+// Worse reports whether, by more than the noise, more requests failed than before, or, with as
+// many successes, they took longer.
 func (e Effect) Worse() bool {
 	return e.Good() < -e.goodBar() || e.Good() <= e.goodBar() && e.Mean() > e.meanBar()
 }

@@ -13,7 +13,7 @@ import (
 type PoolLoad struct {
 	Name        string
 	Limit       float64
-	InUse       float64 // most
+	InUse       float64 // connections in use at once, the most
 	Waits, Wait diagnose.Grown
 	Share       float64
 	Of          string
@@ -23,7 +23,8 @@ type PoolLoad struct {
 // SourceExpvar is the name of the source that reads what programs publish by expvar.
 const SourceExpvar = expvar.Name
 
-// PoolLoads returns the pool that requests waited longest for.
+// PoolLoads returns the pool that requests waited longest for. It fails when no program
+// publishes one, or its counters cannot be read over the run.
 func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
 	err = errors.New("no program publishes its pool (watch.expvar)")
 	whole := WholeRun(c)

@@ -88,7 +88,7 @@ func EndpointCount(c *diagnose.Case, endpoint string) []kasoku.Evidence {
 	}}
 }
 
-// CallerWords says how it is known that an endpoint runs statements.
+// CallerWords describes how it is known that an endpoint runs statements.
 func CallerWords(x *kasoku.Caller) string {
 	switch x.Class {
 	case kasoku.CallerConfirmed:
@@ -123,7 +123,7 @@ func EndpointTitle(endpoint, rest string) string {
 	return wording.Cut(endpoint, max(wording.MaxTitle-len([]rune(rest)), 8)) + rest
 }
 
-// HandlerOf says where the code of an endpoint is.
+// HandlerOf describes where the code of an endpoint is.
 func HandlerOf(endpoint string) string {
 	if endpoint == "" {
 		return "where the statement is run"
@@ -141,7 +141,7 @@ func Surest(c *diagnose.Case, id string) *kasoku.Caller {
 	return &list[0]
 }
 
-// CheckStatements says why there are no statements to look at; nil when there are.
+// CheckStatements reports why there are no statements to look at; nil when there are.
 func CheckStatements(c *diagnose.Case) error {
 	if len(c.Queries) > 0 {
 		return nil

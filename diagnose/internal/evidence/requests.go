@@ -2,7 +2,8 @@ package evidence
 
 import "github.com/kasoku/kasoku/diagnose"
 
-// FailedShare returns n of the focus's requests, at most those that failed.
+// FailedShare returns n requests as a share of those of the focus, 0..1, n cut to those that
+// failed; 0 when no requests were counted.
 func FailedShare(c *diagnose.Case, n float64) float64 {
 	failed, of := c.Failed()
 	if of == 0 {

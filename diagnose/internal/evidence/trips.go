@@ -11,9 +11,9 @@ import (
 // does next to nothing there, such as a prepare; over a network it is longer.
 const tripTime = 100 * time.Microsecond
 
-// TripImpact is the impact of round trips that could be saved: what they take of the
-// requests' time at the focus. Where no requests were timed it is their part of the
-// round trips; rest are the others.
+// TripImpact is the impact of round trips that could be saved: what they take of the requests'
+// time at the focus. Where no requests were timed it is their share of all round trips, saved
+// and rest together.
 func TripImpact(c *diagnose.Case, saved, rest float64) kasoku.Impact {
 	n, mean := uint64(0), time.Duration(0)
 	if t := c.Focus.Tally; t != nil {

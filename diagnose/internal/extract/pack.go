@@ -20,13 +20,13 @@ type second struct {
 	Service   []byte `json:",omitempty"`
 }
 
-// endpoint is an Endpoint without its histogram, which no rule reads.
+// endpoint is an Endpoint with its histogram encoded, where [Keys] keep it.
 type endpoint struct {
 	kasoku.Endpoint
 	Latency []byte `json:",omitempty"`
 }
 
-// query is a Query without its histogram.
+// query is a Query without its histogram, which no rule reads.
 type query struct {
 	kasoku.Query
 	Latency []byte `json:",omitempty"`

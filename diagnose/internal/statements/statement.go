@@ -32,7 +32,7 @@ type Statement struct {
 var spatialWords = []string{"st_contains", "st_within", "st_intersects", "st_distance", "st_distance_sphere",
 	"mbrcontains", "mbrwithin", "mbrintersects"}
 
-// sumWords are functions that boil rows down to one.
+// sumWords are functions that make one value of many rows.
 var sumWords = []string{"sum", "avg", "min", "max", "std", "stddev", "variance", "group_concat", "json_arrayagg"}
 
 // Of reads the text of a class.

@@ -62,7 +62,7 @@ func answering(answer [2]string) conduct {
 	}
 }
 
-// drip sends a text again and again, slowly, until nobody takes it.
+// drip sends a text again and again, slowly, until no one takes it.
 func drip(c net.Conn, text string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -53,7 +53,7 @@ func beLiar() {
 			defer f.Close()
 		}
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0") // accepted by the kernel, answered by nobody
+	ln, err := net.Listen("tcp", "127.0.0.1:0") // accepted by the kernel, answered by no one
 	if err == nil {
 		defer ln.Close()
 	}
@@ -87,7 +87,7 @@ type liar struct {
 	dir string // only the user may enter it
 }
 
-// addLiar makes a user's directory, with files of his own that nobody else may read.
+// addLiar makes a user's directory, with files of his own that no one else may read.
 func (w *world) addLiar(uid int) *liar {
 	w.Helper()
 	l := &liar{w: w, uid: uid, dir: w.mkdir(fmt.Sprintf("user-%d", uid))}

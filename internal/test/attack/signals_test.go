@@ -20,7 +20,7 @@ type input uint8
 
 const (
 	stream input = iota // endless lines at its standard input
-	pipe                // a FIFO with nobody at its other end, never.kasoku and never.log
+	pipe                // a FIFO with no one at its other end, never.kasoku and never.log
 	silent              // a server that takes connections and says nothing
 )
 

@@ -246,7 +246,7 @@ func (p *Page) Screenshot() []byte {
 	return out
 }
 
-// state says where the page is and what it shows, for a message.
+// state describes where the page is and what it shows, for a message.
 func (p *Page) state() string {
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
 	defer cancel()

@@ -23,7 +23,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// Config says where the service listens, what it needs, and how badly it does.
+// Config defines where the service listens, what it needs, and how badly it does.
 type Config struct {
 	Listen     string // host:port, port 0 takes a free one; or unix:/path
 	DSN        string // of the database; interpolateParams is set as the defects say

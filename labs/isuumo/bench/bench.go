@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/load/scenario/agent"
 )
 
-// Options say what is measured, and for how long. Target and Data are needed; zero
+// Options configure what is measured, and for how long. Target and Data are needed; zero
 // values of the rest are the contest's.
 type Options struct {
 	Target string       // base URL of the service: "http://127.0.0.1:1323"

@@ -30,7 +30,7 @@ type clock interface {
 	Since(from *truth.Moment) truth.Span
 }
 
-// A reading says how rows are read.
+// A reading defines how rows are read.
 type reading struct {
 	lax       bool // other keys, and missing ones, are no reason not to read a row
 	placeless bool // where an estate is does not matter

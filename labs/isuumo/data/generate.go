@@ -13,7 +13,7 @@ import (
 // DefaultSeed is the seed of the contest's own data.
 const DefaultSeed = 19700101
 
-// A Size says how many rows there are.
+// A Size defines how many rows there are.
 type Size string
 
 // The sizes.
@@ -33,7 +33,7 @@ func ParseSize(s string) (Size, error) {
 	return "", fmt.Errorf("unknown size %q: want %s or %s", s, Full, Small)
 }
 
-// Options say what to generate. The zero value is the contest's size and seed.
+// Options configure what to generate. The zero value is the contest's size and seed.
 type Options struct {
 	Size Size   // "" is Full
 	Seed uint64 // 0 is DefaultSeed

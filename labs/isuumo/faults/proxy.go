@@ -20,7 +20,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 )
 
-// Options say what a proxy stands before, and what it does. All but Pace are needed.
+// Options configure what a proxy stands before, and what it does. All but Pace are needed.
 type Options struct {
 	Target string // base URL of the service
 	Data   *isuumo.Data

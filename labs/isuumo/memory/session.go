@@ -22,7 +22,7 @@ const (
 // once that its client is gone, but finishes the statement that it is at.
 const lockWait = 2 * time.Second
 
-// errLocked says that another session holds a lock for longer than lockWait.
+// errLocked means that another session holds a lock for longer than lockWait.
 var errLocked = errors.New("another process serves this database")
 
 // A session is a connection that writes, with a lock of the server by which the

@@ -40,7 +40,7 @@ const database = "isuumo"
 // initializeLimit is how long the contest gives POST /initialize.
 const initializeLimit = 30 * time.Second
 
-// Options say what is started.
+// Options configure what is started.
 type Options struct {
 	Dir      string         // where everything goes; must exist
 	Database string         // mariadb, which is the default, or mysql

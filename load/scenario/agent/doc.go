@@ -1,7 +1,6 @@
 // Package agent is the HTTP client of one virtual user of a scored benchmark: it
-// has cookies, remembers what it was shown and asks whether that still holds,
-// takes compressed answers, fetches what a page refers to, and follows no
-// redirect.
+// keeps cookies, caches answers and revalidates them, accepts compressed answers,
+// fetches what a page refers to, and follows no redirect.
 //
 // The one idea is that a request to a server without TLS is done where it is
 // asked for. The goroutine that calls [Agent.Do] writes the request itself and

@@ -11,19 +11,19 @@ import (
 	"github.com/kasoku/kasoku/load/scenario"
 )
 
-// A badRequestError says that a request cannot be sent as it is.
+// A badRequestError reports that a request cannot be sent as it is.
 type badRequestError struct{ what, value string }
 
 // Error quotes what is wrong.
 func (e *badRequestError) Error() string { return fmt.Sprintf("bad %s %q", e.what, e.value) }
 
-// A timeoutError says that an answer was not complete in time.
+// A timeoutError reports that an answer was not complete in time.
 type timeoutError struct {
 	limit  time.Duration
 	inBody bool
 }
 
-// Error says how long the answer was waited for.
+// Error returns how long the answer was waited for.
 func (e *timeoutError) Error() string {
 	if e.inBody {
 		return fmt.Sprintf("answer not complete within %s", e.limit)

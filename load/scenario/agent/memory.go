@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// A memory keeps the answers that may be used again, as a browser does: for as
-// long as they are fresh without asking, and then with the server's word that they
-// still hold (RFC 9111, as a private cache). Freshness is what max-age says; an
-// Expires is not looked at. What was used least lately is forgotten first.
+// A memory is the private cache of a browser (RFC 9111): an answer is used again as
+// long as it is fresh, and then revalidated with the server. Freshness is what max-age
+// says; Expires is not looked at. The least recently used answer is dropped first.
 type memory struct {
 	max int64 // bytes
 
@@ -94,8 +93,8 @@ func (x *call) said(name string) string {
 	return strings.Join(x.r.Header[name], ", ")
 }
 
-// take does what an answer says about remembering, and puts what is remembered
-// into a response that says only that it holds.
+// take keeps or drops an answer as its header says, and completes a 304 answer with
+// what is remembered.
 func (m *memory) take(x *call, said *fields) {
 	if x.known != nil && x.code == http.StatusNotModified {
 		m.confirm(x, said)

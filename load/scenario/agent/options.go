@@ -26,7 +26,7 @@ const (
 	DefaultAgent    = "kasoku-scenario" // User-Agent
 )
 
-// Options say who a user is and what its client does. BaseURL is needed; zero
+// Options configure who a user is and what its client does. BaseURL is needed; zero
 // values of the rest are useful.
 type Options struct {
 	BaseURL   string      // "http://127.0.0.1:8080"; user and password go out as basic authentication

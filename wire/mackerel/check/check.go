@@ -2,7 +2,7 @@
 // an exit status.
 //
 // The one idea: a check computes a [Result] and returns the status of [Exit], which
-// prints it in the form of the field's helper library (mackerelio/checkers 0.2.1):
+// prints it in the form of Mackerel's helper library (mackerelio/checkers 0.2.1):
 //
 //	check-lastlog WARNING: alice(61 days)
 //

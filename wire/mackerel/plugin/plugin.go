@@ -5,7 +5,7 @@
 // does the rest as go-mackerel-plugin 0.1.6 does, byte for byte: the header line,
 // the JSON, the labels made from keys, the numbers (%d when whole, else %f), the
 // difference per minute of counters, then scale, the name and form of the
-// state file. So a plugin of the field can be replaced without losing a graph.
+// state file. So a plugin made with that library can be replaced without losing a graph.
 //
 // What differs, each where the original prints something wrong:
 //   - A counter that was reset prints nothing; the original prints 0.
@@ -89,8 +89,8 @@ type Plugin struct {
 	// their own, without Diff and Scale. Used when Fetch is nil.
 	Values func(ctx context.Context) ([]Value, error)
 
-	// StateFile keeps the counters of the run before. Empty: as the field's helper
-	// library names it, in the directory for plugins; see [StateName].
+	// StateFile keeps the counters of the run before. Empty: as go-mackerel-plugin
+	// names it, in the directory for plugins; see [StateName] and [program.WorkDir].
 	StateFile string
 	Args      []string // the command line with the program's name, for StateName; nil: os.Args
 
@@ -197,7 +197,7 @@ func (p *Plugin) write(values []Value, now time.Time) error {
 
 // number is %d for whole numbers, else %f.
 func (v Value) number() string {
-	// Beyond 2^63 the conversion to int is another one on each architecture.
+	// Beyond 2^63 the conversion to int depends on the architecture.
 	if !v.Float && math.Abs(v.Value) < 1<<63 && v.Value == math.Trunc(v.Value) {
 		return fmt.Sprintf("%d", int64(v.Value))
 	}

@@ -22,14 +22,14 @@ import (
 const maxAge = 600 * time.Second
 
 // maxAhead is how far in the future a state may be before it is that of another
-// clock. Below it the plugin waits, as the helper library does.
+// clock. Up to that it is a recent one: nothing is printed, as the helper library does.
 const maxAhead = time.Minute
 
 // lastTimeKey is where the state keeps its time, among the values.
 const lastTimeKey = "_lastTime"
 
-// errRecent says that the state is less than a second old: a difference would be
-// divided by nothing.
+// errRecent means that the state is less than a second old: a difference would be
+// divided by zero.
 var errRecent = errors.New("state was recently updated")
 
 // StateName returns the name that the helper library gives to a state file:

@@ -2,7 +2,7 @@
 // that report how a command ended.
 //
 // The one idea: an end is always one number, that of a shell: what the command
-// returned, 128 and the signal's number when one killed it, 127 when it could not
+// returned, 128 plus the signal's number when one killed it, 127 when it could not
 // be started. A command that takes too long is killed with all of its process
 // group, which makes 137.
 package timed
@@ -26,7 +26,7 @@ const (
 type Command struct {
 	Path   string // without a slash it is looked up on PATH
 	Args   []string
-	Limit  time.Duration // how long it may take
+	Limit  time.Duration // how long it may take; must be above 0
 	Stdout io.Writer     // nil: /dev/null
 	Stderr io.Writer     // nil: /dev/null
 }

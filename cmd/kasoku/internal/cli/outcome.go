@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
-// DescribeOutcome says what a run came to, in a few words.
+// DescribeOutcome returns what a run came to, in a few words.
 func DescribeOutcome(rec *kasoku.Recording) (parts []string) {
 	if sc := rec.Run.Score; sc != nil {
 		parts = append(parts, "score "+unit.Plain(sc.Value))
@@ -46,7 +46,7 @@ func HasFailed(rec *kasoku.Recording) (bool, int) {
 	return code != 0 || sc != nil && sc.Outcome == kasoku.Failed || NothingSucceeded(rec) != "", code
 }
 
-// NothingSucceeded says that no request of the load of a run succeeded, as kasoku counted
+// NothingSucceeded reports that no request of the load of a run succeeded, as kasoku counted
 // or the benchmark printed; empty when one did, or none was counted.
 func NothingSucceeded(rec *kasoku.Recording) string {
 	if sc := rec.Run.Score; sc != nil && sc.AllFailed() {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// OutliveReader lets the process live on when who reads its output ends first, as tee
-// does at the same Ctrl-C: that is an error of the write then, and not the end of a
-// process that has something to put away. What it returns makes it as before.
+// OutliveReader lets the process live on when who reads its output ends first, as tee does at
+// the same Ctrl-C: a write then fails with an error (EPIPE), and a process that has something
+// to put away goes on. The function that it returns restores SIGPIPE.
 func OutliveReader() (before func()) {
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)

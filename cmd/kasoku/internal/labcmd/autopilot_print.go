@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// storyVerdict says what came of it.
+// storyVerdict describes what came of it.
 func storyVerdict(s *prove.Story) string {
 	kept := 0
 	for i := range s.Steps {

@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/private"
 )
 
-// errLocked says that another process holds a lock.
+// errLocked means that another process holds a lock.
 var errLocked = errors.New("locked by another process")
 
 // takeLock takes the lock of a lab, or returns [errLocked]. It is free again when

@@ -102,7 +102,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: d, Program: o.self, Listen: listen})
 }
 
-// A labRecord says what one recorded run of a lab is made with.
+// A labRecord is what one recorded run of a lab is made with.
 type labRecord struct {
 	flags    *labFlags // its dir is empty before and removed after
 	duration time.Duration

@@ -41,7 +41,7 @@ type labState struct {
 	Seed    uint64 `json:"seed,omitempty"`
 }
 
-// text says where a lab runs.
+// text describes where a lab runs.
 func (s *labState) text() string {
 	out := s.Name + " runs with defects " + s.Defects + "\n"
 	if s.Variant != "" {
@@ -116,7 +116,7 @@ func startSupervisor(name, dir string, lock *os.File, args []string) (*command.P
 	return p, nil
 }
 
-// runsAlready says what stands in the way of a start.
+// runsAlready reports what stands in the way of a start.
 func runsAlready(e *cli.Env, name string) error {
 	where := "is just being started or stopped"
 	if s, err := readLab(e, name); err == nil {

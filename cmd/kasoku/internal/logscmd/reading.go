@@ -58,7 +58,7 @@ func (r *reading) progress(done, total int64) {
 	r.Work("read", share, r.name+" "+r.far()+", "+perSecond(done, at))
 }
 
-// far says how far it is: 3.10 MB of 6.20 MB were read.
+// far describes how far it is: 3.10 MB of 6.20 MB were read.
 func (r *reading) far() string {
 	s := unit.Bytes(uint64(r.done))
 	if r.total > 0 {
@@ -67,7 +67,7 @@ func (r *reading) far() string {
 	return s
 }
 
-// cost says how fast it was and what it took.
+// cost describes how fast it was and what it took.
 func (r *reading) cost() string {
 	wall := r.now().Sub(r.started)
 	return fmt.Sprintf("read %s in %s, %s, %s of CPU time", unit.Bytes(uint64(r.done)), unit.Duration(wall), perSecond(r.done, wall), unit.Duration(cpuTime()))

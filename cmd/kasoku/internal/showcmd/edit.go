@@ -40,7 +40,7 @@ func editRun(e *cli.Env, path string, change func(*store.Editor, store.Info) (st
 	return err
 }
 
-// fromTo says how a text was changed.
+// fromTo describes how a text was changed.
 func fromTo(what, from, to string) string {
 	switch {
 	case from == "":

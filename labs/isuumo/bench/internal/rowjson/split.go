@@ -15,7 +15,7 @@ type List struct {
 	Rows  [][]byte // the bytes of each row, parts of the answer
 }
 
-// errTruncated says that the answer ends within its JSON.
+// errTruncated means that the answer ends within its JSON.
 var errTruncated = errors.New("the answer ends early")
 
 // Split reads {"count":N,"NAME":[{…},…]}, or without the count when it is not

@@ -114,13 +114,13 @@ func (t *table) Now() *Moment { return t.now.Load() }
 // there.
 func (t *table) Since(from *Moment) Span { return Span{From: from, To: t.now.Load()} }
 
-// UploadBegins says that rows are about to be uploaded. Ids that are unknown are
+// UploadBegins reports that rows are about to be uploaded. Ids that are unknown are
 // left out, here and in UploadEnds.
 func (t *table) UploadBegins(ids []int64) {
 	t.grow(ids, func(m *Moment) *set { return &m.arriving })
 }
 
-// UploadEnds says that the service has confirmed the upload.
+// UploadEnds reports that the service has confirmed the upload.
 func (t *table) UploadEnds(ids []int64) {
 	t.grow(ids, func(m *Moment) *set { return &m.arrived })
 }

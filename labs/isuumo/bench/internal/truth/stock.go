@@ -32,7 +32,7 @@ const (
 	Refused
 )
 
-// BuyBegins says that a unit is about to be bought. BuyEnds has to follow.
+// BuyBegins reports that a unit is about to be bought. BuyEnds has to follow.
 func (c *Chairs) BuyBegins(rank int32) {
 	c.stocks.mu.Lock()
 	defer c.stocks.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *Chairs) BuyBegins(rank int32) {
 	}
 }
 
-// BuyEnds says what came of a purchase, and reports what is wrong with it: a unit
+// BuyEnds takes what came of a purchase, and reports what is wrong with it: a unit
 // that was sold although there was none, or refused although there was one for
 // certain.
 func (c *Chairs) BuyEnds(rank int32, came Bought) error {
