@@ -49,7 +49,7 @@ func TestFloorsRefuse(t *testing.T) {
 	// A room may stand on several floors: down is down.
 	f("logs", "logs/lines", "")
 	f("logs/lines", "logs", down)
-	f("checkpoint/guard", "checkpoint/capture", down)
+	f("checkpoint/capture", "checkpoint/revert", down)
 	f("checkpoint/revert", "checkpoint/capture", "")
 	// Helpers of one user.
 	f("report", "report/internal/texttab", "")

@@ -41,6 +41,7 @@ var bare = map[string]string{
 	"record/profiles.go take":                                    "closes a channel",
 	"watch/run.go Run":                                           "sends a message",
 	"wire/graphite/link.go connect":                              "calls Read of a connection alone",
+	"load/driver.go handOver":                                    "work contains each request, and what takes it",
 	"load/driver.go drain":                                       "waits for workers and closes a channel",
 	"load/meter.go StartMeter":                                   "reads the process's CPU time and subtracts",
 	"load/nethttp/dial.go race":                                  "try contains what it dials",

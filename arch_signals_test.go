@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,4 +181,94 @@ func isSourceName(e ast.Expr) bool {
 func isIdent(e ast.Expr, name string) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && id.Name == name
+}
+
+// TestSignalsAreDeclared: each key that a source exports is a signal that it declares, and
+// each declaration with signals is held to a real server by a test of its folder, through
+// observetest.Sampled.
+func TestSignalsAreDeclared(t *testing.T) {
+	files, err := filepath.Glob("observe/*/signals.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range append(files, "observe/signals.go") {
+		f := signalsOf(t, name)
+		for _, key := range f.keys {
+			if !f.declared[key] {
+				t.Errorf("%s: %s is a key, and no signal is declared with it", name, key)
+			}
+		}
+		tests := ""
+		pages, err := filepath.Glob(filepath.Join(filepath.Dir(name), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests += string(text)
+		}
+		call := regexp.MustCompile(`observetest\.Sampled\(t, &(?:\w+\.)?(\w+),`)
+		sampled := map[string]bool{}
+		for _, m := range call.FindAllStringSubmatch(tests, -1) {
+			sampled[m[1]] = true
+		}
+		for _, d := range f.declarations {
+			if n++; !sampled[d] {
+				t.Errorf("%s: no test has observetest.Sampled(t, &%s, …)", name, d)
+			}
+		}
+	}
+	if n < 18 {
+		t.Errorf("%d declarations have signals", n)
+	}
+}
+
+// A signalsFile is what a file signals.go has.
+type signalsFile struct {
+	keys         []string // constants that are keys
+	declared     map[string]bool
+	declarations []string // variables whose declaration has signals
+}
+
+func signalsOf(t *testing.T, name string) (out signalsFile) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.declared = map[string]bool{}
+	for _, decl := range file.Decls {
+		g, ok := decl.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST && g.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range g.Specs {
+			v := spec.(*ast.ValueSpec)
+			for _, n := range v.Names {
+				if g.Tok == token.CONST && n.IsExported() && !strings.HasSuffix(n.Name, "Name") && !strings.HasSuffix(n.Name, "Prefix") {
+					out.keys = append(out.keys, n.Name)
+				}
+			}
+			signals := false
+			ast.Inspect(v, func(n ast.Node) bool {
+				kv, ok := n.(*ast.KeyValueExpr)
+				if !ok {
+					return true
+				}
+				signals = signals || isIdent(kv.Key, "Signals")
+				if id, ok := kv.Value.(*ast.Ident); ok && isIdent(kv.Key, "Key") {
+					out.declared[id.Name] = true
+				}
+				return true
+			})
+			if signals {
+				out.declarations = append(out.declarations, v.Names[0].Name)
+			}
+		}
+	}
+	return out
 }

@@ -22,26 +22,26 @@ import (
 // internal/test, is imported by tests and such helpers only. Only files that are not
 // tests are held to this; a test may import any directory but cmd/.
 var floorTable = parseFloors(`
--1 internal/contain internal/private
-0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/secret internal/nginxconf
+-1 internal/contain internal/private internal/procstat
+0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/median internal/secret internal/nginxconf
 0 internal/command internal/confine internal/uplot mysqlflags sqltag
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
-0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk
+0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/words
 1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
 1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
-2 observe observe/sources observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
+2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
-2 logs logs/mask logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
+2 logs logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
-2 topology topology/scan topology/members topology/find checkpoint/guard store/chunk
-3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture compare compat/* fleet fleet/bus
-4 diagnose diagnose/rules/* diagnose/indexes diagnose/settings diagnose/probe checkpoint/revert
-4 record/handover record/safe record/clock record/trigger record/callers
-5 diagnose/rules record report report/terminal report/html report/encode
+2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/scrub mysql/scratch
+3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus
+4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
+4 record/handover record/mask record/clock record/trigger record/callers
+5 diagnose/rules diagnose/pasted record report report/terminal report/html report/encode
 5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles
 5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport
-6 export watch prove prove/finalize serve serve/ui mcp
+6 export watch prove prove/answers prove/finalize serve serve/ui mcp
 7 labs/* labs/isuumo/*
 8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*

@@ -8,8 +8,8 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
-// Contained does one part of an answer that carries warnings. A panic in it is one more
-// warning; the other parts are done. It reports whether the part was done.
+// Contained runs f, one part of an answer that carries warnings. A panic in it adds a
+// warning, and the caller goes on with the other parts. It reports whether f returned.
 func Contained(p contain.Part, warnings *[]Warning, f func()) (done bool) {
 	w, lost := LostPart(contain.Run(p, f))
 	if lost {
@@ -49,15 +49,4 @@ func LackWords(lacks []LogLack) (variables, lost string) {
 		names, losses = append(names, l.Variable), append(losses, l.Lost)
 	}
 	return strings.Join(names, ", "), strings.Join(losses, "; ")
-}
-
-// LackingLog returns the warning that rules are blind for want of values in an access
-// log; ok is false when all that is read is there.
-func LackingLog(w *LogWindow) (_ Warning, ok bool) {
-	if len(w.Lacks) == 0 {
-		return Warning{}, false
-	}
-	variables, lost := LackWords(w.Lacks)
-	return Warning{Code: "log-lacks", Text: fmt.Sprintf("%s (%s) lacks %s; not known: %s", w.Path, w.Format, variables, lost),
-		Hint: "`kasoku doctor` prints the log_format to paste"}, true
 }

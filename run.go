@@ -2,7 +2,7 @@ package kasoku
 
 import "time"
 
-// RunState says how far a run got.
+// RunState defines how far a run got.
 type RunState string
 
 // The states of a run. A file that was left in Running by a killed recorder is
@@ -32,6 +32,7 @@ type Run struct {
 
 	Group     string // runs that repeat one another share it: the id of the first; empty for a run alone
 	Repeat    int    // place in the group, from 1; 0 for a run alone
+	Base      string // id of the run that this one is a try upon, and is compared with; empty: the one before it
 	Observers string // ObserversOn, ObserversOff or what was left out, such as "no slow log"; empty in files before version 2
 	Price     Price  // of the machines that were measured; zero when it was not given
 	Score     *Score // what the benchmark said, nil without one
@@ -95,7 +96,7 @@ type Phase struct {
 	Why      string // "POST /initialize, 1 request, 2.31 s", "no request for 5 s"
 }
 
-// PhaseKind says what a stretch of a run was for.
+// PhaseKind is what a stretch of a run was for.
 type PhaseKind string
 
 // The kinds of phases, in the order of a contest's benchmark.
@@ -210,7 +211,7 @@ type Config struct {
 	Kind   string // nginx, mysql, vcl, unit, sysctl, limits, schema, git, file
 	Name   string // the file's path; of a table shop.users; of git HEAD or diff
 	Text   string
-	Mode   uint32 // permission bits of a file, 0 for what is none
+	Mode   uint32 // permission bits of a file, 0 for what is no file
 	UID    int    // owner of a file
 	GID    int
 	Masked int    // how many secrets were replaced

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind says how a series' values are to be read.
+// Kind defines how a series' values are to be read.
 type Kind uint8
 
 // The kinds of series.
@@ -65,7 +65,7 @@ func (s *Series) Delta(iv Interval) (grown float64, ok bool) {
 		return 0, false
 	}
 	for i := 1; i < len(pts); i++ {
-		grown += step(pts[i-1].Value, pts[i].Value)
+		grown += Growth(pts[i-1].Value, pts[i].Value)
 	}
 	return grown, true
 }
@@ -82,8 +82,8 @@ func (s *Series) PerSecond(iv Interval) (rate float64, ok bool) {
 	return grown / (pts[len(pts)-1].At - pts[0].At).Seconds(), true
 }
 
-// Max returns the largest value of the interval, including the samples just
-// outside it for a counter's edges is not done: only points within count.
+// Max returns the largest value of the points within the interval, and false when there
+// are none.
 func (s *Series) Max(iv Interval) (float64, bool) {
 	pts := s.Within(iv)
 	if len(pts) == 0 {
@@ -128,7 +128,7 @@ func (s *Series) Rates() []Rate {
 		if d <= 0 {
 			continue
 		}
-		out = append(out, Rate{Interval{a.At, b.At}, step(a.Value, b.Value) / d})
+		out = append(out, Rate{Interval{a.At, b.At}, Growth(a.Value, b.Value) / d})
 	}
 	return out
 }
@@ -148,10 +148,11 @@ func (s *Series) around(iv Interval) []Point {
 	return s.Points[lo:hi]
 }
 
-// step is the growth of a counter from a to b; a fall is a reset to zero.
-func step(a, b float64) float64 {
-	if b < a {
-		return b
+// Growth returns how much a counter grew from one reading to the next. One that falls was
+// reset; what it shows then is counted from zero.
+func Growth[T ~int64 | ~uint64 | ~float64](from, to T) T {
+	if to < from {
+		return to
 	}
-	return b - a
+	return to - from
 }

@@ -28,3 +28,20 @@ func TestPerSecond(t *testing.T) {
 		}
 	}
 }
+
+// TestWithin: the first moment is in, the last is not, and an interval that ends before it
+// begins has nothing.
+func TestWithin(t *testing.T) {
+	s := &Series{}
+	for i := range 5 {
+		s.Points = append(s.Points, Point{At: time.Duration(i) * time.Second})
+	}
+	for _, x := range []struct {
+		from, to time.Duration
+		want     int
+	}{{0, 4 * time.Second, 4}, {time.Second, 2 * time.Second, 1}, {3 * time.Second, time.Second, 0}, {time.Hour, 0, 0}} {
+		if got := s.Within(Interval{From: x.from, To: x.to}); len(got) != x.want {
+			t.Errorf("%v to %v: %d points, want %d", x.from, x.to, len(got), x.want)
+		}
+	}
+}

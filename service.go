@@ -66,7 +66,7 @@ type Member struct {
 	Others int
 }
 
-// A MemberProcess is one process of a member. Number and start name it together.
+// A MemberProcess is one process of a member. PID and Start together identify it.
 type MemberProcess struct {
 	PID    int
 	Start  uint64 // clock ticks since boot; 0 when unknown
@@ -245,16 +245,30 @@ func (s *Service) Picture() string {
 // stands where its role does.
 func (s *Service) ranks() map[string]int {
 	rank := map[string]int{}
-	applied := slices.ContainsFunc(s.Members, func(m Member) bool { return m.Role == RoleApplication })
+	s.follow(rank)
+	applied := -1
 	for i := range s.Members {
-		switch m := &s.Members[i]; m.Role {
-		case RoleDatabase, RoleStore, RoleQueue, RolePooler:
-			if applied {
-				rank[m.ID] = 1
+		if m := &s.Members[i]; m.Role == RoleApplication {
+			applied = max(applied, rank[m.ID])
+		}
+	}
+	for i := range s.Members {
+		m := &s.Members[i]
+		called := slices.ContainsFunc(s.Edges, func(e Edge) bool { return e.From != "" && e.To == m.ID && e.From != m.ID })
+		switch m.Role {
+		case RoleDatabase, RoleStore, RoleQueue, RolePooler: // its connections were not seen
+			if applied >= 0 && !called {
+				rank[m.ID] = applied + 1
 			}
 		}
 	}
-	for range s.Members { // a ring ends here
+	s.follow(rank)
+	return rank
+}
+
+// follow puts each member that another one calls after that one.
+func (s *Service) follow(rank map[string]int) {
+	for range s.Members { // where calls form a cycle, this ends it
 		for _, e := range s.Edges {
 			if e.From == "" || e.To == "" || e.From == e.To {
 				continue
@@ -264,5 +278,4 @@ func (s *Service) ranks() map[string]int {
 			}
 		}
 	}
-	return rank
 }

@@ -20,6 +20,11 @@ func TestServicePicture(t *testing.T) {
 	f(Service{Members: []Member{web, app, db, store}, Edges: edges[:4]}, "load → nginx :80 → puma (3 × 5) → mariadbd :3306, redis-server unix:/run/r.sock?")
 	f(Service{Members: []Member{app, db}}, "load → puma (3 × 5) → mariadbd :3306")
 	f(Service{Members: []Member{db}}, "load → mariadbd :3306")
+	// Connections of the application that no look saw.
+	f(Service{Members: []Member{web, app, db}, Edges: edges[:2]}, "load → nginx :80 → puma (3 × 5) → mariadbd :3306")
+	pooler := Member{ID: "p", Role: RolePooler, Program: "proxysql", Listeners: at("127.0.0.1:6033"), Sure: High}
+	f(Service{Members: []Member{web, app, db, pooler}, Edges: append(edges[:2:2], Edge{From: "p", To: "d"})},
+		"load → nginx :80 → puma (3 × 5) → proxysql :6033 → mariadbd :3306")
 
 	s := Service{Members: []Member{store, web}}
 	if got := s.Of(RoleStore); len(got) != 0 {

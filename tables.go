@@ -6,7 +6,7 @@ import (
 	"github.com/kasoku/kasoku/internal/histogram"
 )
 
-// A LogWindow says which part of a log file was read for a run and accounts
+// A LogWindow defines which part of a log file was read for a run and accounts
 // for every line of it: Lines = Records + Continued + Dropped + Blank.
 type LogWindow struct {
 	Host      string
@@ -101,7 +101,7 @@ type SlowRequest struct {
 	Bytes    uint64
 }
 
-// A Query is one class of statements of the slow log.
+// A Query is one class of statements of the slow log, or of statement digests.
 type Query struct {
 	Host         string
 	ID           string // pt-query-digest's: upper-case hex MD5 of the fingerprint, 32 digits; COMMIT and ROLLBACK split by tag
@@ -126,9 +126,9 @@ type Query struct {
 	Squares   float64             // sum of the squared times, in s²
 	Seconds   map[int]QuerySecond // by second of the run
 	Distinct  uint64              // different statements of the class, estimated; 0 when not counted
-	Repeated  uint64              // calls of the most frequent statement, letter for letter
-	Streak    uint64              // the longest row of calls one after another on one connection
-	Streaks   uint64              // calls in rows of at least 10
+	Repeated  uint64              // calls of the most frequent statement, letter for letter; at least, where many differ
+	Streak    uint64              // the longest sequence of calls one after another on one connection
+	Streaks   uint64              // calls in sequences of at least 10
 	BytesSent uint64              // 0 when the log does not say
 	SingleRow uint64              // calls of an INSERT or REPLACE that write a single row
 }
@@ -191,6 +191,48 @@ type TableDef struct {
 	DataBytes  uint64
 	IndexBytes uint64
 	Indexes    []IndexDef
+	Columns    []ColumnSample // of a bounded sample of the rows; none where there is none
+	Checks     []IndexCheck   // of indexes that were thought of; none unless they were asked for
+}
+
+// An IndexCheck is what a private server says of an index that is not there, asked with a
+// copy of some rows of the tables. Its names in JSON are those of the run file.
+type IndexCheck struct {
+	DDL     string         `json:"ddl"`     // the statement that makes it
+	Server  string         `json:"server"`  // "MariaDB 10.11.19"
+	Rows    int            `json:"rows"`    // of the table that were copied
+	Whole   bool           `json:"whole"`   // those were all
+	Note    string         `json:"note"`    // why it was not checked; empty when it was
+	Classes []CheckedClass `json:"classes"` // of statements that it is meant for
+}
+
+// Class returns what is known of a class of statements; nil: nothing.
+func (c *IndexCheck) Class(id string) *CheckedClass {
+	for i := range c.Classes {
+		if c.Classes[i].QueryID == id {
+			return &c.Classes[i]
+		}
+	}
+	return nil
+}
+
+// A CheckedClass is how a class of statements would run without and with an index.
+type CheckedClass struct {
+	QueryID string `json:"query_id"`
+	Before  uint64 `json:"before"` // rows that the plan examines, as the server estimates them
+	After   uint64 `json:"after"`
+	Used    bool   `json:"used"`  // the plan names the index
+	Helps   bool   `json:"helps"` // … and reads at most half of the rows, or need not sort them any more
+	Note    string `json:"note"`  // why it was not asked; empty when it was
+}
+
+// A ColumnSample is what some rows of a table say of a column. Its names in JSON are those
+// of the run file.
+type ColumnSample struct {
+	Name     string `json:"name"`
+	Rows     int    `json:"rows"`     // that were looked at
+	Distinct int    `json:"distinct"` // different values among them
+	Most     int    `json:"most"`     // rows with the most frequent value
 }
 
 // An IndexDef is an index with what the server thinks of it. Its names in JSON are

@@ -40,7 +40,7 @@ var writers = map[string]struct{ calls, why string }{
 	"internal/foreign/process.go":                   {"os.NewFile os.OpenFile unix.Open", "reads"},
 	"internal/foreign/walk.go":                      {"os.NewFile unix.Openat", "reads"},
 	"internal/foreign/network.go":                   {"unix.Open", "reads"},
-	"topology/scan/process.go":                      {"unix.Open unix.Open", "reads"},
+	"topology/scan/process.go":                      {"unix.Open unix.Openat unix.Openat unix.Openat", "reads"},
 	"internal/pathwalk/named.go":                    {"os.OpenFile unix.Open", "reads"},
 	"internal/pathwalk/walk.go":                     {"os.NewFile unix.Openat unix.Openat", "reads"},
 	"store/room.go":                                 {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
@@ -48,6 +48,7 @@ var writers = map[string]struct{ calls, why string }{
 	"observe/procfile/procfile.go":                  {"unix.Open", "reads"},
 	"load/alarm_linux.go":                           {"os.NewFile", "a timer"},
 	"mysqlflags/mysqlflags.go":                      {"sql.OpenDB", "a MySQL server"},
+	"mysql/scratch/server.go":                       {"os.Mkdir", "0700, in a directory of package private"},
 	"mysqlflags/bounded.go":                         {"sql.OpenDB", "a MySQL server"},
 	"sqltag/sqltag.go":                              {"sql.Open sql.OpenDB sql.OpenDB", "a MySQL server"},
 

@@ -6,7 +6,7 @@
 # 3 s after the start, so that only recording counts.
 #
 # netdata and sysstat run with their own configuration in a directory of their own,
-# on the loopback alone, without alarms and without telling anybody. Debian's netdata
+# on the loopback alone, without alarms and without reports to anyone. Debian's netdata
 # has no collector for MySQL: it reads host and processes.
 #
 # Exit status: 0 below the limits, 1 above, 3 when nothing could be measured.
@@ -22,7 +22,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
 long=${SECONDS_LONG:-30}
-most=$((long + 15)) # what is measured ends by itself then, if nobody ends it
+most=$((long + 15)) # what is measured ends by itself then, if no one ends it
 processes=${PROCESSES:-300}
 cpu_limit=${CPU_LIMIT:-0.5}
 rss_limit=${RSS_LIMIT:-30}
@@ -56,7 +56,7 @@ tree() {
 }
 
 # ticks PID…: user and system time so far of processes and their ended children, in
-# 1/100 s. The name may hold spaces, so fields are counted from behind it.
+# 1/100 s. The name may hold spaces, so fields are counted from after it.
 ticks() {
 	local pid
 	for pid; do sed 's/^.*) //' "/proc/$pid/stat" 2>/dev/null; done |
@@ -180,7 +180,7 @@ printf '%-10s %5s %% of one core  %5s MB peak  %s MB above `kasoku version`\n' k
 [ "$what" = bench/recorder ] && cat "$dir/recorder.out"
 [ -f "$dir/run.kasoku" ] && echo "  run file: $(mb "$(stat -c %s "$dir/run.kasoku")") MB"
 
-# netdata with all that it has, but for what listens or tells somebody.
+# netdata with all that it has, but for what listens or reports somebody.
 netdata=$(PATH=$PATH:/usr/sbin:/opt/netdata/usr/sbin command -v netdata)
 if [ -n "$netdata" ]; then
 	mkdir -p "$dir/netdata"/{config,cache,lib,log,home}

@@ -13,7 +13,7 @@ import (
 // a 95 % interval to be stable to about 5 % of its width.
 const Resamples = 2000
 
-// Options says what is compared.
+// Options configure what is compared.
 type Options struct {
 	Step      float64 // asked rate, req/s, of the one step to compare; 0 for all
 	Seed      uint64  // of the draws; 0 is 1
@@ -25,7 +25,7 @@ type Options struct {
 	Unchanged []*kasoku.Recording
 }
 
-// A Unit says what the values of a row are, so that outputs can print them.
+// A Unit is what the values of a row are, so that outputs can print them.
 type Unit string
 
 // The units of rows.
@@ -44,7 +44,7 @@ const (
 	PerCPU     Unit = "per_cpu_s" // for a second of CPU
 )
 
-// A Goal says which way is better.
+// A Goal defines which way is better.
 type Goal string
 
 // The goals.
@@ -54,7 +54,7 @@ const (
 	Neither Goal = "neither"
 )
 
-// Moved says which way a row went. With one run a side it claims no significance.
+// Moved defines which way a row went. With one run a side it claims no significance.
 type Moved string
 
 // The directions.
@@ -159,12 +159,20 @@ type Comparison struct {
 	Configs       []ConfigDiff // texts of the configuration
 	Findings      []FindingChange
 	Warnings      []kasoku.Warning
-	Seed          uint64
-	Resamples     int // 0 with several runs a side: nothing is drawn
-	Block         int // seconds, at the focus step; 0 with several runs a side
+	Drawn         Drawn
+	Matched       Matched
+}
 
-	// What the logs and the server of the run in the middle of each side reported, matched;
-	// nothing of what a side has none of.
+// Drawn is how the seconds of one run a side were drawn again.
+type Drawn struct {
+	Seed      uint64
+	Resamples int // 0 with several runs a side: nothing is drawn
+	Block     int // seconds, at the focus step; 0 with several runs a side
+}
+
+// Matched is what the logs and the server of the run in the middle of each side
+// reported, side by side; nothing of what a side has none of.
+type Matched struct {
 	Endpoints    []Both[kasoku.Endpoint]    // by route, those of the most total time first
 	Queries      []Both[kasoku.Query]       // by id, likewise
 	Transactions []Both[kasoku.Transaction] // by shape and tag, likewise
@@ -217,9 +225,9 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Before: sideOf(before), After: sideOf(after), Seed: o.Seed}
+	c := &Comparison{Before: sideOf(before), After: sideOf(after), Drawn: Drawn{Seed: o.Seed}}
 	if c.Single() {
-		c.Resamples = o.Resamples
+		c.Drawn.Resamples = o.Resamples
 	}
 	m := &maker{c: c, before: before, after: after, counters: countersOf(slices.Concat(before, after)), resamples: o.Resamples}
 	m.groups(pairs)
@@ -235,14 +243,14 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 		{"changes", func() { c.Changes = Changes(b, a) }},
 		{"configuration", func() { c.Configs = DiffConfigs(b, a) }},
 		{"findings", func() { c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after)) }},
-		{"logs", func() { c.told(b, a) }},
-		{"plans", func() { c.Plans, c.PlansEqual = diffPlans(planned(before, b), planned(after, a)) }},
-		{"advice", func() { c.Advice = diffAdvice(b, a) }},
-		{"profiles", func() { c.Profiles = diffProfiles(before, after) }},
+		{"logs", func() { c.Matched.addLogs(b, a) }},
+		{"plans", func() { c.Matched.Plans, c.Matched.PlansEqual = diffPlans(planned(before, b), planned(after, a)) }},
+		{"advice", func() { c.Matched.Advice = diffAdvice(b, a) }},
+		{"profiles", func() { c.Matched.Profiles = diffProfiles(before, after) }},
 		{"warnings", func() { c.Warnings = append(c.Warnings, warnings(before, after, pairs, c)...) }},
-		{"besides", func() { c.besides(after) }},
+		{"note", func() { c.warnUnmentioned(after) }},
 		{"outcome", func() { c.Outcome = c.outcome() }},
-		{"verdict", func() { c.Verdict = c.verdict() }},
+		{"verdict", func() { c.Verdict = notAlike(before[0], after[0]) + c.verdict() }},
 	} {
 		c.part(part.name, part.make)
 	}

@@ -183,7 +183,7 @@ func TestCompareWarnings(t *testing.T) {
 	for _, w := range c.Warnings {
 		codes = append(codes, w.Code)
 	}
-	want := []string{"one-run", "changed-together", "rebooted", "cores-differ", "late-generator", "incomplete", "besides-note"}
+	want := []string{"one-run", "changed-together", "rebooted", "cores-differ", "late-generator", "incomplete", "not-in-note"}
 	if !reflect.DeepEqual(codes, want) {
 		t.Errorf("warnings %q, want %q", codes, want)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Besides returns what changed that a note does not mention, in the order of the
+// Unmentioned returns what changed that a note does not mention, in the order of the
 // changes: "max_connections 151 → 500", "index shop.users.idx_mail added",
 // "/etc/nginx/nginx.conf", "code main@4f2c91e → main@9b07d3a".
 //
@@ -18,7 +18,7 @@ import (
 // long one; the name of the file, table, index or column; or a long word of the
 // lines that differ. A note that only names a sort, such as "indexes added", means
 // all of that sort, unless it names one of them.
-func Besides(note string, changes []Changed, configs []ConfigDiff) []string {
+func Unmentioned(note string, changes []Changed, configs []ConfigDiff) []string {
 	text := " " + strings.Join(stems(note), " ") + " "
 	all := claims(changes, configs)
 	named := map[string]bool{} // sorts of which one is named
@@ -193,8 +193,8 @@ func codeClaim(c Changed, configs []ConfigDiff) claim {
 	return out
 }
 
-// least and most letters of a word of a diff that distinguishes one change from others, and
-// how many are looked at.
+// leastWord is the least length of a word of a diff that distinguishes one change from others,
+// and mostWords how many words are looked at.
 const (
 	leastWord = 5
 	mostWords = 2000
@@ -239,11 +239,11 @@ func stems(s string) []string {
 	return words
 }
 
-// mostBesides is how many changes a warning lists.
-const mostBesides = 6
+// mostUnmentioned is how many changes a warning lists.
+const mostUnmentioned = 6
 
-// besides warns of what changed that the note of the side after does not mention.
-func (c *Comparison) besides(after []*kasoku.Recording) {
+// warnUnmentioned warns of what changed that the note of the side after does not mention.
+func (c *Comparison) warnUnmentioned(after []*kasoku.Recording) {
 	var notes []string
 	for _, r := range after {
 		if !slices.Contains(notes, r.Run.Note) {
@@ -251,19 +251,19 @@ func (c *Comparison) besides(after []*kasoku.Recording) {
 		}
 	}
 	note := strings.TrimSpace(strings.Join(notes, " "))
-	missing := Besides(note, c.Changes, c.Configs)
+	missing := Unmentioned(note, c.Changes, c.Configs)
 	if len(missing) == 0 {
 		return
 	}
-	text := "changed besides what the note says: "
+	text := "changed, and not in the note: "
 	if note == "" {
 		text = "the note says nothing; these changed: "
 	}
-	shown := missing[:min(len(missing), mostBesides)]
+	shown := missing[:min(len(missing), mostUnmentioned)]
 	text += strings.Join(shown, ", ")
 	if n := len(missing) - len(shown); n > 0 {
 		text += " and " + unit.Count(n) + " more"
 	}
-	c.Warnings = append(c.Warnings, kasoku.Warning{Code: "besides-note", Text: text,
+	c.Warnings = append(c.Warnings, kasoku.Warning{Code: "not-in-note", Text: text,
 		Hint: "`kasoku note` says it, so that the list of runs does"})
 }

@@ -75,7 +75,7 @@ func TestDiffIsBounded(t *testing.T) {
 	}
 }
 
-func TestBesides(t *testing.T) {
+func TestUnmentioned(t *testing.T) {
 	changes := []Changed{
 		{SettingChanged, "max_connections", "151", "500"},
 		{SettingChanged, "innodb_buffer_pool_size", "134217728", "2147483648"},
@@ -111,18 +111,18 @@ func TestBesides(t *testing.T) {
 		"nginx.conf; kernel; 9b07d3a": {conns, pool, idle, mail, posts},
 		"the timeline":                {conns, pool, back, idle, nginx, mail, posts},
 	} {
-		if got := Besides(note, changes, configs); !slices.Equal(got, want) {
-			t.Errorf("besides %q: %q, want %q", note, got, want)
+		if got := Unmentioned(note, changes, configs); !slices.Equal(got, want) {
+			t.Errorf("not in %q: %q, want %q", note, got, want)
 		}
 	}
 }
 
-func TestBesidesWarning(t *testing.T) {
+func TestUnmentionedWarning(t *testing.T) {
 	c := &Comparison{Changes: []Changed{{SettingChanged, "max_connections", "151", "500"}}}
-	c.besides([]*kasoku.Recording{configured("buffer pool"), configured("buffer pool")})
-	c.besides([]*kasoku.Recording{configured("")})
-	c.besides([]*kasoku.Recording{configured("max_connections 500")})
-	want := []string{"changed besides what the note says: max_connections 151 → 500", "the note says nothing; these changed: max_connections 151 → 500"}
+	c.warnUnmentioned([]*kasoku.Recording{configured("buffer pool"), configured("buffer pool")})
+	c.warnUnmentioned([]*kasoku.Recording{configured("")})
+	c.warnUnmentioned([]*kasoku.Recording{configured("max_connections 500")})
+	want := []string{"changed, and not in the note: max_connections 151 → 500", "the note says nothing; these changed: max_connections 151 → 500"}
 	var got []string
 	for _, w := range c.Warnings {
 		got = append(got, w.Text)

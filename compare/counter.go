@@ -21,8 +21,7 @@ type growth struct {
 	grown []float64
 }
 
-// growthOf reads a counter. A value that falls is a reset: what it shows then
-// counts from zero.
+// growthOf reads a counter.
 func growthOf(s *kasoku.Series) growth {
 	var g growth
 	if s == nil {
@@ -31,12 +30,7 @@ func growthOf(s *kasoku.Series) growth {
 	sum := 0.0
 	for i, p := range s.Points {
 		if i > 0 {
-			last := s.Points[i-1].Value
-			if p.Value < last {
-				sum += p.Value
-			} else {
-				sum += p.Value - last
-			}
+			sum += kasoku.Growth(s.Points[i-1].Value, p.Value)
 		}
 		g.at = append(g.at, p.At)
 		g.grown = append(g.grown, sum)

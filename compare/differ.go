@@ -53,7 +53,7 @@ type settingKey struct{ scope, name string }
 func settingsOf(r *kasoku.Recording) (values map[settingKey]string, scopes map[string]bool) {
 	values, scopes = map[settingKey]string{}, map[string]bool{unitScope: true}
 	for _, s := range r.Settings {
-		if !slices.Contains(volatile, s.Name) && s.Scope != foundScope {
+		if !slices.Contains(volatile, s.Name) && s.Scope != foundScope && s.Scope != kasoku.AgentsScope {
 			values[settingKey{s.Scope, s.Name}] = s.Value
 			scopes[s.Scope] = true
 		}
@@ -103,7 +103,7 @@ func diffSettings(b, a *kasoku.Recording) (changes []SettingChange, equal int) {
 	return changes, equal
 }
 
-// A FindingState says what became of a finding.
+// A FindingState is what became of a finding.
 type FindingState string
 
 // The states.
@@ -227,8 +227,8 @@ func warnings(before, after []*kasoku.Recording, pairs []pair, c *Comparison) []
 		unlikeWarnings(side, add)
 	}
 	if n := len(c.Changes); n > 1 {
-		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be told apart",
-			changesTold(c.Changes))
+		add("changed-together", "change one at a time", "%s changed together, so their effects cannot be distinguished",
+			summarizeChanges(c.Changes))
 	}
 	unrecordedWarnings(c.middle(before, (*Row).before), c.middle(after, (*Row).after), add)
 	hostWarnings(before[0], after[0], add)
@@ -273,7 +273,7 @@ func standsWords(names []string) string {
 	return "runs " + strings.Join(names, ", ") + " stand"
 }
 
-// countWarnings say what the number of runs allows.
+// countWarnings describe what the number of runs allows.
 func (c *Comparison) countWarnings(add func(code, hint, format string, args ...any)) {
 	n, m := len(c.Before.Runs), len(c.After.Runs)
 	s := Significance{Before: Sample{N: n}, After: Sample{N: m}}
@@ -302,7 +302,7 @@ func unlikeWarnings(side []*kasoku.Recording, add func(code, hint, format string
 	for _, r := range side[1:] {
 		if changes := Changes(side[0], r); len(changes) > 0 {
 			add("unlike-runs", "compare groups of runs of one thing", "%s and %s stand on one side and differ: %s",
-				name(side[0]), name(r), changesTold(changes))
+				name(side[0]), name(r), summarizeChanges(changes))
 			return
 		}
 	}
@@ -321,8 +321,8 @@ func unrecordedWarnings(b, a *kasoku.Recording, add func(code, hint, format stri
 	}
 }
 
-// changesTold names a few changes and counts the rest.
-func changesTold(changes []Changed) string {
+// summarizeChanges names a few changes and counts the rest.
+func summarizeChanges(changes []Changed) string {
 	const most = 4
 	settings := 0
 	var names []string

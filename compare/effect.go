@@ -135,9 +135,9 @@ func (e *EffectResult) judge() {
 	default:
 		e.Verdict = NoEffect
 	}
-	e.Why = "success " + told(e.Success)
+	e.Why = "success " + printPair(e.Success)
 	if e.P99.Before.OK && e.P99.After.OK {
-		e.Why += ", p99 " + told(e.P99)
+		e.Why += ", p99 " + printPair(e.P99)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/median"
 )
 
 // oneNumber is why a figure that is counted once a run has no interval.
@@ -134,17 +135,7 @@ func medianOf(values []Value) Value {
 	if len(v) == 0 {
 		return Value{}
 	}
-	return Value{median(v), true}
-}
-
-// median of numbers, which it leaves in order.
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	n := len(v)
-	if n%2 == 1 {
-		return v[n/2]
-	}
-	return (v[n/2-1] + v[n/2]) / 2
+	return Value{median.Of(v), true}
 }
 
 // known returns what was measured.

@@ -59,8 +59,8 @@ func TestCompareGroups(t *testing.T) {
 	if c.Outcome != Better || !strings.HasPrefix(c.Verdict, "Better: at 200 req/s success stays at 100 %, p99 ") || !strings.HasSuffix(c.Verdict, "Medians of 5 runs against 5; p99 p 0.008.") {
 		t.Errorf("verdict %q", c.Verdict)
 	}
-	if c.Label != "5 runs against 5: medians, Mann-Whitney test" || c.Block != 0 || c.Resamples != 0 {
-		t.Errorf("label %q, block %d", c.Label, c.Block)
+	if c.Label != "5 runs against 5: medians, Mann-Whitney test" || c.Drawn.Block != 0 || c.Drawn.Resamples != 0 {
+		t.Errorf("label %q, block %d", c.Label, c.Drawn.Block)
 	}
 	if r.Spread == nil || r.Spread.Half < 0.02 || r.Spread.Half > 0.6 || !c.Floor.Own {
 		t.Errorf("spread %+v", r.Spread)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
@@ -32,7 +33,7 @@ func (m *maker) groups(pairs []pair) {
 func (m *maker) judge(p pair) judge {
 	return judge{
 		before: stepsOf(m.before, p.before, m.counters), after: stepsOf(m.after, p.after, m.counters),
-		seed: m.c.Seed, resamples: m.resamples,
+		seed: m.c.Drawn.Seed, resamples: m.resamples,
 	}
 }
 
@@ -48,7 +49,7 @@ func (m *maker) steps(pairs []pair) {
 	m.c.Before.Step, m.c.After.Step, m.c.PerSec, m.c.Broke = at0, f.after[0], at0.PerSec, broke
 	j := m.judge(f)
 	if j.single() {
-		m.c.Block = blockFor(min(len(j.before[0].seconds), len(j.after[0].seconds)))
+		m.c.Drawn.Block = blockFor(min(len(j.before[0].seconds), len(j.after[0].seconds)))
 	}
 	m.c.part("curve", func() { m.c.Curve = curve(latencies(j.before), latencies(j.after)) })
 
@@ -82,8 +83,8 @@ func (m *maker) make(id, title string, perSec float64, rows func() []Row) {
 	m.c.part(id, func() { m.add(id, title, perSec, rows()) })
 }
 
-// leastCores leaves out processes that neither side can feel, threads of the kernel
-// mostly.
+// leastCores is the CPU, in cores, that a process must have used on one side to be compared;
+// those with less are threads of the kernel mostly.
 const leastCores = 0.05
 
 func (m *maker) cpuRows(j judge, p perMetric) []Row {
@@ -156,7 +157,7 @@ func successOf(runs []*kasoku.Recording, steps []kasoku.Step) float64 {
 	for i, r := range runs {
 		ratios[i] = r.Tally(steps[i].Number).SuccessRatio()
 	}
-	return median(ratios)
+	return median.Of(ratios)
 }
 
 // latencies merges those of all runs of a side.

@@ -39,6 +39,7 @@ const cpuPrefix = "cpu "
 // The ids of counters that metrics name.
 const (
 	cpuAll      = "cpu"
+	cpuBeside   = "neighbours"
 	opened      = mysql.Connections
 	refused     = mysql.ConnectionErrorsMaxConnections
 	questions   = mysql.Questions
@@ -53,17 +54,21 @@ var statusCounters = []string{opened, refused, questions, prepares, logFsyncs}
 // countersOf returns the counters that the runs have, CPU by process name
 // included.
 func countersOf(runs []*kasoku.Recording) []counter {
-	out := []counter{{cpuAll, workCPU}, {observerCPU, selfCPU}}
+	members := membersKnown(runs)
+	out := []counter{{cpuAll, func(run *kasoku.Recording) []growth { return workCPU(run, members) }}, {observerCPU, selfCPU}}
 	for _, name := range statusCounters {
 		out = append(out, counter{name, func(run *kasoku.Recording) []growth {
 			return seriesParts(run, mysql.Name, name)
 		}})
 	}
-	for _, name := range processNames(runs) {
+	if members {
+		out = append(out, counter{cpuBeside, neighbourCPU})
+	}
+	for _, name := range processNames(runs, members) {
 		out = append(out, counter{cpuPrefix + name, func(run *kasoku.Recording) []growth {
 			var parts []growth
 			for _, p := range Processes(run) {
-				if p.label() == name {
+				if p.label() == name && !(members && p.Neighbour(run)) {
 					parts = append(parts, p.parts()...)
 				}
 			}
@@ -96,22 +101,35 @@ func selfCPU(run *kasoku.Recording) []growth {
 		observe.SelfCPUSystem)...)
 }
 
-// workCPU is the CPU time of everything that was recorded but kasoku itself.
-func workCPU(run *kasoku.Recording) []growth {
+// workCPU is the CPU time of the members of the service; where they are not known, of
+// everything that was recorded but kasoku itself.
+func workCPU(run *kasoku.Recording, members bool) []growth {
 	var parts []growth
 	for _, p := range Processes(run) {
-		if !p.Own {
+		if members && p.Member || !members && !p.Own {
 			parts = append(parts, p.parts()...)
 		}
 	}
 	return parts
 }
 
-func processNames(runs []*kasoku.Recording) []string {
+// neighbourCPU is the CPU time of programs outside of the service, other than kasoku and the
+// load.
+func neighbourCPU(run *kasoku.Recording) []growth {
+	var parts []growth
+	for _, p := range Processes(run) {
+		if p.Neighbour(run) {
+			parts = append(parts, p.parts()...)
+		}
+	}
+	return parts
+}
+
+func processNames(runs []*kasoku.Recording, members bool) []string {
 	var names []string
 	for _, run := range runs {
 		for _, p := range Processes(run) {
-			if !slices.Contains(names, p.label()) {
+			if !slices.Contains(names, p.label()) && !(members && p.Neighbour(run)) {
 				names = append(names, p.label())
 			}
 		}

@@ -93,7 +93,8 @@ func (c *Comparison) Mechanism() []Row {
 	return out
 }
 
-// far reports whether a row moved by more than two runs commonly differ by.
+// far reports whether a row moved by more than two runs commonly differ by; a difference of
+// ratios always has.
 func (r *Row) far() bool {
 	return r.Change.Points || r.Change.Value >= LeastFactor || r.Change.Value <= 1/LeastFactor
 }
@@ -111,7 +112,7 @@ func (c *Comparison) Tested() int {
 	return n
 }
 
-// label says how sure the comparison is.
+// label describes how sure the comparison is.
 func (c *Comparison) label() string {
 	floor := ""
 	if c.Floor != nil && !c.Floor.Own {
@@ -157,7 +158,7 @@ func (c *Comparison) sureness() string {
 		return capital(c.Label) + "."
 	}
 	s := p.Samples
-	if s.Verdict == TooFewToTell {
+	if s.Verdict == TooFewRuns {
 		return fmt.Sprintf("%s: %d runs a side are the least that can show a difference.", capital(s.counts()),
 			LeastRuns)
 	}
@@ -179,7 +180,7 @@ func (c *Comparison) noiseSentence() string {
 		unit.Count(c.Floor.Runs), c.Floor.Source, p.Spread, p.Name, where)
 }
 
-// againstSentence says what the mechanism did when the primary row went another
+// againstSentence describes what the mechanism did when the primary row went another
 // way.
 func (c *Comparison) againstSentence() string {
 	rows := c.Against()
@@ -188,7 +189,7 @@ func (c *Comparison) againstSentence() string {
 	}
 	var said []string
 	for _, r := range rows[:min(2, len(rows))] {
-		said = append(said, r.Label()+" "+told(r))
+		said = append(said, r.Label()+" "+printPair(r))
 	}
 	word := "improved"
 	if c.Outcome == Better {

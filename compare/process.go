@@ -3,7 +3,9 @@ package compare
 import (
 	"cmp"
 	"math"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -17,7 +19,12 @@ type Process struct {
 	PID          string
 	Name         string
 	Own          bool           // kasoku itself: generator and recorder
+	Member       bool           // of the service that was measured
 	User, System *kasoku.Series // counters, s; one of them may be nil
+	// Tree is, for the leader of a member, the counter, s, of all that it and what it
+	// started used: User and System of all of the member's processes are in it. Nil else.
+	Tree   *kasoku.Series
+	inTree bool // its member has such a counter
 }
 
 // Processes returns the processes that a run recorded, sorted by name and id.
@@ -37,7 +44,7 @@ func Processes(run *kasoku.Recording) []Process {
 		p := byKey[key]
 		if p == nil {
 			pid, name, _ := strings.Cut(s.Key.Instance, " ")
-			p = &Process{Host: s.Key.Host, PID: pid, Name: name}
+			p = &Process{Host: s.Key.Host, PID: pid, Name: name, Member: ofService(run.Service, s.Key.Host, pid)}
 			byKey[key] = p
 			order = append(order, key)
 		}
@@ -51,11 +58,35 @@ func Processes(run *kasoku.Recording) []Process {
 	for _, key := range order {
 		out = append(out, *byKey[key])
 	}
+	out = addTrees(run, out)
 	markOwn(run, out)
 	slices.SortStableFunc(out, func(a, b Process) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.PID), len(b.PID)), cmp.Compare(a.PID, b.PID))
 	})
 	return out
+}
+
+// addTrees gives the leaders of members their trees; one that is in no list of the busy has
+// nothing else.
+func addTrees(run *kasoku.Recording, ps []Process) []Process {
+	for _, t := range process.MemberTrees(run) {
+		k, tree := t.Series.Key, t.Series
+		pid, name, _ := strings.Cut(k.Instance, " ")
+		at := -1
+		for i := range ps {
+			if n, err := strconv.Atoi(ps[i].PID); err == nil && ps[i].Host == k.Host && t.Member.Has(n) {
+				ps[i].inTree = true
+				if ps[i].PID == pid {
+					at = i
+				}
+			}
+		}
+		if at < 0 {
+			at, ps = len(ps), append(ps, Process{Host: k.Host, PID: pid, Name: name, Member: true, inTree: true})
+		}
+		ps[at].Tree = &tree
+	}
+	return ps
 }
 
 func markOwn(run *kasoku.Recording, ps []Process) {
@@ -85,13 +116,29 @@ func total(g growth) float64 {
 	return g.grown[len(g.grown)-1]
 }
 
-// parts returns the counters of the process that were recorded.
-func (p Process) parts() []growth {
-	var out []growth
+// Counters returns the counters of the process that were recorded; for all processes of a
+// member with a tree that alone.
+func (p Process) Counters() []*kasoku.Series {
+	if p.Tree != nil {
+		return []*kasoku.Series{p.Tree}
+	}
+	if p.inTree {
+		return nil
+	}
+	var out []*kasoku.Series
 	for _, s := range []*kasoku.Series{p.User, p.System} {
 		if s != nil {
-			out = append(out, growthOf(s))
+			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// parts returns what the counters of the process grew.
+func (p Process) parts() []growth {
+	var out []growth
+	for _, s := range p.Counters() {
+		out = append(out, growthOf(s))
 	}
 	return out
 }
@@ -103,4 +150,42 @@ func (p Process) label() string {
 		return "kasoku itself"
 	}
 	return p.Name
+}
+
+// ofService reports whether a process is of a member of the service; members that are a
+// guess have none.
+func ofService(s *kasoku.Service, host, pid string) bool {
+	n, err := strconv.Atoi(pid)
+	return err == nil && s != nil && slices.ContainsFunc(s.Members, func(m kasoku.Member) bool {
+		return m.Sure != kasoku.Low && (m.Host == host || m.Host == "" || host == "") && m.Has(n)
+	})
+}
+
+// membersKnown reports whether of all these runs it is known which processes are the
+// service's: what is none of them is a neighbour then, and no figure of the service.
+func membersKnown(runs []*kasoku.Recording) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r *kasoku.Recording) bool {
+		return !slices.ContainsFunc(Processes(r), func(p Process) bool { return p.Member })
+	})
+}
+
+// commLength is how much of a program's name the kernel keeps.
+//
+// Source: include/linux/sched.h, TASK_COMM_LEN.
+const commLength = 15
+
+// makesLoad reports whether a process bears the name of the command that the run made.
+func (p Process) makesLoad(run *kasoku.Recording) bool {
+	if run.Run.Command == nil {
+		return false
+	}
+	return slices.ContainsFunc(run.Run.Command.Args, func(word string) bool {
+		name := filepath.Base(word)
+		return name[:min(commLength, len(name))] == p.Name
+	})
+}
+
+// Neighbour reports whether a process is neither the service's, nor kasoku, nor the load.
+func (p Process) Neighbour(run *kasoku.Recording) bool {
+	return !p.Member && !p.Own && !p.makesLoad(run)
 }

@@ -44,6 +44,23 @@ func (m *maker) result() {
 				return over1(throughput(r), r.Run.Price.PerHour/3600)
 			})
 	}
+	if m.cpuAlike() {
+		m.perCPU(add)
+	}
+	m.add("result", "Result", 0, rows)
+}
+
+// cpuAlike reports whether the CPU of all runs is of the same: the service's members, or
+// all that ran.
+func (m *maker) cpuAlike() bool {
+	all := slices.Concat(m.before, m.after)
+	return membersKnown(all) || !slices.ContainsFunc(all, func(r *kasoku.Recording) bool {
+		return membersKnown([]*kasoku.Recording{r})
+	})
+}
+
+// perCPU adds what a second of CPU was worth.
+func (m *maker) perCPU(add func(Row, func(*kasoku.Recording) Value) bool) {
 	add(Row{ID: "score_per_cpu", Name: "score per CPU second", Unit: PerCPU, Goal: More},
 		func(r *kasoku.Recording) Value {
 			return over1(score(r), cpu(r))
@@ -55,7 +72,6 @@ func (m *maker) result() {
 			}
 			return over1(Value{float64(r.Summary.Succeeded), true}, cpu(r))
 		})
-	m.add("result", "Result", 0, rows)
 }
 
 // score is what a run was worth. One that the benchmark did not let pass was worth

@@ -110,7 +110,7 @@ func (j judge) draws(metrics []metric) []drawn {
 	return out
 }
 
-// tooShort says why the step cannot be drawn from.
+// tooShort describes why the step cannot be drawn from.
 func (j judge) tooShort() string {
 	for _, d := range slices.Concat(j.before, j.after) {
 		switch n := len(d.seconds); {
@@ -229,6 +229,8 @@ func cpuMetrics(p perMetric) []metric {
 	for _, c := range p.counters {
 		if name, ok := strings.CutPrefix(c.id, cpuPrefix); ok {
 			out = append(out, p.rate(metric{id: "cpu." + name, name: name, unit: Cores, goal: Neither}, c.id))
+		} else if c.id == cpuBeside {
+			out = append(out, p.rate(metric{id: "cpu." + cpuBeside, name: cpuBeside, unit: Cores, goal: Neither}, c.id))
 		}
 	}
 	return out

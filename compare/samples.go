@@ -23,12 +23,12 @@ type SampleVerdict string
 
 // The verdicts.
 const (
-	IsBetter     SampleVerdict = "better"
-	IsWorse      SampleVerdict = "worse"
-	IsDifferent  SampleVerdict = "different" // and neither way is better
-	NotShown     SampleVerdict = "no difference shown"
-	OneAgainst   SampleVerdict = "one run against one"
-	TooFewToTell SampleVerdict = "too few runs"
+	IsBetter    SampleVerdict = "better"
+	IsWorse     SampleVerdict = "worse"
+	IsDifferent SampleVerdict = "different" // and neither way is better
+	NotShown    SampleVerdict = "no difference shown"
+	OneAgainst  SampleVerdict = "one run against one"
+	TooFewRuns  SampleVerdict = "too few runs"
 )
 
 // Shown reports whether the samples differ by more than chance.
@@ -70,7 +70,7 @@ func Samples(before, after []float64, goal Goal) Significance {
 	b, a := finiteOnly(before), finiteOnly(after)
 	s := Significance{Before: sampleOf(b), After: sampleOf(a), P: 1}
 	if len(b) == 0 || len(a) == 0 {
-		s.Verdict, s.Why = TooFewToTell, s.counts()+": one side has no figure"
+		s.Verdict, s.Why = TooFewRuns, s.counts()+": one side has no figure"
 		return s
 	}
 	if s.Before.Median != 0 {
@@ -100,15 +100,17 @@ func (s *Significance) judge(goal Goal) {
 	switch {
 	case n == 1 && m == 1:
 		s.Verdict, s.Need = OneAgainst, LeastRuns
-		s.Why = fmt.Sprintf("one run against one: %s, but how far two runs of the same thing differ is not known; %d runs a side are the least that can show it",
+		s.Why = fmt.Sprintf("one run against one: %s, but how far two runs of the same thing differ is not known; %d "+
+			"runs a side are the least that can show it",
 			s.moved(), LeastRuns)
 	case min(n, m) == 1:
-		s.Verdict, s.Need = TooFewToTell, LeastRuns
+		s.Verdict, s.Need = TooFewRuns, LeastRuns
 		s.Why = fmt.Sprintf("%s: %s, but a side of one run has no spread of its own; %d a side are the least",
 			s.counts(), s.moved(), LeastRuns)
 	case leastP(n, m) > Alpha:
-		s.Verdict, s.Need = TooFewToTell, max(LeastRuns, noether(s.Effect))
-		s.Why = fmt.Sprintf("%s: %s, but so few come out all apart by chance with a probability of %s; %d a side are the least",
+		s.Verdict, s.Need = TooFewRuns, max(LeastRuns, noether(s.Effect))
+		s.Why = fmt.Sprintf("%s: %s, but so few come out all apart by chance with a probability of %s; %d a side are "+
+			"the least",
 			s.counts(), s.moved(), unit.Sig3(leastP(n, m)), LeastRuns)
 	case s.P > Alpha:
 		s.Verdict, s.Need = NotShown, s.need()
@@ -210,7 +212,7 @@ func finiteOnly(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// counts says how many runs stand against how many.
+// counts describes how many runs stand against how many.
 func (s *Significance) counts() string {
 	b, a := unit.Count(s.Before.N), unit.Count(s.After.N)
 	switch {
@@ -230,7 +232,7 @@ func (s *Significance) moved() string {
 	return word + unit.Change(s.Before.Median, s.After.Median)
 }
 
-// apart says in words in how many pairs of runs the effect shows.
+// apart describes in words in how many pairs of runs the effect shows.
 func (s *Significance) apart() string {
 	switch s.Effect {
 	case 1:

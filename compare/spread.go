@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // LeastUnchanged is of how many unchanged runs a noise floor is taken at the least.
 const LeastUnchanged = 3
 
-// A Floor says where the noise floor comes from.
+// A Floor defines where the noise floor comes from.
 type Floor struct {
 	Runs   int
 	Source string // "the runs compared" or "group 20261120-140211-base"
@@ -78,14 +79,14 @@ func spreadOf(values []Value, points bool) *Spread {
 	if n < LeastUnchanged {
 		return nil
 	}
-	middle := median(v)
+	middle := median.Of(v)
 	off := make([]float64, n)
 	mean := 0.0
 	for i, x := range v {
 		off[i] = math.Abs(x - middle)
 		mean += off[i] / float64(n)
 	}
-	sd := 1.4826 * madFactor(n) * median(off)
+	sd := 1.4826 * madFactor(n) * median.Of(off)
 	if sd == 0 {
 		sd = 1.2533 * mean
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// A MismatchError says why two runs cannot be compared.
+// A MismatchError reports why two runs cannot be compared.
 type MismatchError struct {
 	What string // before and after differ in load: ladder 10,100,1000 and 10,100
 	Help string // what to do
@@ -57,7 +57,7 @@ func stepsLike(first, run *kasoku.Recording, perSec float64) ([]kasoku.Step, err
 		if i < 0 {
 			return nil, &MismatchError{
 				What: fmt.Sprintf("run %q has no step at %s", name(run), unit.PerSec(perSec)),
-				Help: "its steps are " + ladder(run) + " req/s",
+				Help: stepsHint(run),
 			}
 		}
 		return run.Steps[i : i+1], nil
@@ -125,6 +125,14 @@ func name(r *kasoku.Recording) string {
 		return r.Run.Label
 	}
 	return r.Run.ID
+}
+
+// stepsHint lists the steps of a run.
+func stepsHint(r *kasoku.Recording) string {
+	if len(r.Steps) == 0 {
+		return "its load was not made by kasoku, so it has no steps"
+	}
+	return "its steps are " + ladder(r) + " req/s"
 }
 
 func ladder(r *kasoku.Recording) string {

@@ -34,7 +34,7 @@ func (c *Comparison) verdict() string {
 func (c *Comparison) figures() string {
 	var parts []string
 	if r := c.Row("score"); r != nil {
-		parts = append(parts, "Score "+told(*r)+".")
+		parts = append(parts, "Score "+printPair(*r)+".")
 	}
 	success, p99 := c.Row("success"), c.Row("latency.p99")
 	switch {
@@ -43,9 +43,9 @@ func (c *Comparison) figures() string {
 		if c.PerSec > 0 {
 			where = "At " + unit.PerSec(c.PerSec)
 		}
-		s := where + " success " + told(*success)
+		s := where + " success " + printPair(*success)
 		if p99 != nil && p99.Before.OK && p99.After.OK {
-			s += ", p99 " + told(*p99)
+			s += ", p99 " + printPair(*p99)
 		}
 		parts = append(parts, s+".")
 	case len(parts) == 0:
@@ -75,17 +75,17 @@ func (c *Comparison) clearlyWorse() []Row {
 
 func (c *Comparison) commandSentence() string {
 	if r := c.Row("throughput"); r != nil {
-		return "Throughput " + told(*r) + "."
+		return "Throughput " + printPair(*r) + "."
 	}
 	if r := c.Row("command.wall"); r != nil {
-		return "The command took " + told(*r) + "."
+		return "The command took " + printPair(*r) + "."
 	}
 	return "These runs have no load to compare."
 }
 
-// told prints both values of a row: 30.5 % → 100 %. A pair with one unit has it
+// printPair prints both values of a row: 30.5 % → 100 %. A pair with one unit has it
 // once: 1,116 → 137 ms.
-func told(r Row) string {
+func printPair(r Row) string {
 	b, a := r.Print()
 	x, unitX, _ := strings.Cut(b, " ")
 	if _, unitY, ok := strings.Cut(a, " "); ok && unitX == unitY && r.Unit != Ratio {

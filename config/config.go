@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/sources"
 )
@@ -21,22 +22,34 @@ type Config struct {
 	Share    bool          `toml:"share" eg:"true"`    // others may read the files that are written, as the umask allows
 
 	Price    Price             `toml:"price"`
+	Service  Service           `toml:"service"`
 	Load     LoadTable         `toml:"load"`
 	MySQL    MySQL             `toml:"mysql"`
 	Logs     Logs              `toml:"logs"`
-	Nginx    Nginx             `toml:"nginx"`
-	Varnish  Varnish           `toml:"varnish"`
-	Redis    Redis             `toml:"redis"`
-	Graphite Graphite          `toml:"graphite"`
 	Servers  []Server          `toml:",servers"` // a table for each source that declares one
 	Watch    Watch             `toml:"watch"`
 	Sources  Sources           `toml:"sources"`
 	Capture  Capture           `toml:"capture"`
 	Settings map[string]string `toml:"settings" eg:"{ pool.max_idle = 100 }"` // of the application (scope app), by dotted name
+	Answers  Answers           `toml:"answers"`
+	Contract Contract          `toml:"contract"`
 	Finalize Finalize          `toml:"finalize"`
 	Probe    Probe             `toml:"probe"`
 	Safe     Safe              `toml:"safe"`
 }
+
+// Service names the service that is measured, where several run here. What it says
+// overrules what is found.
+type Service struct {
+	URL   string `toml:"url" eg:"'http://127.0.0.1:8080/'"`         // at which it is loaded
+	Port  int    `toml:"port" eg:"8080"`                            // or the port of this host that it listens at
+	MySQL string `toml:"mysql" eg:"'app@tcp(127.0.0.1:3306)/shop'"` // DSN of its database; watched when [mysql] names none
+	Unit  string `toml:"unit" eg:"'app.service'"`                   // of its application
+	PID   int    `toml:"pid" eg:"1204"`                             // likewise
+}
+
+// Set reports whether anything is said.
+func (s Service) Set() bool { return s != Service{} }
 
 // Price is what the measured machines cost.
 type Price struct {
@@ -44,7 +57,7 @@ type Price struct {
 	Currency string  `toml:"currency" eg:"'USD'"`
 }
 
-// A LoadTable says what one run does. Exactly one of Command, Targets or TargetsFile,
+// A LoadTable is what one run does. Exactly one of Command, Targets or TargetsFile,
 // For and UntilIdle is set, or none: a file may be there for the other commands
 // alone.
 type LoadTable struct {
@@ -99,8 +112,10 @@ type MySQL struct {
 	CountRows          []string `toml:"count_rows" eg:"['users']"`           // tables counted before and after
 	Plans              *bool    `toml:"plans" eg:"false"`                    // EXPLAIN of the slowest statements at the end; nil: yes
 	KeepStatements     bool     `toml:"keep_statements" eg:"true"`           // with their values
+	CheckIndexes       bool     `toml:"check_indexes" eg:"true"`             // by a private server with a copy of some rows
 	Join               string   `toml:"join" eg:"'tail'"`                    // who issues which query: auto, tail, table, off
 	RecycleConnections bool     `toml:"recycle_connections" eg:"true"`       // end idle sessions when the slow log is on
+	Reconnects         bool     `toml:"reconnects" eg:"true"`                // every program that uses the server opens a broken connection anew
 	Sample             int      `toml:"sample" eg:"101"`                     // the slow log holds 1 of so many statements, MariaDB's alone
 	MinFree            string   `toml:"min_free" eg:"'5%'"`                  // of the disks of slow log and run, below which the slow log is put back
 }
@@ -113,45 +128,8 @@ type Logs struct {
 	Access []string `toml:"access,path" eg:"['/var/log/nginx/access.log']"`
 	App    []string `toml:"app,path" eg:"['/var/log/app.log']"`
 	Error  []string `toml:"error,path" eg:"['/var/log/nginx/error.log']"`
+	Quiet  bool     `toml:"quiet" eg:"true"` // App may gain no line: init found them
 }
-
-// Nginx says where a web server counts its connections and requests.
-type Nginx struct {
-	Status string `toml:"status" eg:"'http://127.0.0.1/nginx_status'"` // page of stub_status; empty: not read
-}
-
-// Varnish says which cache is read, and how. It is read when one of the fields is set.
-type Varnish struct {
-	Stat string `toml:"stat" eg:"'varnishstat'"` // the program
-	Name string `toml:"name" eg:"'/run/cache'"`  // instance, as varnishd's -n
-}
-
-// Set reports whether a cache is to be read.
-func (v Varnish) Set() bool { return v != Varnish{} }
-
-// Redis says which server is read, and how.
-type Redis struct {
-	Address     string `toml:"address" eg:"'127.0.0.1:6379'"`          // host:port, the path of a socket, rediss://host:port for TLS; empty: none is read
-	User        string `toml:"user" eg:"'monitor'"`                    // of Redis 6 and later; empty: the default one
-	PasswordEnv string `toml:"password_env" eg:"'REDIS_PASSWORD'"`     // environment variable with the password; empty: none is sent
-	CACert      string `toml:"cacert,path" eg:"'/etc/redis/ca.crt'"`   // as redis-cli's --cacert; empty: the system's authorities
-	Cert        string `toml:"cert,path" eg:"'/etc/redis/client.crt'"` // of this client, with Key
-	Key         string `toml:"key,path" eg:"'/etc/redis/client.key'"`
-	SNI         string `toml:"sni" eg:"'cache.example'"` // name that the certificate has to be for; empty: the host of the address
-	Commands    bool   `toml:"commands" eg:"true"`       // calls and time of each command, too
-}
-
-// Graphite says where carbon or go-carbon reports its own metrics. It is read when Query,
-// Storage or Render is set.
-type Graphite struct {
-	Query   string   `toml:"query" eg:"'127.0.0.1:7002'"`                   // port of carbon's cache
-	Storage string   `toml:"storage,path" eg:"'/var/lib/graphite/whisper'"` // directory of whisper files
-	Render  string   `toml:"render" eg:"'http://127.0.0.1:8080/render'"`    // URL of the render API
-	Agents  []string `toml:"agents" eg:"['agents.web1-a']"`                 // servers as they name themselves; empty: all
-}
-
-// Set reports whether it is to be read.
-func (g Graphite) Set() bool { return g.Query != "" || g.Storage != "" || g.Render != "" }
 
 // Watch names processes that are always sampled, whatever they use.
 type Watch struct {
@@ -162,7 +140,7 @@ type Watch struct {
 	Pprof     []string `toml:"pprof" eg:"['http://127.0.0.1:6060/debug/pprof/']"` // programs in Go of which profiles are taken under load
 }
 
-// Sources says which sources are not read, and which are read more often.
+// Sources defines which sources are not read, and which are read more often.
 type Sources struct {
 	Off  []string `toml:"off" eg:"['threads', 'sockets']"` // some of SourceNames
 	Fast bool     `toml:"fast" eg:"true"`                  // host and process each 100 ms
@@ -175,6 +153,16 @@ const FastInterval = 100 * time.Millisecond
 type Server struct {
 	Source *observe.Declaration
 	observe.Table
+}
+
+// Server returns the table of a source, nil where it declares none.
+func (c *Config) Server(source string) observe.Table {
+	for _, s := range c.Servers {
+		if s.Source.Name == source {
+			return s.Table
+		}
+	}
+	return nil
 }
 
 // declaredServers returns an empty table for each source that declares one.
@@ -191,7 +179,7 @@ func declaredServers() (out []Server) {
 // and groups that are parts of the source process, and profiles.
 func SourceNames() []string { return sources.Switchable() }
 
-// Capture says what of the configuration in force is kept with a run.
+// Capture is what of the configuration in force is kept with a run.
 type Capture struct {
 	Off        bool     `toml:"off" eg:"true"`                         // keep nothing of it
 	Files      []string `toml:"files,path" eg:"['/etc/nginx/*.conf']"` // globs; checkpoint and revert may write these files
@@ -202,7 +190,7 @@ type Capture struct {
 	Schema     bool     `toml:"schema" eg:"true"`         // tables and indexes
 }
 
-// Probe says whether each endpoint is asked alone at the end of a run, to count
+// Probe configures whether each endpoint is asked alone at the end of a run, to count
 // its statements.
 type Probe struct {
 	Allow       bool     `toml:"allow" eg:"true"`                              // do it at the end of `kasoku run`
@@ -212,12 +200,44 @@ type Probe struct {
 	AllowPost   []string `toml:"allow_post" eg:"['POST /api/estate/nazotte']"` // endpoints that are asked although they are not GET or HEAD
 }
 
-// Safe says what kasoku may change by itself.
+// Safe is what kasoku may change by itself.
 type Safe struct {
 	Change bool `toml:"change" eg:"true"` // indexes and variables of the database, and take them back
 }
 
-// Finalize says how the end of a contest is checked.
+// Answers are golden answers that changes must not alter.
+type Answers struct {
+	File     string   `toml:"file,path" eg:"'answers.json'"`                         // of kasoku answers record
+	Requests []string `toml:"requests" eg:"['GET http://127.0.0.1:8080/api/items']"` // that are asked without a file: [METHOD ]URL
+}
+
+// Contract is what the clients of the service are promised. Without it the rules ask
+// where they would have to know.
+type Contract struct {
+	Bots   string          `toml:"bots" eg:"'503'"` // what bots may get instead of an answer
+	Routes []ContractRoute `toml:"routes"`
+}
+
+// A ContractRoute is what is promised of some routes.
+type ContractRoute struct {
+	Route   string         `toml:"route" eg:"'GET /api/trend'"`           // [METHOD ]PATTERN, as [kasoku.Terms] has it
+	Stale   *time.Duration `toml:"stale" eg:"'1s'"`                       // how old an answer may be; nil: not said
+	Limit   time.Duration  `toml:"limit" eg:"'2s'"`                       // within which an answer must come; 0: not said
+	Failure string         `toml:"failure" eg:"'one point of the score'"` // what a failure costs
+}
+
+// Settings returns the contract as a run keeps it.
+func (c *Contract) Settings() (out []kasoku.Setting) {
+	if c.Bots != "" {
+		out = append(out, kasoku.Setting{Scope: "app", Name: "contract.bots", Value: c.Bots})
+	}
+	for _, r := range c.Routes {
+		out = append(out, kasoku.Terms{Route: r.Route, Stale: r.Stale, Limit: r.Limit, Failure: r.Failure}.Settings()...)
+	}
+	return out
+}
+
+// Finalize defines how the end of a contest is checked.
 type Finalize struct {
 	Units      []Unit        `toml:"units"`
 	Initialize string        `toml:"initialize" eg:"'POST http://127.0.0.1/initialize'"`

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku"
 )
 
 func TestParse_Success(t *testing.T) {
@@ -76,6 +78,15 @@ func TestParse_Failure(t *testing.T) {
 	f("[load]\nsteps = ['a']", "kasoku.toml:2: load.steps: want a list of numbers, not a list with something else", "such as steps = [100, 200, 400]")
 	f("load = 3", "kasoku.toml:1: load: want a table, not the number 3", "[load]")
 	f("[finalize]\nanswers = ['/x']", "kasoku.toml:2: finalize.answers[0]: \"/x\": want a method", "GET http")
+	f("[answers]\nrequests = ['POST http://a/']", `kasoku.toml:2: answers.requests[0]: "POST http://a/": want GET or HEAD`, "")
+	f("[answers]\nrequests = ['http:/a']", "kasoku.toml:2: answers.requests[0]: ", "such as 'GET")
+	f("[contract]\nbots = '404'", "kasoku.toml:2: contract.bots: \"404\": want '503'", "leave it out")
+	f("[[contract.routes]]\nstale = '1s'", "kasoku.toml:1: contract.routes[0]: names no route", "GET /api")
+	f("[[contract.routes]]\nroute = 'api'", `kasoku.toml:2: contract.routes[0].route: "api": want a method and a path`, "GET /api")
+	f("[[contract.routes]]\nroute = '/a b'", `contract.routes[0].route: "/a b": want one space`, "GET /api")
+	f("[[contract.routes]]\nroute = '/a'\n[[contract.routes]]\nroute = '/a'", `kasoku.toml:4: contract.routes[1].route: "/a" is there twice`, "")
+	f("[[contract.routes]]\nroute = '/a'\nstale = '-1s'", "kasoku.toml:3: contract.routes[0].stale: ", "")
+	f("[[contract.routes]]\nroute = '/a'\nstale = 0", "kasoku.toml:3: contract.routes[0].stale: want a duration in quotes", "such as stale = '1s'")
 	f("[finalize]\nlimit = '0s'", "kasoku.toml:2: finalize.limit: 0s: want more than none", "30s")
 	f("[finalize.units]\nname = 'x'", "kasoku.toml:1: finalize.units: want a list of tables, not a table", "[[finalize.units]]")
 	f("[[finalize.units]]\nname = 'a'\n\n[[finalize.units]]\nnaem = 'b'", "kasoku.toml:5: finalize.units[1].naem: no such key", `did you mean "name"?`)
@@ -185,4 +196,21 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: %v", key, mistakes)
 		}
 	})
+}
+
+// TestContract: what is promised goes into the settings of a run, and comes out of them.
+func TestContract(t *testing.T) {
+	c, err := Parse([]byte("[contract]\nbots = '503'\n[[contract.routes]]\nroute = 'GET /a/*'\nstale = '0s'\nlimit = '2s'\nfailure = 'x'\n[[contract.routes]]\nroute = '/b'\nlimit = '1s'"), "kasoku.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := kasoku.Recording{Settings: c.Contract.Settings()}
+	a, _ := rec.TermsOf("GET", "/a/7")
+	b, _ := rec.TermsOf("POST", "/b")
+	if a.Stale == nil || *a.Stale != 0 || a.Limit != 2*time.Second || a.Failure != "x" || b.Stale != nil || b.Limit != time.Second {
+		t.Errorf("%+v %+v", a, b)
+	}
+	if v, _ := rec.Setting("app", "contract.bots"); v != "503" {
+		t.Errorf("%+v", rec.Settings)
+	}
 }

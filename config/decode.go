@@ -151,6 +151,10 @@ func (d *decoder) value(f field, v any, path []string) {
 	case *time.Duration:
 		d.duration(to, f, v, path)
 		return
+	case **time.Duration:
+		*to = new(time.Duration)
+		d.duration(*to, f, v, path)
+		return
 	case *[]string:
 		want = "a list of texts"
 		*to, ok = texts(v, f.option == "shell")
@@ -172,7 +176,7 @@ func (d *decoder) value(f field, v any, path []string) {
 	}
 }
 
-// wrong says what was expected.
+// wrong describes what was expected.
 func (d *decoder) wrong(f field, want string, v any, path []string) {
 	d.fail(path, "such as "+f.name+" = "+f.example, "want %s, not %s", want, describe(v))
 }

@@ -47,7 +47,7 @@ func TestDocs(t *testing.T) {
 		}
 	})
 	for key := range described {
-		t.Errorf("docs/config.md tells of `%s`, which does not exist", key)
+		t.Errorf("docs/config.md describes `%s`, which does not exist", key)
 	}
 	for block := range strings.SplitSeq(string(page), "```toml\n") {
 		if doc, _, ok := strings.Cut(block, "```"); ok && !strings.HasPrefix(doc, "#") {
@@ -55,6 +55,34 @@ func TestDocs(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// TestDocs_Japanese: the Japanese page has the same keys in the same order, with the same
+// examples, defaults and files.
+func TestDocs_Japanese(t *testing.T) {
+	var pages [2]string
+	for i, path := range []string{"../docs/config.md", "../docs/ja/config.md"} {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+			if !strings.HasPrefix(m[3], "`") {
+				m[3] = "" // words
+			}
+			lines = append(lines, m[1]+" | "+m[3]+" | "+m[4])
+		}
+		for n, block := range strings.Split(string(page), "```") {
+			if n%2 == 1 {
+				lines = append(lines, block)
+			}
+		}
+		pages[i] = strings.Join(lines, "\n")
+	}
+	if pages[0] != pages[1] {
+		t.Errorf("English:\n%s\n\nJapanese:\n%s", pages[0], pages[1])
 	}
 }
 
@@ -75,7 +103,7 @@ func visit(table reflect.Value, path string, f func(key string, at field)) {
 // kindName is how the page calls the type of a key.
 func kindName(f field) string {
 	switch f.value.Interface().(type) {
-	case time.Duration:
+	case time.Duration, *time.Duration:
 		return "duration"
 	case bool, *bool:
 		return "true or false"

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -33,11 +32,14 @@ func (c *Config) mistakes() []mistake {
 	if c.Runs == "" {
 		v.fail("runs", "leave it out for "+Default().Runs, "names no directory")
 	}
+	c.Service.validate(&v)
 	if c.Price.PerHour < 0 || !finite(c.Price.PerHour) {
 		v.fail("price.per_hour", "", "want a price, not %v", c.Price.PerHour)
 	}
 	v.load(&c.Load)
 	v.mysql(&c.MySQL)
+	v.contract(&c.Contract)
+	v.answers(&c.Answers)
 	v.finalize(&c.Finalize)
 	v.probe(&c.Probe)
 	v.servers(c)
@@ -105,7 +107,8 @@ func (v *validator) load(l *LoadTable) {
 		if !l.Score.Set() {
 			key = "load.pass"
 		}
-		v.fail(key, "`kasoku score RUN 12345` takes a score that a portal shows", "is read from the output of a command, and load.command is not set")
+		v.fail(key, "`kasoku score RUN 12345` takes a score that a "+
+			"portal shows", "is read from the output of a command, and load.command is not set")
 	}
 	v.pattern("load.score", l.Score, true)
 	v.pattern("load.pass", l.Pass, false)
@@ -123,7 +126,8 @@ func (v *validator) sending(l *LoadTable) {
 		{"timeout", l.Timeout != standard.Timeout}, {"variables", l.Variables != nil}, {"csv", l.CSV != ""}, {"seed", l.Seed != 0},
 	} {
 		if k.set && l.Kind() != Targets {
-			v.fail("load."+k.key, "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and load.targets is not set")
+			v.fail("load."+k.key, "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and "+
+				"load.targets is not set")
 		}
 	}
 	v.oneOf("load.engine", l.Engine, Engines())
@@ -149,7 +153,8 @@ func (v *validator) sending(l *LoadTable) {
 	}
 	for i, host := range l.Allow {
 		if host == "" || strings.ContainsAny(host, "/ \t") {
-			v.fail(fmt.Sprintf("load.allow.%d", i), "such as 'example.com' or '203.0.113.7'", "%q: want a host as it stands in a URL, without port", host)
+			v.fail(fmt.Sprintf("load.allow.%d", i), "such as 'example.com' or '203.0.113.7'", "%q: want a host as it "+
+				"stands in a URL, without port", host)
 		}
 	}
 }
@@ -183,11 +188,13 @@ func (v *validator) oneKind(l *LoadTable) {
 	}
 	if len(set) > 1 {
 		last := set[len(set)-1]
-		v.fail("load."+last, "keep one: command runs a benchmark, targets make load, for and until_idle record what comes from elsewhere",
+		v.fail("load."+last, "keep one: command runs a benchmark, targets make load, for and until_idle record what "+
+			"comes from elsewhere",
 			"contradicts load.%s: a run has one kind of load", set[0])
 	}
 	if len(l.Steps) > 0 && l.Kind() != Targets {
-		v.fail("load.steps", "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and load.targets is not set")
+		v.fail("load.steps", "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and "+
+			"load.targets is not set")
 	}
 }
 
@@ -228,63 +235,17 @@ func (v *validator) mysql(m *MySQL) {
 	}
 }
 
-// servers checks where the servers beside the database are.
+// servers checks the tables that sources declare.
 func (v *validator) servers(c *Config) {
-	if c.Nginx.Status != "" {
-		if err := checkRequest("GET "+c.Nginx.Status, true); err != nil {
-			v.fail("nginx.status", "such as 'http://127.0.0.1/nginx_status', a location with stub_status;", "%q: want a URL that begins with http://", c.Nginx.Status)
-		}
-	}
-	v.redis(&c.Redis)
 	for _, s := range c.Servers {
 		for _, fault := range s.Check() {
-			v.fail(s.Source.Table+"."+fault.Key, fault.Hint, "%s", fault.Text)
+			key := s.Source.Table
+			if fault.Key != "" {
+				key += "." + fault.Key
+			}
+			v.fail(key, fault.Hint, "%s", fault.Text)
 		}
 	}
-	g := &c.Graphite
-	if g.Query != "" && !hostPort(g.Query) {
-		v.fail("graphite.query", "such as '127.0.0.1:7002'", "%q: want host:port", g.Query)
-	}
-	if g.Render != "" {
-		if err := checkRequest("GET "+g.Render, true); err != nil {
-			v.fail("graphite.render", "such as 'http://127.0.0.1:8080/render'", "%q: want a URL that begins with http://", g.Render)
-		}
-	}
-	for i, a := range g.Agents {
-		if !strings.Contains(a, ".") || strings.HasPrefix(a, "carbon.") || strings.ContainsAny(a, " *") {
-			v.fail(fmt.Sprintf("graphite.agents.%d", i), "such as 'agents.web1-a' for carbon.agents.web1-a.cpuUsage", "%q: no name of a server", a)
-		}
-	}
-	if len(g.Agents) > 0 && !g.Set() {
-		v.fail("graphite.agents", "add query, storage or render", "does not say where to look")
-	}
-}
-
-func (v *validator) redis(r *Redis) {
-	switch u, err := url.Parse(r.Address); {
-	case r.Address == "" && *r != (Redis{}):
-		v.fail("redis", "add address = '127.0.0.1:6379'", "does not say where the server is")
-	case r.Address == "" || strings.HasPrefix(r.Address, "/") || hostPort(r.Address) && !strings.Contains(r.Address, "/"):
-	case err == nil && u.User != nil:
-		v.fail("redis.address", "user and password_env take them", "a user or a password does not belong into the URL")
-	case err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.RawQuery+u.Fragment+strings.Trim(u.Path, "/0123456789") != "":
-		v.fail("redis.address", "such as '127.0.0.1:6379', '/run/redis/redis.sock' or 'rediss://127.0.0.1:6379'", "want host:port, the path of a socket, or rediss://host:port for TLS")
-	}
-	if !strings.HasPrefix(r.Address, "rediss://") && r.CACert+r.Cert+r.Key+r.SNI != "" {
-		v.fail("redis", "the address begins with rediss:// then", "cacert, cert, key and sni are for TLS")
-	}
-	if (r.Cert == "") != (r.Key == "") {
-		v.fail("redis", "", "a certificate and its key go together: cert and key")
-	}
-	if r.PasswordEnv != "" && strings.Trim(r.PasswordEnv, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		// What is no name of a variable is likely to be the password itself: it is not repeated.
-		v.fail("redis.password_env", "such as 'REDIS_PASSWORD'; the password itself does not belong into "+Name, "want the name of an environment variable")
-	}
-}
-
-func hostPort(address string) bool {
-	_, port, err := net.SplitHostPort(address)
-	return err == nil && port != ""
 }
 
 func (v *validator) probe(p *Probe) {
@@ -300,6 +261,55 @@ func (v *validator) probe(p *Probe) {
 		if err := checkRequest(endpoint, false); err != nil {
 			v.fail(fmt.Sprintf("probe.allow_post.%d", i), "such as 'POST /api/search'", "%v", err)
 		}
+	}
+}
+
+// answers refuses requests that may change data.
+func (v *validator) answers(a *Answers) {
+	for i, request := range a.Requests {
+		whole := request
+		if !strings.Contains(request, " ") {
+			whole = "GET " + request
+		}
+		key := fmt.Sprintf("answers.requests.%d", i)
+		if err := checkRequest(whole, true); err != nil {
+			v.fail(key, "such as 'GET http://127.0.0.1:8080/'", "%v", err)
+		} else if method, _, _ := strings.Cut(whole, " "); method != "GET" && method != "HEAD" {
+			v.fail(key, "", "%q: want GET or HEAD, others may change data", request)
+		}
+	}
+}
+
+// contract refuses routes that no request can have, and durations below zero.
+func (v *validator) contract(c *Contract) {
+	seen := map[string]bool{}
+	for i, r := range c.Routes {
+		key := fmt.Sprintf("contract.routes.%d", i)
+		route := r.Route
+		if strings.HasPrefix(route, "/") {
+			route = "GET " + route // of all methods
+		}
+		const such = "such as 'GET /api/items/*'"
+		switch err := checkRequest(route, false); {
+		case r.Route == "":
+			v.fail(key, "add route = 'GET /api/items/*'", "names no route")
+		case err != nil:
+			v.fail(key+".route", such, "%q: want a method and a path that begins with /, or the path alone", r.Route)
+		case strings.Count(route, " ") > 1:
+			v.fail(key+".route", such, "%q: want one space, after the method", r.Route)
+		case seen[r.Route]:
+			v.fail(key+".route", "", "%q is there twice", r.Route)
+		}
+		seen[r.Route] = true
+		if r.Stale != nil && *r.Stale < 0 {
+			v.fail(key+".stale", "'0s' for what must be fresh", "%s: want 0s or more", *r.Stale)
+		}
+		if r.Limit < 0 {
+			v.fail(key+".limit", "leave it out where there is none", "%s: want more than none", r.Limit)
+		}
+	}
+	if c.Bots != "" && c.Bots != "503" {
+		v.fail("contract.bots", "leave it out where bots must be answered", "%q: want '503'", c.Bots)
 	}
 }
 
@@ -394,5 +404,21 @@ func (v *validator) urls(key string, list []string, such string) {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			v.fail(fmt.Sprintf("%s.%d", key, i), "such as "+such, "%q: no URL", address)
 		}
+	}
+}
+
+// validate checks the table service.
+func (s *Service) validate(v *validator) {
+	if s.URL != "" {
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+			v.fail("service.url", "", "want an URL such as http://127.0.0.1:8080/, not %q", s.URL)
+		}
+	}
+	if s.Port < 0 || s.Port > 65535 {
+		v.fail("service.port", "", "want a port from 1 to 65535, not %d", s.Port)
+	}
+	if s.PID < 0 {
+		v.fail("service.pid", "", "want the number of a process, not %d", s.PID)
 	}
 }

@@ -59,7 +59,7 @@ func (c *Case) Number(variable string) (float64, bool) {
 	return v, err == nil
 }
 
-// At says where the focus is: "at 1,000 req/s", "in step 3" or "over the run".
+// At describes where the focus is: "at 1,000 req/s", "in step 3" or "over the run".
 func (c *Case) At() string { return stepWords(c.Focus.Step) }
 
 // PerSec returns the rate of requests at the focus: the asked one, else the
@@ -78,10 +78,13 @@ func (c *Case) PerSec() float64 {
 // Good returns the share of requests that succeed at the focus, as the load saw
 // it, else as the access log did; 1 when nothing counted them.
 func (c *Case) Good() float64 {
-	if c.Focus.Tally != nil {
-		return c.Focus.Tally.SuccessRatio()
+	if t := c.Focus.Tally; t != nil {
+		return succeeded(c.Recording, t, c.Focus.Interval)
 	}
 	r, _ := countLogged(c.Recording, c.Focus.Interval)
+	if c.Focus.Step == nil {
+		r.Failed += min(GivenUp(c.Recording), r.Count)
+	}
 	return r.SuccessRatio()
 }
 
@@ -89,7 +92,7 @@ func (c *Case) Good() float64 {
 // many; 0 of 0 when nothing counted them.
 func (c *Case) Failed() (failed, of uint64) {
 	if t := c.Focus.Tally; t != nil {
-		return t.Failed(), t.Asked
+		return failedOf(c.Recording, t, c.Focus.Interval), t.Asked
 	}
 	r, _ := countLogged(c.Recording, c.Focus.Interval)
 	return min(r.Failed, r.Count), r.Count

@@ -26,9 +26,11 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	for _, r := range rules {
 		found, silent := checkRule(r, c)
 		found, silent = keepShown(r.ID(), found, silent)
+		stateNeighbours(c, r.Doc().Host, found)
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
 	}
+	d.Findings = joinRemarks(d.Findings)
 	settleFindings(d.Findings)
 	noteShared(d.Findings)
 	d.Findings = rankFindings(d.Findings)
@@ -73,8 +75,8 @@ func keepShown(id string, found []kasoku.Finding, silent []kasoku.Silence) ([]ka
 	return found, silent
 }
 
-// settleFindings makes the findings of one diagnosis fit each other: they name only
-// those that are there, and hold only numbers that can be stored.
+// settleFindings drops from the findings of one diagnosis the ids of findings that are not
+// among them, and sets numbers that cannot be stored to 0.
 func settleFindings(found []kasoku.Finding) {
 	there := map[string]bool{}
 	for i := range found {

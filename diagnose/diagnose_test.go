@@ -48,27 +48,62 @@ func TestRank(t *testing.T) {
 	info := func(f *kasoku.Finding) { f.Severity, f.Explains = kasoku.Info, []string{"A"} }
 	estimate := func(f *kasoku.Finding) { f.Impact.Estimate = true }
 	durable := func(f *kasoku.Finding) { f.Fixes = []kasoku.Fix{{Risk: kasoku.RiskDurability}} }
+	restart := func(f *kasoku.Finding) { f.Fixes = []kasoku.Fix{{Risk: kasoku.RiskRestart}} }
 	// The larger share first.
 	f("B A", finding("A", 0.1, nil), finding("B", 0.2, nil))
-	// What explains another, however small.
-	f("A B", finding("B", 0.9, nil), finding("A", 0.1, explains("B")))
-	f("A B C", finding("C", 0.9, nil), finding("B", 0.5, explains("C")), finding("A", 0.1, explains("B")))
+	// What explains another stands where its own figure puts it; before it among equals.
+	f("B A", finding("B", 0.9, nil), finding("A", 0.1, explains("B")))
+	f("B A", finding("A", 0.5, nil), finding("B", 0.5, explains("A")))
+	f("C B A", finding("C", 0.5, explains("B")), finding("B", 0.5, explains("A")), finding("A", 0.5, nil))
 	// Remarks last, even when they claim to explain.
 	f("A I", finding("I", 1, info), finding("A", 0.1, nil))
-	// An estimate counts half, and so does what risks data: the smaller one comes
-	// first only when it is not that much smaller.
-	f("B A", finding("A", 0.9, estimate), finding("B", 0.5, nil))
-	f("A B", finding("A", 0.9, estimate), finding("B", 0.4, nil))
-	f("B A", finding("A", 0.9, durable), finding("B", 0.5, nil))
-	f("A B", finding("A", 0.9, durable), finding("B", 0.8, func(f *kasoku.Finding) { estimate(f); durable(f) }))
-	f("B A", finding("A", 0.4, estimate), finding("B", 0.2, nil))
-	// What is explained stands after all that nothing explains, and lifts what
-	// explains it.
-	f("A D C", finding("C", 0.9, nil), finding("D", 0.5, nil), finding("A", 0.1, explains("C")))
-	f("A D E B C", finding("C", 0.9, nil), finding("B", 0.95, explains("C")), finding("A", 0.1, explains("B")), finding("D", 0.5, nil), finding("E", 0.01, nil))
+	// The order is that of the figures, estimates and risks or not: 98.7 % stood below 68 %.
+	f("A B", finding("A", 0.987, estimate), finding("B", 0.68, nil))
+	f("A B", finding("A", 0.987, durable), finding("B", 0.68, nil))
+	// Among equals what was counted, then what risks neither data nor answers.
+	f("B A", finding("A", 0.4, estimate), finding("B", 0.4, nil))
+	f("B A", finding("A", 0.4, durable), finding("B", 0.4, nil))
+	f("B A", finding("A", 0.4, estimate), finding("B", 0.4, durable))
+	f("B A", finding("A", 0.4, restart), finding("B", 0.4, nil))
+	f("B A", finding("A", 0.4, durable), finding("B", 0.4, restart))
+	f("A B", finding("A", 0.40004, restart), finding("B", 0.4, restart)) // both are shown as 40.0 %
+	f("B A", finding("A", 0.40004, restart), finding("B", 0.4, nil))
+	// What is explained stands neither after less nor before more.
+	f("C D A", finding("C", 0.9, nil), finding("D", 0.5, nil), finding("A", 0.1, explains("C")))
+	f("B C D A E", finding("C", 0.9, nil), finding("B", 0.95, explains("C")), finding("A", 0.1, explains("B")), finding("D", 0.5, nil), finding("E", 0.01, nil))
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))
+}
+
+// TestJoinRemarks: three remarks of a rule are one, with what each is about; findings stay apart.
+func TestJoinRemarks(t *testing.T) {
+	var rules []Rule
+	for i, share := range []float64{0.001, 0.003, 0.002, 0.1} {
+		name := string(rune('a' + i))
+		rules = append(rules, finding("R", share, func(f *kasoku.Finding) {
+			f.Title, f.Object = strings.Repeat("row of ", 10)+name, kasoku.Object{Kind: "endpoint", Name: "GET /" + name}
+			f.Fixes = []kasoku.Fix{{Text: "the same"}, {Text: "of its own", Code: name}}
+			if share < 0.02 {
+				f.Severity = kasoku.Info
+			}
+		}))
+	}
+	d := Diagnose(nil, append(rules, finding("S", 0, func(f *kasoku.Finding) { f.Severity = kasoku.Info })))
+	if len(d.Findings) != 3 {
+		t.Fatalf("%d findings", len(d.Findings))
+	}
+	r := d.Findings[1]
+	var notes []string
+	for _, e := range r.Evidence {
+		notes = append(notes, e.Note)
+	}
+	if got, want := strings.Join(notes, "; "), "; also endpoint GET /c, 0.2 %; also endpoint GET /a, 0.1 %"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !strings.HasSuffix(r.Title, "…, and 2 more like it") || len([]rune(r.Title)) != 70 || len(r.Fixes) != 4 || r.Object.Name != "GET /b" {
+		t.Errorf("%q, %d fixes, %s", r.Title, len(r.Fixes), r.Object)
+	}
 }
 
 // TestShare: impacts of the same statements or of one endpoint are not added.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -10,15 +11,16 @@ import (
 
 // When a step broke.
 const (
-	// slowFactor is how often a step's p95 may be that of the lowest step
-	// before the step counts as broken though its requests succeed: an order
-	// of magnitude, because a busy machine easily answers a few times slower.
+	// slowFactor is how many times the p95 of the lowest step a step's p95 must be for it to
+	// count as broken though its requests succeed: an order of magnitude, because a busy
+	// machine easily answers a few times slower.
 	slowFactor = 10
-	// slowerFactor is how often it must be for a step to be looked at because
-	// it is slow; below it the steps are alike and the one with most load is.
+	// slowerFactor is how many times it must be for a step to be looked at because it is slow;
+	// below that the steps are alike, and the one with the most load is.
 	slowerFactor = 1.5
-	// fewRequests is the least number of requests that a step's share of
-	// successes is read from: one failure in fewer is more than 1 %.
+	// fewRequests is the least number of requests that a step's share of successes is read
+	// from: one failure in fewer is more than 1 %. Of fewer, only a share below one half
+	// counts.
 	fewRequests = 100
 	// lastAnswers bounds the time after a step in which its late answers are
 	// still looked for.
@@ -32,14 +34,15 @@ type Focus struct {
 	Interval kasoku.Interval // the step and the time that its last answers took
 	Tally    *kasoku.Tally   // what the load counted in it; nil when the load was not counted
 	BaseLoad *kasoku.Tally   // the same of Base
-	Broke    bool            // requests failed, or took an order of magnitude longer than at Base
+	Broke    bool            // requests failed, took an order of magnitude longer than at Base, or queued without end
+	Pace     float64         // requests a second that the service kept up with; 0 when it did with all, or that is not seen
 	Why      string          // what made it the focus: "30.5 % of requests succeed"
 }
 
-// FocusOf chooses the focus of a recording: the first step that broke by
-// [kasoku.FirstBroken], else the step whose p95 grew most over that of
-// the lowest step, else, when steps are alike, the one with the highest rate. Of a
-// run without steps it is the longest stretch of load in its traffic, else all of it.
+// FocusOf chooses the focus of a recording: the first step that broke, by [kasoku.FirstBroken]
+// or because the service did not keep up with its rate; else the step whose p95 grew most over
+// that of the lowest step; else, when steps are alike, the one with the highest rate. Of a run
+// without steps it is the longest stretch of load in its traffic, else all of it.
 func FocusOf(rec *kasoku.Recording) Focus {
 	steps := usableSteps(rec)
 	if len(steps) == 0 {
@@ -54,7 +57,7 @@ func FocusOf(rec *kasoku.Recording) Focus {
 	chosen, broke, why := worstStep(steps, base)
 	f := Focus{
 		Step: chosen.step, Interval: settledPart(rec, chosen), Tally: chosen.tally,
-		Broke: broke, Why: why,
+		Broke: broke, Pace: chosen.pace, Why: why,
 	}
 	if base.step != chosen.step {
 		f.Base, f.BaseLoad = base.step, base.tally
@@ -68,6 +71,7 @@ type stepLoad struct {
 	tally *kasoku.Tally // nil when the load was not counted
 	asked uint64
 	good  float64 // success ratio
+	pace  float64 // [kasoku.Recording.Pace]; 0 when the service kept up
 }
 
 // usableSteps returns the steps that lasted and in which requests were counted.
@@ -80,11 +84,12 @@ func usableSteps(rec *kasoku.Recording) []stepLoad {
 		}
 		l := stepLoad{step: s}
 		if t := rec.Tally(s.Number); s.Number > 0 && t.Asked > 0 {
-			l.tally, l.asked, l.good = t, t.Asked, t.SuccessRatio()
+			l.tally, l.asked, l.good = t, t.Asked, succeeded(rec, t, s.Interval)
 		} else if r, ok := countLogged(rec, s.Interval); ok {
 			l.asked, l.good = r.Count, r.SuccessRatio()
 		}
 		if l.asked > 0 {
+			l.pace, _ = rec.Pace(*s)
 			out = append(out, l)
 		}
 	}
@@ -100,8 +105,14 @@ func worstStep(steps []stepLoad, base stepLoad) (s stepLoad, broke bool, why str
 			ratios[i] = 1
 		}
 	}
-	if i := kasoku.FirstBroken(ratios); i >= 0 {
-		return steps[i], true, unit.Percent(steps[i].good) + " of requests succeed"
+	failed := kasoku.FirstBroken(ratios)
+	overrun := slices.IndexFunc(steps, func(s stepLoad) bool { return s.pace > 0 })
+	switch {
+	case overrun >= 0 && (failed < 0 || overrun < failed):
+		s := steps[overrun]
+		return s, true, fmt.Sprintf("the service keeps up with %s of %s req/s", unit.Sig3(s.pace), unit.Plain(s.step.PerSec))
+	case failed >= 0:
+		return steps[failed], true, unit.Percent(steps[failed].good) + " of requests succeed"
 	}
 	chosen, most := base, 1.0
 	if p := p95(base.tally); p > 0 {
@@ -145,8 +156,9 @@ func withoutSteps(rec *kasoku.Recording) Focus {
 	}
 	good, asked := 1.0, uint64(0)
 	if t := rec.Tally(0); t.Asked > 0 {
-		f.Tally, good, asked = t, t.SuccessRatio(), t.Asked
+		f.Tally, good, asked = t, succeeded(rec, t, f.Interval), t.Asked
 	} else if r, ok := countLogged(rec, f.Interval); ok {
+		r.Failed += min(GivenUp(rec), r.Count)
 		good, asked = r.SuccessRatio(), r.Count
 	}
 	if good < kasoku.FailingBelow && (asked >= fewRequests || good < 0.5) {

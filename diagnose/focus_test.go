@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 func TestFocus(t *testing.T) {
@@ -50,6 +51,27 @@ func TestFocus(t *testing.T) {
 	f(rec, 0, true, 0, sec(13), "50.0 %")
 	rec.Run.Length = 0
 	f(rec, 0, true, 0, sec(10), "50.0 %")
+}
+
+// TestFocusOverrun: a step whose queue grew to its end broke, though all its requests
+// succeeded in the end, and the verdict says how many a second were kept up with.
+func TestFocusOverrun(t *testing.T) {
+	rec := run(at{20, 0, 10, 1, time.Millisecond})
+	for i := range rec.Seconds {
+		h := histogram.New()
+		h.RecordN(time.Duration(3*float64(i)*float64(time.Second))+50*time.Millisecond, 20)
+		rec.Seconds[i].Latency = h
+	}
+	if f := FocusOf(rec); !f.Broke || f.Why != "the service keeps up with 5.00 of 20 req/s" {
+		t.Errorf("broke %t because %q", f.Broke, f.Why)
+	}
+	d := Diagnose(NewCase(rec, nil), nil)
+	if want := "At 20 req/s the service keeps up with 5.00 a second, and requests wait ever longer, p95 27.0 s: no rule names the cause."; d.Verdict != want {
+		t.Errorf("%q, want %q", d.Verdict, want)
+	}
+	if s := Summarise(rec); s.PerSec < 5 || s.PerSec > 5.5 {
+		t.Errorf("%v/s were reached, in the 37 s that all took", s.PerSec)
+	}
 }
 
 func TestFocusByAccessLog(t *testing.T) {

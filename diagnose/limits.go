@@ -71,13 +71,21 @@ func (hs Hosts) BusyOn(host string) (busy, cores float64, err error) {
 	return cores * (1 - idle/total), cores, nil
 }
 
+// leastBeside is the part of the CPU in use from which that of neighbours is said with it.
+const leastBeside = 0.1
+
 func (hs Hosts) cpuLimit() (Limit, bool) {
 	busy, cores, err := hs.HostBusy()
 	if err != nil || cores <= 0 {
 		return Limit{}, false
 	}
-	return Limit{"CPU", unitInterval(busy / cores), fmt.Sprintf("CPU, %s of %s cores busy", unit.Sig3(busy),
-		unit.Plain(cores))}, true
+	text := fmt.Sprintf("CPU, %s of %s cores busy", unit.Sig3(busy), unit.Plain(cores))
+	if len(hs.c.Run.Hosts) > 0 {
+		if beside, ok := hs.c.NeighbourCores(hs.c.Run.Hosts[0].Name); ok && beside >= leastBeside*busy {
+			text += ", " + unit.Sig3(beside) + " by neighbours"
+		}
+	}
+	return Limit{"CPU", unitInterval(busy / cores), text}, true
 }
 
 func (hs Hosts) memoryLimit() (Limit, bool) {
@@ -97,7 +105,7 @@ func (hs Hosts) fileLimit() (nearest Limit, ok bool) {
 		k := s.Key
 		k.Name = process.FDs
 		used, err2 := hs.c.Counters().Gauge(k)
-		if err != nil || err2 != nil || limit.Max <= 0 {
+		if err != nil || err2 != nil || limit.Max <= 0 || hs.c.Processes().MemberOf(k) == nil {
 			continue
 		}
 		if l := (Limit{"open files", unitInterval(used.Max / limit.Max),

@@ -20,16 +20,14 @@ type Role int
 
 // The roles.
 const (
-	Other     Role = iota
-	Database       // a database server, known by its program's name
-	Generator      // makes the load, on a host that is watched
-	Recorder       // kasoku, when it does not make the load
-	Kernel         // a thread of the kernel
-	Neighbour      // of no member of the service, where the members are known
+	Other     Role = iota // of a member that is no database
+	Database              // of a member that is a database server
+	Generator             // makes the load, on a host that is watched
+	Recorder              // kasoku, when it does not make the load
+	Kernel                // a thread of the kernel
+	Neighbour             // of no member of the service, where the members are known
+	Unknown               // of a host of which no member is known: who runs it cannot be said
 )
-
-// databases are the names that the programs of database servers have.
-var databases = []string{"mariadbd", "mysqld", "postgres", "mongod"}
 
 // generators are the names of load generators that people use.
 var generators = []string{"ab", "autocannon", "bombardier", "h2load", "hey", "k6", "locust", "mariadb-slap",
@@ -45,19 +43,39 @@ type Program struct {
 	Role      Role
 	Member    string // id of the member of the service; empty when it is none, or not known
 	Processes int
-	Cores     float64      // CPU that they used while the focus's load ran
+	Cores     float64      // CPU that they, and what a member's start, used while the focus's load ran
 	RSS       float64      // the most memory that each had, together, bytes
-	Keys      []kasoku.Key // of their CPU time
+	Keys      []kasoku.Key // of their CPU time; first of all that a member's leaders start, where it is known
 }
 
-var errNoProcesses = errors.New("no process was recorded")
+var (
+	errNoProcesses = errors.New("no process was recorded")
+	// ErrNoService is why nothing is said of processes: each may be a stranger's.
+	ErrNoService = errors.New("which processes are the service's is not known; the load's URL or [service] in kasoku.toml shows it")
+)
+
+// Members returns the programs of the service, kasoku's and the load's generator, most CPU
+// first, and those of neighbours. It fails with ErrNoService where no member is known of any
+// host that was recorded: what runs there may be anyone's.
+func (ps Processes) Members() ([]Program, error) {
+	all, err := ps.Programs()
+	if err != nil {
+		return nil, err
+	}
+	out := slices.DeleteFunc(slices.Clone(all), func(p Program) bool { return p.Role == Unknown })
+	if len(out) < len(all) && !slices.ContainsFunc(out, func(p Program) bool { return p.Member != "" }) {
+		return nil, ErrNoService
+	}
+	return out, nil
+}
 
 // Programs returns the programs of all hosts that were recorded in the focus,
 // most CPU first. Of a process that was seen in a part of the focus only, what it
 // used counts over all of it.
 func (ps Processes) Programs() ([]Program, error) {
-	var out []Program
 	slack := 3 * ps.Tick() / 2
+	out := ps.trees(slack)
+	whole := len(out)
 	for _, s := range ps.c.FindAll(Process, process.CPUUser) {
 		pid, name, _ := strings.Cut(s.Key.Instance, " ")
 		cores, ok := ps.coresOf(s, slack)
@@ -65,6 +83,14 @@ func (ps Processes) Programs() ([]Program, error) {
 			continue
 		}
 		role, member := ps.role(s.Key.Host, pid, name)
+		if i := slices.IndexFunc(out[:whole], func(p Program) bool {
+			return p.Host == s.Key.Host && member != "" && p.Member == member
+		}); i >= 0 {
+			out[i].Processes++
+			out[i].RSS += ps.mostRSS(s.Key)
+			out[i].Keys = append(out[i].Keys, s.Key)
+			continue
+		}
 		i := slices.IndexFunc(out, func(p Program) bool {
 			return p.Host == s.Key.Host && p.Name == name && p.Role == role && p.Member == member
 		})
@@ -87,20 +113,68 @@ func (ps Processes) Programs() ([]Program, error) {
 	return out, nil
 }
 
-// role returns what a process does: as a member of the service, else by its number and
-// name alone. Where the members are known, what is none is a neighbour, a database too.
+// MemberOf returns the member whose process a series of processes is of; nil when it is no
+// one's that is known.
+func (ps Processes) MemberOf(k kasoku.Key) *kasoku.Member {
+	pid, _, _ := strings.Cut(k.Instance, " ")
+	return ps.c.memberOf(k.Host, pid)
+}
+
+// OwnsGroup reports whether a member of the service is in the control group that a series is
+// of: by its unit, its container, or the group's path or last name.
+func (ps Processes) OwnsGroup(k kasoku.Key) bool {
+	if ps.c.Service == nil {
+		return false
+	}
+	const shortID = 12 // of a container, as the source of control groups names it
+	return slices.ContainsFunc(ps.c.Service.Members, func(m kasoku.Member) bool {
+		if m.Sure == kasoku.Low || !sameHost(m.Host, k.Host) {
+			return false
+		}
+		return k.Instance == m.Unit && m.Unit != "" ||
+			m.Cgroup != "" && (k.Instance == m.Cgroup || k.Instance == path.Base(m.Cgroup)) ||
+			m.Container != "" && strings.Contains(k.Instance, m.Container[:min(len(m.Container), shortID)])
+	})
+}
+
+// trees returns the members whose leaders were recorded with all that they start.
+func (ps Processes) trees(slack time.Duration) (out []Program) {
+	for _, t := range process.MemberTrees(ps.c.Recording) {
+		k := t.Series.Key
+		cores, ok := ps.coresOver([]*kasoku.Series{&t.Series}, slack)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(out, func(p Program) bool { return p.Host == k.Host && p.Member == t.Member.ID })
+		if i < 0 {
+			_, name, _ := strings.Cut(k.Instance, " ")
+			i, out = len(out), append(out, Program{Host: k.Host, Name: name, Role: roleOf(t.Member), Member: t.Member.ID})
+		}
+		out[i].Cores += cores
+		out[i].Keys = append(out[i].Keys, k)
+	}
+	return out
+}
+
+// role returns what a process does: as a member of the service, else whether it is kasoku, the
+// load's generator or the kernel, by its number and name. What else is no member is a
+// neighbour, a database too, and unknown where no member is known.
 func (ps Processes) role(host, pid, name string) (role Role, member string) {
 	if m := ps.c.memberOf(host, pid); m != nil {
 		return roleOf(m), m.ID
 	}
 	role = ps.guessRole(host, pid, name)
-	if (role == Database || role == Other) && ps.c.Knows(host) {
-		role = Neighbour
+	if role != Other {
+		return role, ""
 	}
-	return role, ""
+	if ps.c.Knows(host) {
+		return Neighbour, ""
+	}
+	return Unknown, ""
 }
 
-// guessRole guesses what a process does from its number and name alone.
+// guessRole guesses whether a process is kasoku, the generator or the kernel from its number
+// and name alone; Other is none of them.
 func (ps Processes) guessRole(host, pid, name string) Role {
 	if own := ps.c.Find(kasoku.Key{Host: host, Source: Self, Name: observe.SelfPID}); own != nil && len(own.Points) > 0 {
 		if strconv.FormatFloat(own.Points[0].Value, 'f', -1, 64) == pid {
@@ -108,8 +182,6 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 		}
 	}
 	switch {
-	case slices.Contains(databases, name):
-		return Database
 	case slices.Contains(generators, name) || ps.commanded(name):
 		return Generator
 	case name == "kasoku":
@@ -145,13 +217,18 @@ func (ps Processes) commanded(name string) bool {
 // begin or end more than slack inside of it show that the process was not seen
 // all the time.
 func (ps Processes) coresOf(cpu *kasoku.Series, slack time.Duration) (cores float64, ok bool) {
+	k := cpu.Key
+	k.Name = process.CPUSystem
+	return ps.coresOver([]*kasoku.Series{cpu, ps.c.Find(k)}, slack)
+}
+
+// coresOver is coresOf of the sum of some counters.
+func (ps Processes) coresOver(counters []*kasoku.Series, slack time.Duration) (cores float64, ok bool) {
 	iv := ps.loaded()
 	if iv.Empty() {
 		return 0, false
 	}
-	k := cpu.Key
-	k.Name = process.CPUSystem
-	for _, s := range []*kasoku.Series{cpu, ps.c.Find(k)} {
+	for _, s := range counters {
 		if s == nil {
 			continue
 		}

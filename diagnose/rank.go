@@ -2,54 +2,33 @@ package diagnose
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 )
 
-// Impacts are shares of the same unit, so they are compared as they are, but for
-// what is less sure to be gained.
-const (
-	// estimated is what an impact from a model counts against a counted one: such
-	// models were off by up to a factor of two.
-	estimated = 0.5
-	// graveWeight is what an impact counts whose fix changes what a crash or an
-	// answer means: what comes without that price is done first, unless it gains
-	// far less.
-	graveWeight = 0.5
-)
-
-// rankFindings puts findings into the order in which to fix them: the greater weight
-// first. What another one explains goes with that, so it comes after all that
-// nothing explains; and what explains others weighs at least as much as these.
+// rankFindings puts findings into the order in which to fix them: the greater impact first,
+// as it is shown. Among equals what explains another one comes before that, then what was
+// counted before estimates, and what is safe and cheap to change before what is not. A
+// finding that goes when another one is fixed says so, and stands where its figure puts it.
 // Remarks come last.
 func rankFindings(found []kasoku.Finding) []kasoku.Finding {
 	rest := slices.Clone(found)
-	by := findExplainers(rest)
-	weights := make([]float64, len(rest))
-	for i := range rest {
-		weights[i] = weightOf(&rest[i])
-	}
-	for range rest { // as often as a chain may be long
-		for i, of := range by {
-			for _, o := range of {
-				weights[o] = max(weights[o], weights[i])
-			}
-		}
-	}
+	depth := explanationDepths(findExplainers(rest))
 	order := make([]int, len(rest))
 	for i := range order {
 		order[i] = i
 	}
-	depth := explanationDepths(by)
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &rest[a], &rest[b]
 		return cmp.Or(
 			cmp.Compare(boolNumber(x.Severity == kasoku.Info), boolNumber(y.Severity == kasoku.Info)),
+			cmp.Compare(shownImpact(y), shownImpact(x)),
 			cmp.Compare(depth[a], depth[b]),
-			cmp.Compare(weights[b], weights[a]),
 			cmp.Compare(boolNumber(x.Impact.Estimate), boolNumber(y.Impact.Estimate)),
+			cmp.Compare(slices.Index(risks, x.Risk()), slices.Index(risks, y.Risk())),
 			cmp.Compare(x.ID, y.ID),
 			cmp.Compare(x.Object.String(), y.Object.String()),
 		)
@@ -61,20 +40,15 @@ func rankFindings(found []kasoku.Finding) []kasoku.Finding {
 	return out
 }
 
-// weightOf is the impact for the order alone.
-func weightOf(f *kasoku.Finding) float64 {
-	w := f.Impact.Share
-	if f.Impact.Estimate {
-		w *= estimated
-	}
-	if r := f.Risk(); r == kasoku.RiskDurability || r == kasoku.RiskSemantics {
-		w *= graveWeight
-	}
-	return w
-}
+// risks of fixes, from what is safe and cheap to what is not.
+var risks = []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability,
+	kasoku.RiskSemantics}
+
+// shownImpact returns an impact to the digit that documents show of it.
+func shownImpact(f *kasoku.Finding) float64 { return math.Round(1000 * f.Impact.Share) }
 
 // findExplainers returns for each finding the places of those that explain it. Of two
-// that explain each other the first in the order of weights, then ids, does.
+// that explain each other the first in the order of impacts, then ids, does.
 func findExplainers(found []kasoku.Finding) [][]int {
 	out := make([][]int, len(found))
 	for i := range found {
@@ -82,7 +56,7 @@ func findExplainers(found []kasoku.Finding) [][]int {
 			if !explains(found[k], found[i]) {
 				continue
 			}
-			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(weightOf(&found[i]), weightOf(&found[k])),
+			if explains(found[i], found[k]) && cmp.Or(cmp.Compare(found[i].Impact.Share, found[k].Impact.Share),
 				cmp.Compare(found[k].ID, found[i].ID)) >= 0 {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // Requests is how many requests came in an interval.
 type Requests struct {
 	Count  uint64
-	Failed uint64 // answered with 5xx; as the load saw it also those that were not answered
+	Failed uint64 // answered with 5xx, without bots refused on purpose; in the load's counts also without an answer
 	Source string // access log, load
 }
 
@@ -26,17 +26,16 @@ func (r Requests) SuccessRatio() float64 {
 
 var errNoRequests = errors.New("neither an access log nor a load counted requests")
 
-// Requests returns the requests of an interval, from the access log, else from
-// the load's own counts. Seconds that lie partly in the interval count in part,
-// so that requests may be set against counters of the same interval; of the whole
-// run and of the load phase of a run without steps they count whole, so that the
-// sum is that of the endpoints.
+// Requests returns the requests of an interval, from the access log, else from the load's own
+// counts. Seconds that lie partly in the interval count in part, so that requests may be set
+// against counters of the same interval; of the whole run and of the load phase of a run
+// without steps they count whole, so that the sum is that of the endpoints.
 //
 // Of a run with several hosts it is the log of one, see [FrontLog].
 //
-// When both are there and differ by more than half, the load's count is taken:
-// the log was then of something else, of two servers in a row, or of errors
-// only.
+// When both are there and one is less than half of the other, the load's count is taken: the
+// log was then of something else, of two servers in a row, or of errors only. It fails when
+// neither counted requests.
 func (c *Case) Requests(iv kasoku.Interval) (Requests, error) {
 	log, haveLog := countLogged(c.Recording, iv)
 	load, haveLoad := countOffered(c.Recording, iv)
@@ -80,12 +79,17 @@ func countLogged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 // loggedBy counts the requests in the access log, of each second its share.
 func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool) {
 	var count, failed float64
+	refuses := refusesBots(rec)
 	_, endpoints := FrontLog(rec)
 	for i := range endpoints {
+		of := 1.0
+		if refuses {
+			of = failedShare(&endpoints[i])
+		}
 		for s, n := range endpoints[i].Seconds {
 			part := share(s)
 			count += part * float64(n.Count)
-			failed += part * float64(n.Failed)
+			failed += part * of * float64(n.Failed)
 		}
 	}
 	return roundRequests(count, failed, "access log")

@@ -18,7 +18,7 @@ type Rule interface {
 	Check(c *Case) ([]kasoku.Finding, []kasoku.Silence)
 }
 
-// A Doc describes a rule to those who read its findings. Each field is one paragraph;
+// A Doc describes a rule to those who read its findings. Each text is one paragraph;
 // how its lines are broken means nothing.
 type Doc struct {
 	// Summary continues a sentence that begins with the rule's id: "finds …", "says
@@ -32,6 +32,9 @@ type Doc struct {
 	Fix string
 	// Silent is when the rule says nothing, and when it is blind.
 	Silent string
+	// Host is what of the host its findings rest on: what programs outside of the service
+	// have of that is stated with each.
+	Host []Pressure
 }
 
 // docWidth is the longest line of a description, in bytes.

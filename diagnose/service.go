@@ -77,9 +77,13 @@ func (c *Case) NeighbourCores(host string) (cores float64, ok bool) {
 	return max(busy, 0), true
 }
 
-// childCores returns the CPU of a program's children that ended.
+// childCores returns the CPU of a program's children that ended, where its own has not
+// got it.
 func (c *Case) childCores(p Program) float64 {
 	cores := 0.0
+	if slices.ContainsFunc(p.Keys, func(k kasoku.Key) bool { return k.Name == process.TreeCPU }) {
+		return 0
+	}
 	for _, k := range p.Keys {
 		k.Name = process.CPUChildren
 		if perSec, err := c.Counters().underLoad(k); err == nil && perSec > 0 {

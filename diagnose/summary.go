@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -9,13 +10,14 @@ import (
 	"github.com/kasoku/kasoku/observe/process"
 )
 
-// Summarise returns what a list of runs says about one: what it carried, what that
-// took, and what was used up. The diagnosis is read when there is one.
+// Summarise returns the line of a run in a list of runs: what it carried, what that took, and
+// what was used up. The diagnosis is read when there is one.
 //
-// A load of kasoku's own is described by its best step, that is the one in which most
-// requests a second succeeded. For a foreign load the access log is used, over the
-// time in which the load phase lasted; answers below 500 count as successes there.
-// Of the logs of several hosts it is one, see [FrontLog].
+// A load of kasoku's own is described by its best step, that is the one in which most requests
+// a second succeeded. For a foreign load the access log is used, over the time in which the
+// load phase lasted; answers below 500 count as successes there, without requests that were
+// given up ([GivenUp]), and so do answers to bots that were refused on purpose. Of the logs of
+// several hosts it is one, see [FrontLog].
 func Summarise(rec *kasoku.Recording) *kasoku.Summary {
 	s := &kasoku.Summary{}
 	times := loadTimes(rec)
@@ -46,8 +48,11 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 	}
 	best := 0
 	for _, step := range rec.Steps {
-		if perSec := wholeSeconds(good[step.Number], step.Interval); perSec > s.PerSec || best == 0 &&
-			good[step.Number] != nil {
+		perSec := wholeSeconds(good[step.Number], step.Interval)
+		if long := step.Interval.Len(); long > 0 { // an answer that came much later was not carried in the step
+			perSec *= long.Seconds() / rec.Taken(step).Seconds()
+		}
+		if perSec > s.PerSec || best == 0 && good[step.Number] != nil {
 			best, s.PerSec, s.Asked = step.Number, perSec, step.PerSec
 		}
 	}
@@ -122,13 +127,21 @@ func busyInterval(counts map[int]uint64) kasoku.Interval {
 func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
 	s.Source = "access log"
 	latency := histogram.New()
+	refuses := refusesBots(rec)
 	_, endpoints := FrontLog(rec)
 	for i := range endpoints {
 		e := &endpoints[i]
+		failed := e.Failed()
+		if refuses {
+			failed -= min(refusedBots(e), failed)
+		}
 		s.Requests += e.Count
-		s.Succeeded += e.Count - min(e.Failed(), e.Count)
+		s.Succeeded += e.Count - min(failed, e.Count)
 		latency.Merge(e.Latency)
 	}
+	given := min(GivenUp(rec), s.Succeeded)
+	kept := 1 - float64(given)/float64(max(s.Succeeded, 1))
+	s.Succeeded -= given
 	s.P50, s.P99 = latency.Quantile(0.50), latency.Quantile(0.99)
 	var good, length float64
 	for _, iv := range times {
@@ -138,12 +151,12 @@ func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interv
 		length += iv.Len().Seconds()
 	}
 	if length > 0 {
-		s.PerSec = good / length
+		s.PerSec = kept * good / length
 	}
 }
 
-// loadTimes returns when there was load: the steps, else the phases of load, else
-// the time in which the access log has requests, else the whole run.
+// loadTimes returns when there was load: the steps, else the phases of load, else the time in
+// which the load, or without one the access log, has requests, else the whole run.
 func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 	var out []kasoku.Interval
 	for _, s := range rec.Steps {
@@ -187,11 +200,13 @@ func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 // was stolen from it is not its own.
 var busyModes = [...]string{host.CPUUser, host.CPUNice, host.CPUSystem, host.CPUIRQ, host.CPUSoftIRQ}
 
-// loadCPU returns the CPU that all hosts used in the given times, without what
-// made the load and kasoku itself took; 0 and 0 when no host was recorded.
+// loadCPU returns the CPU that the members of the service used in the given times; where
+// they are not known, all that the hosts used, without what made the load and kasoku
+// itself took. It is 0 and 0 when no host was recorded.
 func loadCPU(rec *kasoku.Recording, times []kasoku.Interval) (used, over time.Duration) {
 	var sum, length float64
 	known := false
+	c := &Case{Recording: rec}
 	for _, iv := range times {
 		length += iv.Len().Seconds()
 		for _, mode := range busyModes {
@@ -211,11 +226,46 @@ func loadCPU(rec *kasoku.Recording, times []kasoku.Interval) (used, over time.Du
 	if !known {
 		return 0, 0
 	}
+	if own, ok := c.memberCPU(times); ok {
+		return toDuration(min(own, max(sum, 0))), toDuration(length)
+	}
 	if cmd := rec.Run.Command; cmd != nil && cmd.Wall > 0 {
 		// It is known of the command's whole life alone.
 		sum -= (cmd.User + cmd.System).Seconds() * min(1, length/cmd.Wall.Seconds())
 	}
 	return toDuration(max(sum, 0)), toDuration(length)
+}
+
+// memberCPU returns the CPU time that the members of the service and their children used
+// in the given times; false when they are not known of a host, or nothing was sampled of
+// them.
+func (c *Case) memberCPU(times []kasoku.Interval) (sum float64, ok bool) {
+	for _, h := range c.Run.Hosts {
+		if !c.Knows(h.Name) {
+			return 0, false
+		}
+	}
+	whole := map[*kasoku.Member]bool{}
+	for _, t := range process.MemberTrees(c.Recording) {
+		for _, iv := range times {
+			sum += grownIn(&t.Series, iv)
+		}
+		whole[t.Member], ok = true, true
+	}
+	for _, name := range [...]string{process.CPUUser, process.CPUSystem, process.CPUChildren} {
+		for _, s := range c.FindAll(Process, name) {
+			pid, _, _ := strings.Cut(s.Key.Instance, " ")
+			m := c.memberOf(s.Key.Host, pid)
+			if m == nil || whole[m] || len(s.Points) < 2 {
+				continue
+			}
+			ok = true
+			for _, iv := range times {
+				sum += grownIn(s, iv)
+			}
+		}
+	}
+	return sum, ok
 }
 
 func toDuration(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }

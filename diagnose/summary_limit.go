@@ -15,15 +15,15 @@ import (
 const (
 	// usedUpCPU is the share of a host's cores above which requests wait for one.
 	usedUpCPU = 0.85
-	// tellingCPU is the share of the CPU in use that one program takes at least when
+	// dominantCPU is the share of the CPU in use that one program takes at least when
 	// it is named for all: three tiers that share alike are not its doing.
-	tellingCPU = 1.0 / 3
+	dominantCPU = 1.0 / 3
 	// usedUpDisk is the share of time in which a disk had something to do.
 	usedUpDisk = 0.90
 	// oneCore is how much of a core a process with one thread takes at its limit.
 	oneCore = 0.90
-	// tellingShare is the least impact of a finding that may stand for the run.
-	tellingShare = 0.10
+	// leastShare is the least impact of a finding that may stand for the run.
+	leastShare = 0.10
 )
 
 // findBottleneck names in a few words what was used up where the evidence is taken:
@@ -40,7 +40,7 @@ func findBottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
 	if len(times) == 0 {
 		return ""
 	}
-	l := limited{rec, times[0]}
+	l := limited{c, rec, times[0]}
 	for _, find := range []func() string{l.cpu, l.thread, l.disk, c.connections, c.named} {
 		if s := find(); s != "" {
 			return s
@@ -51,6 +51,7 @@ func findBottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
 
 // A limited run is asked for what was used up in one interval.
 type limited struct {
+	c   *Case
 	rec *kasoku.Recording
 	iv  kasoku.Interval
 }
@@ -64,7 +65,7 @@ func (l limited) cpu() string {
 			continue
 		}
 		name, cores := l.greediest(h.Name)
-		if cores < tellingCPU*busy {
+		if cores < dominantCPU*busy || name == anyone {
 			name, cores = "CPU", busy
 		}
 		return name + " " + unit.Sig3(cores) + " of " + unit.Counted(h.Cores, "core", "cores") + l.on(h.Name)
@@ -106,10 +107,17 @@ func (l limited) grown(k kasoku.Key) float64 {
 // greediest returns the program of a host whose processes took most CPU together.
 func (l limited) greediest(host string) (name string, cores float64) {
 	byName := map[string]float64{}
+	whole := map[*kasoku.Member]bool{}
+	for _, t := range process.MemberTrees(l.rec) {
+		if k := t.Series.Key; k.Host == host {
+			byName[l.program(host, k.Instance)] += grownIn(&t.Series, l.iv)
+			whole[t.Member] = true
+		}
+	}
 	for _, of := range [...]string{process.CPUUser, process.CPUSystem} {
 		for _, s := range l.rec.FindAll(Process, of) {
-			if s.Key.Host == host {
-				byName[l.program(s.Key.Instance)] += grownIn(s, l.iv)
+			if pid, _, _ := strings.Cut(s.Key.Instance, " "); s.Key.Host == host && !whole[l.c.memberOf(host, pid)] {
+				byName[l.program(host, s.Key.Instance)] += grownIn(s, l.iv)
 			}
 		}
 	}
@@ -121,15 +129,31 @@ func (l limited) greediest(host string) (name string, cores float64) {
 	return name, cores / l.iv.Len().Seconds()
 }
 
-// program returns the name of a process, such as mysqld; generator for what made
-// the load.
-func (l limited) program(instance string) string {
-	_, name, _ := strings.Cut(instance, " ")
+// What programs are called together that are not of the service, where its members are
+// known, and where they are not.
+const (
+	neighbours = "neighbours"
+	anyone     = ""
+)
+
+// program returns the name of a member's process, such as mysqld; generator for what made
+// the load, and neighbours or anyone for what is not of the service.
+func (l limited) program(host, instance string) string {
+	pid, name, _ := strings.Cut(instance, " ")
+	if l.c.memberOf(host, pid) != nil {
+		return name
+	}
 	if cmd := l.rec.Run.Command; cmd != nil && len(cmd.Args) > 0 && name == path.Base(cmd.Args[0]) {
 		return "generator"
 	}
 	if l.rec.Load != nil && name == "kasoku" {
 		return "generator"
+	}
+	switch role, _ := l.c.Processes().role(host, pid, name); role {
+	case Neighbour:
+		return neighbours
+	case Unknown:
+		return anyone
 	}
 	return name
 }
@@ -145,8 +169,12 @@ func (l limited) thread() string {
 		used := l.grown(k)
 		k.Name = process.CPUSystem
 		used += l.grown(k)
+		name := l.program(k.Host, k.Instance)
+		if name == neighbours || name == anyone {
+			continue // what it waits for is its own affair
+		}
 		if cores := used / l.iv.Len().Seconds(); cores >= oneCore {
-			return l.program(k.Instance) + " " + unit.Sig3(cores) + " of 1 core" + l.on(k.Host)
+			return name + " " + unit.Sig3(cores) + " of 1 core" + l.on(k.Host)
 		}
 	}
 	return ""
@@ -162,7 +190,7 @@ func (l limited) disk() string {
 	return ""
 }
 
-// connections says that the database server had as many as it allows.
+// connections reports that the database server had as many as it allows.
 func (c *Case) connections() string {
 	limit, ok := c.Number("max_connections")
 	g, err := c.Counters().Gauge(kasoku.Key{Source: MySQL, Name: mysql.ThreadsConnected})
@@ -172,13 +200,13 @@ func (c *Case) connections() string {
 	return "max_connections " + Whole(limit) + " of " + Whole(limit)
 }
 
-// named says what the first finding that explains failure or delay is about.
+// named describes what the first finding that explains failure or delay is about.
 func (c *Case) named() string {
 	if c.Diagnosis == nil {
 		return ""
 	}
 	for _, f := range c.Diagnosis.Findings {
-		if f.Severity != kasoku.Problem || f.Clause == "" || f.Impact.Share < tellingShare {
+		if f.Severity != kasoku.Problem || f.Clause == "" || f.Impact.Share < leastShare {
 			continue
 		}
 		switch {

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,10 +89,22 @@ func steady(rec *kasoku.Recording, k kasoku.Key, perSec float64) {
 	rec.Series = append(rec.Series, s)
 }
 
-func program(rec *kasoku.Recording, host, instance string, cores float64, threads int) {
+// stranger puts a process of which nothing is known, and program one of a member.
+func stranger(rec *kasoku.Recording, host, instance string, cores float64, threads int) {
 	steady(rec, kasoku.Key{Host: host, Source: Process, Name: "cpu.user", Instance: instance}, cores)
 	rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: host, Source: Process, Name: "threads", Instance: instance},
 		Points: []kasoku.Point{{At: sec(1), Value: float64(threads)}, {At: sec(9), Value: float64(threads)}}})
+}
+
+func program(rec *kasoku.Recording, host, instance string, cores float64, threads int) {
+	stranger(rec, host, instance, cores, threads)
+	if rec.Service == nil {
+		rec.Service = &kasoku.Service{}
+	}
+	number, name, _ := strings.Cut(instance, " ")
+	pid, _ := strconv.Atoi(number)
+	rec.Service.Members = append(rec.Service.Members, kasoku.Member{ID: instance, Program: name, Host: host, Sure: kasoku.High,
+		Role: kasoku.RoleApplication, Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}})
 }
 
 // TestSummariseCPU: the generator and kasoku itself do not count as the service's.
@@ -129,12 +143,21 @@ func TestBottleneck(t *testing.T) {
 	f("generator 1.90 of 2 cores", func(rec *kasoku.Recording) {
 		rec.Run.Command = &kasoku.Command{Args: []string{"/usr/bin/wrk", "-t2"}, Wall: sec(12)}
 		machine(rec, "lab1", 2, 2, 0)
-		program(rec, "lab1", "13 wrk", 1.9, 3)
+		stranger(rec, "lab1", "13 wrk", 1.9, 3)
 	})
 	f("CPU 1.90 of 2 cores", func(rec *kasoku.Recording) { // many programs
 		machine(rec, "lab1", 2, 1.9, 0.1)
 		program(rec, "lab1", "12 compile", 0.5, 8)
 		program(rec, "lab1", "13 link", 0.4, 8)
+	})
+	f("CPU 1.90 of 2 cores", func(rec *kasoku.Recording) { // of whom is not known
+		machine(rec, "lab1", 2, 1.9, 0.1)
+		stranger(rec, "lab1", "12 go", 1.4, 8)
+		stranger(rec, "lab1", "13 mysqld", 0.1, 1)
+	})
+	f("", func(rec *kasoku.Recording) {
+		machine(rec, "lab1", 4, 1.5, 2.5)
+		stranger(rec, "lab1", "9 redis-server", 0.97, 1)
 	})
 	f("CPU 1.80 of 2 cores", func(rec *kasoku.Recording) { machine(rec, "lab1", 2, 1.8, 0.2) })
 	f("redis-server 0.97 of 1 core", func(rec *kasoku.Recording) {

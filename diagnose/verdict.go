@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,10 +22,14 @@ func writeVerdict(c *Case, d *kasoku.Diagnosis) string {
 	return fmt.Sprintf("%s %s: %s.", at, measureClause(c), causeClause(c, d))
 }
 
-// measureClause says what broke.
+// measureClause describes what broke.
 func measureClause(c *Case) string {
 	f := c.Focus
 	good, slow := c.Good(), p95(f.Tally)
+	if f.Pace > 0 && good >= kasoku.FailingBelow {
+		return fmt.Sprintf("the service keeps up with %s a second, and requests wait ever longer, p95 %s",
+			unit.Sig3(f.Pace), unit.Duration(slow))
+	}
 	if base := p95(f.BaseLoad); good >= kasoku.FailingBelow && base > 0 {
 		return fmt.Sprintf("p95 is %s, %s times the %s %s",
 			unit.Duration(slow), unit.Sig3(float64(slow)/float64(base)), unit.Duration(base), stepWords(f.Base))
@@ -50,7 +55,7 @@ func causeClause(c *Case, d *kasoku.Diagnosis) string {
 	failing := c.Good() < kasoku.FailingBelow && !sentLate(c.Focus.Tally)
 	var clauses []string
 	var most float64
-	for _, f := range d.Findings {
+	for _, f := range explainedLast(d.Findings) {
 		if f.Clause == "" || f.Severity == kasoku.Info {
 			continue
 		}
@@ -70,6 +75,20 @@ func causeClause(c *Case, d *kasoku.Diagnosis) string {
 			unit.Count(e.Count))
 	}
 	return "no rule names the cause"
+}
+
+// explainedLast returns findings in their order, those that go when another one is fixed after
+// the others: they are effects.
+func explainedLast(found []kasoku.Finding) []kasoku.Finding {
+	var causes, effects []kasoku.Finding
+	for i, by := range findExplainers(found) {
+		if len(by) == 0 {
+			causes = append(causes, found[i])
+		} else {
+			effects = append(effects, found[i])
+		}
+	}
+	return append(causes, effects...)
 }
 
 // sentLate reports whether most requests that failed did so because they took too long,
@@ -102,10 +121,15 @@ const (
 // to.
 func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	slow := slowestEndpoint(c)
+	failed := failedClause(c)
 	s := "No step broke"
 	switch {
+	case slow != "" && failed != "":
+		s = slow + ", and " + failed
 	case slow != "":
 		s = slow
+	case failed != "":
+		s = strings.ToUpper(failed[:1]) + failed[1:]
 	case c.Focus.Step == nil:
 		s = "Nothing broke"
 	}
@@ -116,12 +140,15 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	if t == nil || t.Asked == 0 {
 		if r, err := c.Requests(c.Focus.Interval); err == nil {
 			s += fmt.Sprintf(": %s of %s requests ", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
-			if refused := c.clientErrors(); refused >= manyClientErrors {
+			switch refused := c.clientErrors(); {
+			case refused >= manyClientErrors:
 				s += fmt.Sprintf("got no 5xx, but %s of the answers were 4xx", unit.Percent(refused))
-			} else {
+			case failed != "":
+				s += "got no 5xx"
+			default:
 				s += "succeed"
 			}
-		} else {
+		} else if failed == "" {
 			s = "No requests were counted"
 		}
 	} else {
@@ -137,18 +164,55 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	return s + "."
 }
 
-// costliest is the clause of the finding with the largest impact, empty when none takes
-// enough to be named.
+// failedClause describes what failed without a 5xx: what the benchmark counted as failed, and
+// what its clients gave up; empty when neither is known of.
+func failedClause(c *Case) string {
+	var parts []string
+	if sc := c.Run.Score; sc != nil && sc.Failures > 0 {
+		part := "the benchmark counted " + unit.Counted(int(sc.Failures), "failure", "failures")
+		if sc.Requests >= sc.Failures {
+			part += " of " + unit.Count(sc.Requests)
+		}
+		parts = append(parts, part)
+	}
+	if n := GivenUp(c.Recording); n > 0 {
+		parts = append(parts, unit.Counted(int(n), "request was", "requests were")+" given up by the client (499)")
+	}
+	return strings.Join(parts, ", and ")
+}
+
+// costliest is the clause of the finding with the largest impact, else its title; empty
+// when none takes enough to be named.
 func costliest(d *kasoku.Diagnosis) string {
-	var clause string
+	var top *kasoku.Finding
 	most := clauseShare
-	for _, f := range d.Findings {
-		if f.Clause != "" && f.Severity != kasoku.Info && f.Impact.Share > most {
-			clause, most = f.Clause, f.Impact.Share
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Severity != kasoku.Info && f.Impact.Share > most {
+			top, most = f, f.Impact.Share
 		}
 	}
-	return clause
+	switch {
+	case top == nil:
+		return ""
+	case top.Clause != "":
+		return top.Clause
+	}
+	return uncapital(top.Title)
 }
+
+// uncapital begins a title as the middle of a sentence does: The app → the app. Names and
+// abbreviations stay.
+func uncapital(title string) string {
+	word, _, _ := strings.Cut(title, " ")
+	if slices.Contains(plainFirst, word) {
+		return strings.ToLower(title[:1]) + title[1:]
+	}
+	return title
+}
+
+// plainFirst are the first words of titles that are no names.
+var plainFirst = []string{"A", "All", "An", "Answers", "Bots", "Connections", "Each", "Every", "Few", "Files", "Many",
+	"Most", "No", "One", "Requests", "Rows", "Some", "Statements", "Threads", "The", "Two"}
 
 // slowestEndpoint names the endpoint of the access log with the highest p95, empty when
 // none reaches slowEndpoint: "GET /report takes 5,700 ms (p95)".
@@ -181,6 +245,9 @@ func (c *Case) clientErrors() float64 {
 	_, endpoints := FrontLog(c.Recording)
 	for i := range endpoints {
 		for code, n := range endpoints[i].Codes {
+			if code == statusGivenUp {
+				continue // no answer
+			}
 			all += n
 			if code >= 400 && code < 500 {
 				refused += n

@@ -11,9 +11,9 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
-// An Async is an output before another one that may wait, for a disk, a pipe or a
-// service. Its Write never does: beyond a number of batches that wait, the new ones
-// are dropped and counted.
+// An Async passes batches on to another output that may wait, for a disk, a pipe or a service.
+// Its own Write never does: when depth batches wait, new ones are dropped and counted. It is
+// safe for concurrent use, except that Close is called once.
 type Async struct {
 	out     Output
 	batches chan []Value
@@ -27,8 +27,8 @@ type Async struct {
 	errs   int
 }
 
-// NewAsync returns an output before out, which is its own from now on; depth batches
-// may wait. It is to be closed.
+// NewAsync returns an Async for out, which is its own from now on; depth batches may wait. The
+// caller must Close it.
 func NewAsync(out Output, depth int) *Async {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &Async{out: out, batches: make(chan []Value, depth), done: make(chan struct{}), stop: cancel}
@@ -101,17 +101,17 @@ func (a *Async) Close(ctx context.Context) error {
 	case <-a.done:
 	case <-ctx.Done():
 		a.stop()
-		return errors.Join(a.told(), fmt.Errorf("export: the output did not take the last values: %w", ctx.Err()))
+		return errors.Join(a.failure(), fmt.Errorf("export: the output did not take the last values: %w", ctx.Err()))
 	}
 	a.stop()
 	if err := a.out.Close(ctx); err != nil {
 		a.note(err)
 	}
-	return a.told()
+	return a.failure()
 }
 
-// told is what went wrong.
-func (a *Async) told() error {
+// failure is what went wrong.
+func (a *Async) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	err := a.err

@@ -18,20 +18,21 @@ import (
 // notified of each frame before, of those without values too. The load that runs beside,
 // if there is one, is a source among them.
 type Live struct {
-	o      LiveOptions
-	raters map[string]*rater // by source
-	told   map[string]bool   // sources and reasons that OnMissing was called with
-	loads  *liveLoads        // nil: none are looked for
-	host   string            // of the last frame
-	buf    []Value
+	o        LiveOptions
+	raters   map[string]*rater // by source
+	reported map[string]bool   // sources and reasons that OnMissing was called with
+	loads    *liveLoads        // nil: none are looked for
+	host     string            // of the last frame
+	frames   map[string]int    // by source, of those that a pattern waits for
+	buf      []Value
 }
 
-// mostTold bounds how many reasons are printed: some have a number that changes.
-const mostTold = 100
+// mostReported bounds how many reasons are printed: some have a number that changes.
+const mostReported = 100
 
 var _ observe.Sink = (*Live)(nil)
 
-// LiveOptions say what is handed to whom.
+// LiveOptions configure what is handed to whom.
 type LiveOptions struct {
 	Output Output // not closed by Live
 	Form   Form
@@ -41,6 +42,13 @@ type LiveOptions struct {
 	// OnMissing is called, once for each source and reason, while a source gives
 	// nothing; may be nil.
 	OnMissing func(kasoku.Gap)
+
+	// Await are patterns of Only that must take a series of one of the sources Open, which
+	// name theirs when they are read. OnUnmatched is called with those that took none once
+	// each source that they concern was read some times, and what was seen of it.
+	Await       Selection
+	Open        []string
+	OnUnmatched func(patterns []string, seen []kasoku.Key)
 
 	// Loads returns what loads have counted since it was called last, by the second of
 	// the export, and must not wait; may be nil. It is called once a second. A second
@@ -54,7 +62,7 @@ type LiveOptions struct {
 
 // NewLive returns a sink.
 func NewLive(o LiveOptions) *Live {
-	l := &Live{o: o, raters: map[string]*rater{}, told: map[string]bool{}}
+	l := &Live{o: o, raters: map[string]*rater{}, reported: map[string]bool{}}
 	if o.Loads != nil || o.Recorded != nil {
 		l.loads = newLiveLoads(o.Loads, o.Recorded)
 	}
@@ -69,6 +77,7 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 		l.raters[f.Source] = r
 	}
 	l.seen(f.Source, f.At)
+	l.await(f)
 	if err := contain.Do(framePart, func() error {
 		l.buf = r.append(l.buf[:0], f, l.o.Form, l.o.Only)
 		return l.write()
@@ -85,14 +94,44 @@ func (l *Live) Frame(f *kasoku.Frame) error {
 	l.loads.looked = f.At
 	l.loads.add()
 	before := max(int((f.At-loadSettles)/time.Second), 0)
-	return l.tellLoads(f.At, l.loads.addRecorded(before))
+	return l.sendLoads(f.At, l.loads.addRecorded(before))
+}
+
+// matchedBy is the frame of a source by which all of its series were there once: some
+// sources read a part of them at a time.
+const matchedBy = 3
+
+// await looks for the series that patterns wait for.
+func (l *Live) await(f *kasoku.Frame) {
+	if len(l.o.Await) == 0 || !slices.Contains(l.o.Open, f.Source) {
+		return
+	}
+	var keys []kasoku.Key
+	for i := range f.Samples {
+		keys = append(keys, kasoku.Key{Source: f.Source, Name: f.Samples[i].Name})
+	}
+	if l.frames == nil {
+		l.frames = map[string]int{}
+	}
+	l.frames[f.Source]++
+	l.o.Await = l.o.Await.Unmatched(keys)
+	var none []string
+	for _, p := range l.o.Await {
+		read := func(source string) bool { return l.frames[source] >= matchedBy || !Concerns(p, source) }
+		if Concerns(p, f.Source) && !slices.ContainsFunc(l.o.Open, func(s string) bool { return !read(s) }) {
+			none = append(none, p)
+		}
+	}
+	if len(none) > 0 {
+		l.o.OnUnmatched(none, keys)
+	}
 }
 
 // framePart names what a source gave at a tick, on its way to an output.
 var framePart = contain.Part{Kind: contain.Output, Name: "frame"}
 
-// tellLoads hands on the seconds of loads before that one.
-func (l *Live) tellLoads(at time.Duration, before int) error {
+// sendLoads hands on the seconds of loads before that one.
+func (l *Live) sendLoads(at time.Duration, before int) error {
 	l.buf = l.loads.append(l.buf[:0], l.host, before)
 	if len(l.buf) == 0 {
 		return nil
@@ -109,7 +148,7 @@ func (l *Live) Finish() (late uint64, err error) {
 		return 0, nil
 	}
 	l.loads.add()
-	err = l.tellLoads(l.loads.looked, l.loads.addRecorded(math.MaxInt))
+	err = l.sendLoads(l.loads.looked, l.loads.addRecorded(math.MaxInt))
 	return l.loads.late, err
 }
 
@@ -143,10 +182,10 @@ func (l *Live) Gap(g kasoku.Gap) error {
 // Missing is called with a gap that goes on.
 func (l *Live) Missing(g kasoku.Gap) {
 	key := g.Source + "\x00" + g.Reason
-	if l.o.OnMissing == nil || l.told[key] || len(l.told) == mostTold {
+	if l.o.OnMissing == nil || l.reported[key] || len(l.reported) == mostReported {
 		return
 	}
-	l.told[key] = true
+	l.reported[key] = true
 	l.o.OnMissing(g)
 }
 

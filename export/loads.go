@@ -18,13 +18,13 @@ const mostTargets = 1000
 
 // liveLoads reports the loads that run beside a live export, each second once.
 type liveLoads struct {
-	take    func() []kasoku.LoadSecond
-	settled func(before int) ([]kasoku.LoadSecond, int)
-	pending map[int]map[string]*kasoku.LoadSecond // by second and target
-	targets map[string]bool                       // that are reported
-	looked  time.Duration
-	told    int    // seconds before it were reported
-	late    uint64 // answers that came after that
+	take     func() []kasoku.LoadSecond
+	settled  func(before int) ([]kasoku.LoadSecond, int)
+	pending  map[int]map[string]*kasoku.LoadSecond // by second and target
+	targets  map[string]bool                       // that are reported
+	looked   time.Duration
+	reported int    // seconds before it were reported
+	late     uint64 // answers that came after that
 }
 
 func newLiveLoads(take func() []kasoku.LoadSecond, settled func(before int) ([]kasoku.LoadSecond, int)) *liveLoads {
@@ -43,7 +43,7 @@ func (l *liveLoads) add() {
 		switch {
 		case s.Second < 0:
 			continue // before the export
-		case s.Second < l.told:
+		case s.Second < l.reported:
 			t := kasoku.NewTally()
 			t.Add(s)
 			l.late += t.Success + t.Failed()
@@ -84,14 +84,14 @@ func (l *liveLoads) count(s *kasoku.LoadSecond) {
 // append appends the values of the seconds before that one: of all targets, and of
 // each once there were several.
 func (l *liveLoads) append(dst []Value, host string, before int) []Value {
-	l.told = max(l.told, before)
+	l.reported = max(l.reported, before)
 	for _, n := range slices.Sorted(maps.Keys(l.pending)) {
 		if n >= before {
 			break
 		}
 		of := l.pending[n]
 		delete(l.pending, n)
-		tell := func(entity string, s *kasoku.LoadSecond) {
+		appendValues := func(entity string, s *kasoku.LoadSecond) {
 			valuesOfLoad(s, func(name, unit string, v float64) {
 				dst = append(dst, Value{Key: kasoku.Key{Host: host, Source: SourceLoad, Name: name, Instance: entity},
 					Unit: unit, At: endOf(n), Value: v})
@@ -101,20 +101,20 @@ func (l *liveLoads) append(dst []Value, host string, before int) []Value {
 		for _, target := range slices.Sorted(maps.Keys(of)) {
 			whole.Add(of[target])
 		}
-		tell("", whole)
+		appendValues("", whole)
 		if len(l.targets) == 1 {
 			continue
 		}
 		for _, target := range slices.Sorted(maps.Keys(of)) {
 			if l.targets[target] {
-				tell(target, of[target])
+				appendValues(target, of[target])
 			}
 		}
 	}
 	return dst
 }
 
-// valuesOfLoad says what a second of a load is in figures.
+// valuesOfLoad passes on the figures of a second of a load.
 func valuesOfLoad(s *kasoku.LoadSecond, add func(name, unit string, v float64)) {
 	t := kasoku.NewTally()
 	t.Add(s)

@@ -58,7 +58,7 @@ func TestLive_Loads(t *testing.T) {
 		if !slices.Equal(out.values, want) {
 			t.Errorf("at %s: %q, want %q", now, out.values, want)
 		}
-		if told := slices.Contains(out.seen, fmt.Sprint(SourceLoad, now)); told != (len(want) > 0) {
+		if reported := slices.Contains(out.seen, fmt.Sprint(SourceLoad, now)); reported != (len(want) > 0) {
 			t.Errorf("at %s: seen %q", now, out.seen)
 		}
 	}
@@ -81,5 +81,36 @@ func TestLive_Loads(t *testing.T) {
 	late, err := live.Finish()
 	if want := []string{"web1 requests/ 10s 4 count/s", "web1 latency.max/ 10s 0.05 s"}; err != nil || late != 7 || len(out.values) != 4 || !slices.Equal(out.values[:2], want) {
 		t.Errorf("%q, %d late: %v", out.values, late, err)
+	}
+}
+
+// TestLive_Await: a pattern that takes nothing of a source that names its series when it is
+// read is refused at a frame of that source, with that source's series, whatever else is
+// read; one that takes something is not.
+func TestLive_Await(t *testing.T) {
+	var refused []string
+	var seen []kasoku.Key
+	live := NewLive(LiveOptions{Output: &kept{}, Await: Selection{"self.hots", "mysql.Threads_*"}, Open: []string{"mysql", "self"},
+		OnUnmatched: func(patterns []string, keys []kasoku.Key) { refused, seen = patterns, keys }})
+	frame := func(source, name string, at int) {
+		t.Helper()
+		f := &kasoku.Frame{Host: "web1", Source: source, At: time.Duration(at) * time.Second}
+		f.Gauge(name, "", "count", 1)
+		if err := live.Frame(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range matchedBy - 1 {
+		frame("self", "host", i)
+		frame("mysql", "Threads_running", i)
+	}
+	if refused != nil {
+		t.Fatalf("%q are refused before all was read", refused)
+	}
+	frame("mysql", "Threads_running", matchedBy)
+	frame("self", "host", matchedBy)
+	frame("mysql", "Threads_running", matchedBy+1)
+	if !slices.Equal(refused, []string{"self.hots"}) || len(seen) != 1 || seen[0].Source != "self" {
+		t.Errorf("%q refused, seen %+v", refused, seen)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/wire/mackerel"
 )
 
@@ -33,11 +34,11 @@ type Mackerel struct {
 	stats MackerelStats
 }
 
-// MackerelOptions say where to.
+// MackerelOptions configure where to.
 type MackerelOptions struct {
 	Client  *mackerel.Client
 	Start   time.Time         // wall time of offset 0
-	HostIDs map[string]string // of the service, by host
+	HostIDs map[string]string // Mackerel's id of each host, by the host's name
 	Service string            // may be empty
 	// Live posts a minute when it is over. Otherwise all is posted at the end: series
 	// come one after the other.
@@ -219,7 +220,9 @@ func (m *Mackerel) Close(ctx context.Context) error {
 // Annotate marks the phases and the findings of a run on the graphs of a service.
 func Annotate(ctx context.Context, c *mackerel.Client, rec *kasoku.Recording, service string,
 	roles []string) (made int, err error) {
-	for _, a := range Annotations(rec, service, roles) {
+	var marks []mackerel.Annotation
+	_ = contain.Run(marksPart, func() { marks = Annotations(rec, service, roles) }) // the command reports bugs
+	for _, a := range marks {
 		if _, err := c.Annotate(ctx, a); err != nil {
 			return made, err
 		}
@@ -227,6 +230,9 @@ func Annotate(ctx context.Context, c *mackerel.Client, rec *kasoku.Recording, se
 	}
 	return made, nil
 }
+
+// marksPart names the annotations of a run: its values are posted without them.
+var marksPart = contain.Part{Kind: contain.Output, Name: "annotations"}
 
 // Annotations are the run itself, its phases, and what was found, without remarks.
 func Annotations(rec *kasoku.Recording, service string, roles []string) []mackerel.Annotation {

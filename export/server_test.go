@@ -150,7 +150,7 @@ func TestCarbonComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	sandboxtest.Until(t, "that nobody listens is seen", func() bool {
+	sandboxtest.Until(t, "that no one listens is seen", func() bool {
 		n++
 		tick(n % 100)
 		return out.Stats().Failures >= 2

@@ -22,6 +22,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -29,9 +30,12 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/sources"
 )
 
-// A Form says what becomes of counters.
+// A Form is what becomes of counters.
 type Form int
 
 // The forms.
@@ -76,7 +80,7 @@ func perSecond(unit string) string {
 	return unit + "/s"
 }
 
-// A Selection says which series are exported: those that match one of its patterns.
+// A Selection defines which series are exported: those that match one of its patterns.
 // A pattern is a source, or source.metric, with * and ? for parts of either: host,
 // mysql.Threads_*, *.cpu.*. The empty selection takes all.
 type Selection []string
@@ -104,19 +108,90 @@ func (s Selection) Takes(source, metric string) bool {
 	return false
 }
 
-// Unmatched returns the patterns that take no series of a run.
-func (s Selection) Unmatched(rec *kasoku.Recording) (out []string) {
-	if len(s) == 0 {
-		return nil
-	}
-	all := SeriesOf(rec)
+// Unmatched returns the patterns that take none of these series.
+func (s Selection) Unmatched(all []kasoku.Key) (out []string) {
 	for _, p := range s {
 		only := Selection{p}
-		if !slices.ContainsFunc(all, func(x kasoku.Series) bool { return only.Takes(x.Key.Source, x.Key.Name) }) {
+		if !slices.ContainsFunc(all, func(k kasoku.Key) bool { return only.Takes(k.Source, k.Name) }) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// mostNear bounds how many names are listed that may have been meant.
+const mostNear = 5
+
+// Near lists what may have been meant by a pattern that takes none of these series:
+// names like it, the nearest first, else those that hold its metric, else the sources.
+func Near(pattern string, all []kasoku.Key) []string {
+	var names, metrics []string
+	for _, k := range all {
+		names = append(names, k.Source)
+		metrics = append(metrics, k.Source+"."+k.Name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	slices.Sort(metrics)
+	metrics = slices.Compact(metrics)
+	near := unit.Nearby(pattern, slices.Concat(names, metrics), mostNear)
+	source, metric, _ := strings.Cut(strings.Trim(pattern, "*?"), ".")
+	if len(near) == 0 && slices.Contains(names, source) {
+		of := slices.DeleteFunc(slices.Clone(metrics), func(m string) bool { return !strings.HasPrefix(m, source+".") })
+		return of[:min(mostNear, len(of))]
+	}
+	if len(near) == 0 {
+		if s, ok := unit.Nearest(source, names); ok && metric != "" {
+			near = unit.Nearby(s+"."+metric, metrics, mostNear)
+		}
+	}
+	if word := strings.ToLower(strings.Trim(cmp.Or(metric, source), "*?")); len(near) == 0 && word != "" {
+		for _, m := range metrics {
+			if strings.Contains(strings.ToLower(m), word) && len(near) < mostNear {
+				near = append(near, m)
+			}
+		}
+	}
+	if len(near) == 0 {
+		return names
+	}
+	return near
+}
+
+// KeysOf returns the keys of all series of a run.
+func KeysOf(rec *kasoku.Recording) (out []kasoku.Key) {
+	for _, s := range SeriesOf(rec) {
+		out = append(out, s.Key)
+	}
+	return out
+}
+
+// LiveKeys returns what is known of the series of these sources before they are read,
+// those of a load among them, and which of the sources name further ones.
+func LiveKeys(names []string) (keys []kasoku.Key, open []string) {
+	for _, d := range sources.All() {
+		if !slices.Contains(names, d.SourceName()) {
+			continue
+		}
+		for _, s := range d.Signals {
+			keys = append(keys, kasoku.Key{Source: d.SourceName(), Name: s.Key})
+		}
+		if d.Open {
+			open = append(open, d.SourceName())
+		}
+	}
+	one := &kasoku.LoadSecond{Latency: histogram.New()}
+	one.Latency.Record(time.Millisecond)
+	valuesOfLoad(one, func(name, _ string, _ float64) {
+		keys = append(keys, kasoku.Key{Source: SourceLoad, Name: name})
+	})
+	return keys, open
+}
+
+// Concerns reports whether a pattern may take series of that source.
+func Concerns(pattern, source string) bool {
+	first, _, _ := strings.Cut(pattern, ".")
+	return whole(first, source)
 }
 
 // whole matches slashes as any other character; a metric may have some.

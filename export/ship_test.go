@@ -55,8 +55,8 @@ func recording() *kasoku.Recording {
 	}
 }
 
-// tell exports as the command does.
-func tell(t *testing.T, form Form, only Selection, out Output) {
+// ship exports as the command does.
+func ship(t *testing.T, form Form, only Selection, out Output) {
 	t.Helper()
 	if err := Recording(t.Context(), recording(), form, only, out); err != nil {
 		t.Fatal(err)
@@ -70,13 +70,13 @@ func TestTables(t *testing.T) {
 	for _, form := range []Form{Rates, Raw} {
 		name := map[Form]string{Rates: "rates", Raw: "raw"}[form]
 		var csv, json bytes.Buffer
-		tell(t, form, nil, NewCSV(&csv, started))
-		tell(t, form, nil, NewJSON(&json, started))
+		ship(t, form, nil, NewCSV(&csv, started))
+		ship(t, form, nil, NewJSON(&json, started))
 		golden.Check(t, filepath.Join("testdata", name+".csv.golden"), csv.Bytes())
 		golden.Check(t, filepath.Join("testdata", name+".json.golden"), json.Bytes())
 	}
 	var empty bytes.Buffer
-	tell(t, Rates, Selection{"nobody"}, NewCSV(&empty, started))
+	ship(t, Rates, Selection{"missing"}, NewCSV(&empty, started))
 	if empty.String() != strings.Join(csvHeader, ",")+"\n" {
 		t.Errorf("without rows: %q", &empty)
 	}
@@ -193,7 +193,7 @@ func TestSelection(t *testing.T) {
 	f(Selection{"*.rss"}, "process", "rss", true)
 	f(Selection{"expvar.*"}, "expvar", "a/b", true)
 	if (Selection{"a["}).Validate() == nil || (Selection{"a*"}).Validate() != nil {
-		t.Error("wrong patterns are not told from right ones")
+		t.Error("wrong patterns are not distinguished from right ones")
 	}
 }
 
@@ -289,19 +289,19 @@ func TestAsync(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := a.Close(ended); err == nil {
-		t.Error("the end is not told")
+		t.Error("the end is not reported")
 	}
 	<-a.done
 }
 
-// TestMissingIsToldOnce: a source that is down is named while it is, once a reason.
-func TestMissingIsToldOnce(t *testing.T) {
-	var told []string
-	l := NewLive(LiveOptions{OnMissing: func(g kasoku.Gap) { told = append(told, g.Source+" "+g.Reason) }})
+// TestMissingIsReportedOnce: a source that is down is named while it is, once a reason.
+func TestMissingIsReportedOnce(t *testing.T) {
+	var reported []string
+	l := NewLive(LiveOptions{OnMissing: func(g kasoku.Gap) { reported = append(reported, g.Source+" "+g.Reason) }})
 	for _, reason := range []string{"refused", "refused", "timeout", "refused"} {
 		l.Missing(kasoku.Gap{Source: "mysql", Reason: reason})
 	}
-	if got := strings.Join(told, ", "); got != "mysql refused, mysql timeout" {
-		t.Errorf("told %s", got)
+	if got := strings.Join(reported, ", "); got != "mysql refused, mysql timeout" {
+		t.Errorf("reported %s", got)
 	}
 }

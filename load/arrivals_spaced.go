@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// A Spacing says how requests lie around their rate.
+// A Spacing defines how requests lie around their rate.
 type Spacing int
 
 // The ways to space requests; [Burst] is another.
@@ -41,8 +41,8 @@ func (s Spacing) String() string {
 	return fmt.Sprintf("burst:%d", int(s))
 }
 
-// Told says in words how requests come, for reports; empty for [Even].
-func (s Spacing) Told() string {
+// Describe returns in words how requests come, for reports; empty for [Even].
+func (s Spacing) Describe() string {
 	switch {
 	case s == Even:
 		return ""

@@ -177,9 +177,7 @@ func (l *drive) aim(h *Hit) bool {
 	switch {
 	case err == nil:
 		h.N, h.Own = n, own
-		l.mu.Lock()
-		l.names.of(h)
-		l.mu.Unlock()
+		l.nameOf(h)
 		return true
 	case errors.Is(err, io.EOF):
 	case l.aimCtx.Err() != nil && l.issueCtx.Err() == nil: // a closed loop has come to its end
@@ -188,6 +186,12 @@ func (l *drive) aim(h *Hit) bool {
 		l.endEarly()
 	}
 	return false
+}
+
+func (l *drive) nameOf(h *Hit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.names.of(h)
 }
 
 // wait sleeps until due or until issuing is stopped.
@@ -243,7 +247,7 @@ func (l *drive) handOver(h Hit) bool {
 	if l.started < l.d.MaxInFlight {
 		l.started++
 		l.workers.Add(1)
-		go contain.Func(enginePart, func() { l.work(h) })()
+		go l.work(h)
 		return true
 	}
 	l.flights.now.Add(-1)
@@ -296,46 +300,60 @@ func (l *drive) notSent(h Hit, err error) {
 	l.sink.Hits([]Hit{h})
 }
 
-// work sends requests one after the other until there are no more.
+// work sends requests one after the other until there are no more. It is there for the
+// next one whatever becomes of this: a load whose workers have gone would wait for ever.
 func (l *drive) work(h Hit) {
 	defer l.workers.Done()
-	c := l.d.NewClient()
-	one := make([]Hit, 1)
+	w := worker{drive: l}
 	for ok := true; ok; h, ok = <-l.jobs {
-		one[0] = h
-		if !l.sent(c, &one[0]) {
-			c = l.d.NewClient()
-		}
-		l.flights.now.Add(-1)
-		l.sink.Hits(one)
+		w.one[0] = h
+		w.serve()
 	}
 }
 
-// enginePart names an engine where an answer makes it panic: the request has failed, and
-// the load goes on.
-var enginePart = contain.Part{Kind: contain.Engine, Name: "answer"}
-
-// sent sends a request. Where it returns false the client panicked, and may be in the
-// middle of an answer.
-func (l *drive) sent(c Client, h *Hit) bool {
-	bug := contain.Run(enginePart, func() { l.send(c, h) })
-	if bug != nil {
-		h.Done, h.Err = l.now(), ErrBug.Error()
-	}
-	return bug == nil
+// A worker sends one request after the other. It is for one goroutine.
+type worker struct {
+	*drive
+	client Client // nil before the first request, and after one that made it panic
+	one    [1]Hit
 }
 
-func (l *drive) send(c Client, h *Hit) {
-	h.Sent = l.now()
-	if l.closed != nil {
+// serve sends a request and hands on what came of it.
+func (w *worker) serve() {
+	h := &w.one[0]
+	h.Sent = w.now()
+	if w.closed != nil {
 		h.Due = h.Sent
 	}
-	if l.reqCtx.Err() != nil {
-		h.Err = context.Cause(l.reqCtx).Error()
-	} else {
-		c.Do(l.reqCtx, h)
+	if contain.Run(enginePart, w.send) != nil {
+		h.Err = ErrBug.Error()
+		w.client = nil // it may be in the middle of an answer
 	}
-	h.Done = l.now()
+	h.Done = w.now()
+	w.flights.now.Add(-1)
+	_ = contain.Run(hitsPart, w.hand)
+}
+
+func (w *worker) hand() { w.sink.Hits(w.one[:]) }
+
+// enginePart names an engine where an answer makes it panic: the request has failed, and
+// the load goes on. hitsPart is what takes the requests that have ended: this one is lost
+// there.
+var (
+	enginePart = contain.Part{Kind: contain.Engine, Name: "answer"}
+	hitsPart   = contain.Part{Kind: contain.Engine, Name: "count of answers"}
+)
+
+func (w *worker) send() {
+	h := &w.one[0]
+	if w.reqCtx.Err() != nil {
+		h.Err = context.Cause(w.reqCtx).Error()
+		return
+	}
+	if w.client == nil {
+		w.client = w.d.NewClient()
+	}
+	w.client.Do(w.reqCtx, h)
 }
 
 // drain waits for the workers. Once issuing is stopped it waits no longer than
@@ -392,7 +410,7 @@ func (l *drive) summary() kasoku.LoadSummary {
 // endEarly notes the time of a stop.
 func (l *drive) endEarly() { l.stopped.CompareAndSwap(0, int64(max(l.now(), 1))) }
 
-// StopReason says in a few words why a context ended, for
+// StopReason describes in a few words why a context ended, for
 // [kasoku.LoadSummary.Stopped].
 func StopReason(ctx context.Context) string {
 	switch err := context.Cause(ctx); {

@@ -9,24 +9,22 @@ import (
 // startUsers starts the users of a closed loop.
 func (l *drive) startUsers() {
 	for range l.d.MaxInFlight {
-		l.workers.Go(contain.Func(enginePart, l.user))
+		l.workers.Go(contain.Func(usersPart, l.user))
 	}
 }
 
+// usersPart names a user of a closed loop where it fails: the others go on.
+var usersPart = contain.Part{Kind: contain.Engine, Name: "user"}
+
 // user sends a request, thinks when it is answered, and sends the next one.
 func (l *drive) user() {
-	c := l.d.NewClient()
-	one := make([]Hit, 1)
+	w := worker{drive: l}
 	thinking := time.NewTimer(0)
 	defer thinking.Stop()
-	for l.take(&one[0]) {
-		n := one[0].N
+	for l.take(&w.one[0]) {
+		n := w.one[0].N
 		l.flights.takeOff(l.d.MaxInFlight)
-		if !l.sent(c, &one[0]) {
-			c = l.d.NewClient()
-		}
-		l.flights.now.Add(-1)
-		l.sink.Hits(one)
+		w.serve()
 		if !l.think(thinking, n) {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// A Permit says which addresses may be loaded: those of this host and private
+// A Permit defines which addresses may be loaded: those of this host and private
 // ones always, others only when their host was named. The address that is dialled
 // counts, whatever name, redirect or proxy led there. The zero value allows no
 // others.
@@ -68,7 +68,7 @@ func ASCIIHost(host string) string {
 	return host
 }
 
-// A ForbiddenError says that an address is neither loopback nor private, and
+// A ForbiddenError reports that an address is neither loopback nor private, and
 // that it was not permitted explicitly.
 type ForbiddenError struct {
 	Host string
@@ -79,14 +79,14 @@ type ForbiddenError struct {
 func (e *ForbiddenError) Error() string {
 	switch {
 	case !e.Addr.IsValid():
-		return fmt.Sprintf("not sent: %s is behind a proxy and has no address that is known here", e.Host)
+		return fmt.Sprintf("not sent: %s is reached through a proxy and has no address that is known here", e.Host)
 	case plainHost(e.Host) == plainHost(e.Addr.String()):
 		return fmt.Sprintf("not sent: %s is neither loopback nor private", e.Addr)
 	}
 	return fmt.Sprintf("not sent: %s of %s is neither loopback nor private", e.Addr, e.Host)
 }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *ForbiddenError) Hint() string {
 	return fmt.Sprintf("if you may load it, say so: --allow %s, or load.allow = ['%s'] in kasoku.toml", e.Host, e.Host)
 }

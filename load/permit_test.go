@@ -59,7 +59,7 @@ func TestForbiddenErrorSaysWhat(t *testing.T) {
 	addr := netip.MustParseAddr("192.0.2.1")
 	f(ForbiddenError{"www.example.com", addr}, "not sent: 192.0.2.1 of www.example.com is neither loopback nor private")
 	f(ForbiddenError{"192.0.2.1", addr}, "not sent: 192.0.2.1 is neither loopback nor private")
-	f(ForbiddenError{Host: "www.example.com"}, "not sent: www.example.com is behind a proxy and has no address that is known here")
+	f(ForbiddenError{Host: "www.example.com"}, "not sent: www.example.com is reached through a proxy and has no address that is known here")
 }
 
 func TestASCIIHost(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// ResolverOptions say where names lead.
+// ResolverOptions configure where names lead.
 type ResolverOptions struct {
 	// ConnectTo has elements SRC:PORT:DST:PORT: connections for SRC:PORT go to
 	// DST:PORT. The destinations of one source take turns. An IPv6 address stands
@@ -26,8 +26,8 @@ type ResolverOptions struct {
 }
 
 // A Resolver finds the addresses that connections for a host and port go to, and
-// refuses those that may not be loaded. What dials only what it says dials nothing
-// else. It is safe for concurrent use.
+// refuses those that may not be loaded: a client that dials only what a Resolver
+// returns cannot load a forbidden address. It is safe for concurrent use.
 type Resolver struct {
 	dns       *net.Resolver
 	connectTo map[string][]string // by source
@@ -216,9 +216,9 @@ func (r *Resolver) lookUp(ctx context.Context, src, dst string) ([]netip.AddrPor
 	return out, nil
 }
 
-// CheckBehind says whether a proxy may be asked for host: it must be named, or
+// CheckViaProxy reports whether a proxy may be asked for host: it must be named, or
 // have only addresses that may be loaded, as far as they are known here.
-func (r *Resolver) CheckBehind(ctx context.Context, host string) error {
+func (r *Resolver) CheckViaProxy(ctx context.Context, host string) error {
 	if r.permit.Names(host) {
 		return nil
 	}

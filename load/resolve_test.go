@@ -131,7 +131,7 @@ func TestResolver_Servers(t *testing.T) {
 	}
 }
 
-func TestResolver_Behind(t *testing.T) {
+func TestResolver_CheckViaProxy(t *testing.T) {
 	s := loadtest.StartDNS(t)
 	s.Set("own.test", "10.0.0.1")
 	s.Set("public.test", "192.0.2.1")
@@ -139,7 +139,7 @@ func TestResolver_Behind(t *testing.T) {
 	f := func(host string, ok bool) {
 		t.Helper()
 		var forbidden *load.ForbiddenError
-		err := r.CheckBehind(t.Context(), host)
+		err := r.CheckViaProxy(t.Context(), host)
 		if ok != (err == nil) || err != nil && (!errors.As(err, &forbidden) || forbidden.Host != host) {
 			t.Errorf("%s: error is %v", host, err)
 		}

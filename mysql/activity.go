@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -25,19 +24,21 @@ type ActiveDigests struct {
 	Lost    uint64        // statements that the server has in no class, since it counts
 }
 
-const activeQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(LEFT(DIGEST_TEXT, 1024), ''), COUNT_STAR, " +
+const activeQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), " +
+	"COALESCE(LEFT(DIGEST_TEXT, 1024), ''), COUNT_STAR, " +
 	"SUM_TIMER_WAIT, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, %s FROM performance_schema.events_statements_summary_by_digest " +
 	"WHERE DIGEST IS NULL OR %s ORDER BY DIGEST IS NULL DESC, SUM_TIMER_WAIT DESC LIMIT %d"
 
-const countQuery = "SELECT /* kasoku */ COUNT(*) FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NOT NULL AND %s"
+const countQuery = "SELECT /* kasoku */ COUNT(*) FROM performance_schema.events_statements_summary_by_digest " +
+	"WHERE DIGEST IS NOT NULL AND %s"
 
 // ActiveDigests reads the classes that had a statement within a time, at most so
 // many of them; within 0, those of all times. ok is false where the server does not
-// count digests. Unlike [Reader.Digests] it is meant to be called again and again:
+// count digests. Unlike [Summaries.Digests] it is meant to be called again and again:
 // what is idle is not sent.
-func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most int) (out ActiveDigests, ok bool,
+func (s Summaries) ActiveDigests(ctx context.Context, within time.Duration, most int) (out ActiveDigests, ok bool,
 	err error) {
-	if !r.hasSchema() {
+	if !s.r.HasSchema() {
 		return out, false, nil
 	}
 	recent, first := "TRUE", "FALSE"
@@ -45,11 +46,11 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 		since := fmt.Sprintf(" >= NOW(6) - INTERVAL %d SECOND", int(within.Seconds()+1))
 		recent, first = "LAST_SEEN"+since, "FIRST_SEEN"+since
 	}
-	err = r.with(ctx, func(conn *sql.Conn) error {
+	err = s.r.with(ctx, func(conn *session) error {
 		out = ActiveDigests{}
 		var c DigestCount
 		var total uint64
-		err := r.query(ctx, conn, fmt.Sprintf(activeQuery, first, recent, most+2), func() error {
+		err := conn.query(ctx, fmt.Sprintf(activeQuery, first, recent, most+2), func() error {
 			switch c.Text = clip(c.Text, 1024); {
 			case len(c.Key.ID)+len(c.Key.Schema) > 2*mostName:
 				out.Cut++
@@ -67,7 +68,7 @@ func (r *Reader) ActiveDigests(ctx context.Context, within time.Duration, most i
 			return err
 		}
 		var all uint64
-		err = r.row(ctx, conn, fmt.Sprintf(countQuery, recent), &all)
+		err = conn.row(ctx, fmt.Sprintf(countQuery, recent), &all)
 		out.Cut = max(out.Cut, all-min(all, uint64(most)))
 		return err
 	})
@@ -98,16 +99,21 @@ const ownSchemas = "('mysql', 'sys', 'information_schema', 'performance_schema')
 var (
 	useQueries = []string{
 		"SELECT /* kasoku */ OBJECT_SCHEMA, OBJECT_NAME, '', COUNT_READ, COUNT_WRITE, SUM_TIMER_READ, SUM_TIMER_WRITE " +
-			"FROM performance_schema.table_io_waits_summary_by_table WHERE OBJECT_TYPE = 'TABLE' AND COUNT_STAR > 0 AND OBJECT_SCHEMA NOT IN " +
+			"FROM performance_schema.table_io_waits_summary_by_table WHERE OBJECT_TYPE = 'TABLE' AND COUNT_STAR > 0 AND " +
+			"OBJECT_SCHEMA NOT IN " +
 			ownSchemas + " ORDER BY COUNT_STAR DESC LIMIT %d",
-		"SELECT /* kasoku */ OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, COUNT_READ, COUNT_WRITE, SUM_TIMER_READ, SUM_TIMER_WRITE " +
-			"FROM performance_schema.table_io_waits_summary_by_index_usage WHERE INDEX_NAME IS NOT NULL AND COUNT_STAR > 0 AND OBJECT_SCHEMA NOT IN " +
+		"SELECT /* kasoku */ OBJECT_SCHEMA, OBJECT_NAME, INDEX_NAME, COUNT_READ, COUNT_WRITE, SUM_TIMER_READ, " +
+			"SUM_TIMER_WRITE " +
+			"FROM performance_schema.table_io_waits_summary_by_index_usage WHERE INDEX_NAME IS NOT NULL AND COUNT_STAR > " +
+			"0 AND OBJECT_SCHEMA NOT IN " +
 			ownSchemas + " ORDER BY COUNT_STAR DESC LIMIT %d",
 	}
 	userQueries = []string{
-		"SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME, '', ROWS_READ, ROWS_CHANGED, 0, 0 FROM information_schema.TABLE_STATISTICS " +
+		"SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME, '', ROWS_READ, ROWS_CHANGED, 0, 0 FROM " +
+			"information_schema.TABLE_STATISTICS " +
 			"WHERE TABLE_SCHEMA NOT IN " + ownSchemas + " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT %d",
-		"SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, ROWS_READ, 0, 0, 0 FROM information_schema.INDEX_STATISTICS " +
+		"SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, ROWS_READ, 0, 0, 0 FROM " +
+			"information_schema.INDEX_STATISTICS " +
 			"WHERE TABLE_SCHEMA NOT IN " + ownSchemas + " ORDER BY ROWS_READ DESC LIMIT %d",
 	}
 )
@@ -115,14 +121,14 @@ var (
 // TableUse reads which tables and indexes are used most, at most so many of each. ok
 // is false where the server does not count them: MariaDB has performance_schema and
 // userstat off by default.
-func (r *Reader) TableUse(ctx context.Context, most int) (out []Use, ok bool, err error) {
-	err = r.with(ctx, func(conn *sql.Conn) error {
-		out, ok = nil, r.schema
+func (s Summaries) TableUse(ctx context.Context, most int) (out []Use, ok bool, err error) {
+	err = s.r.with(ctx, func(conn *session) error {
+		out, ok = nil, conn.schema
 		queries := useQueries
-		if !ok && r.flavor == MariaDB {
+		if !ok && conn.flavor == MariaDB {
 			queries = userQueries
 			var on bool
-			if err := r.row(ctx, conn, "SELECT /* kasoku */ @@GLOBAL.userstat", &on); err != nil {
+			if err := conn.row(ctx, "SELECT /* kasoku */ @@GLOBAL.userstat", &on); err != nil {
 				return err
 			}
 			ok = on
@@ -133,7 +139,7 @@ func (r *Reader) TableUse(ctx context.Context, most int) (out []Use, ok bool, er
 		var u Use
 		var reading, writing uint64
 		for _, q := range queries {
-			err := r.query(ctx, conn, fmt.Sprintf(q, most), func() error {
+			err := conn.query(ctx, fmt.Sprintf(q, most), func() error {
 				u.Reading, u.Writing = picoseconds(reading), picoseconds(writing)
 				if len(out) < most*len(queries) && len(u.Schema)+len(u.Table)+len(u.Index) <= 3*mostName {
 					out = append(out, u)

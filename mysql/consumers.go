@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,7 +25,7 @@ func setupRow(name string) (table, row string, ok bool) {
 	return "", "", false
 }
 
-// ErrNoSchema says that a server runs without performance_schema.
+// ErrNoSchema means that a server runs without performance_schema.
 var ErrNoSchema = errors.New("performance_schema is off")
 
 // A schemaError is ErrNoSchema with what to do.
@@ -38,9 +37,10 @@ func (schemaError) Error() string { return ErrNoSchema.Error() }
 // Unwrap returns ErrNoSchema.
 func (schemaError) Unwrap() error { return ErrNoSchema }
 
-// Hint says how to switch it on.
+// Hint returns how to switch it on.
 func (schemaError) Hint() string {
-	return "it can be switched on only at the server's start: performance_schema=ON below [mysqld] in its option file; without it, `kasoku slowlog` reads the slow log"
+	return "it can be switched on only at the server's start: performance_schema=ON below [mysqld] in its option " +
+		"file; without it, `kasoku slowlog` reads the slow log"
 }
 
 // Consumers plans the changes of performance_schema's set-up after which a
@@ -58,11 +58,11 @@ func NewConsumers(r *Reader) *Consumers { return &Consumers{r} }
 
 // Plan returns what is to be changed; nothing is altered.
 func (c *Consumers) Plan(ctx context.Context) (Plan, error) {
-	if !c.r.hasSchema() {
+	if !c.r.HasSchema() {
 		return Plan{}, fmt.Errorf("statement digests: %w", schemaError{})
 	}
 	now := map[string]string{}
-	if err := c.r.setup(ctx, now); err != nil {
+	if err := addSetup(ctx, c.r, now); err != nil {
 		return Plan{}, fmt.Errorf("statement digests: %w", explainSet(c.r.Flavor(), err))
 	}
 	return planDigests(now), nil
@@ -83,13 +83,10 @@ func planDigests(now map[string]string) Plan {
 }
 
 // HasSchema reports whether performance_schema is on.
-func (r *Reader) HasSchema() bool { return r.hasSchema() }
-
-// hasSchema reports whether performance_schema is on.
-func (r *Reader) hasSchema() bool {
+func (r *Reader) HasSchema() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.schema
+	return r.server.schema
 }
 
 // setupQuery reads the consumers, and the instruments of whole statements: those
@@ -100,14 +97,14 @@ const setupQuery = "SELECT /* kasoku */ CONCAT('" + setupConsumers +
 	".', NAME), CONCAT(ENABLED, ',', TIMED) FROM performance_schema.setup_instruments " +
 	"WHERE NAME LIKE 'statement/%' AND NAME NOT LIKE 'statement/sp/%' AND NAME NOT LIKE 'statement/scheduler/%'"
 
-// setup adds the rows of performance_schema's set-up to a map of values.
-func (r *Reader) setup(ctx context.Context, to map[string]string) error {
-	return r.with(ctx, func(conn *sql.Conn) error {
-		if !r.schema {
+// addSetup adds the rows of performance_schema's set-up to a map of values.
+func addSetup(ctx context.Context, r *Reader, to map[string]string) error {
+	return r.with(ctx, func(conn *session) error {
+		if !conn.schema {
 			return nil // after a restart without it
 		}
 		var name, value string
-		return r.query(ctx, conn, setupQuery, func() error {
+		return conn.query(ctx, setupQuery, func() error {
 			to[name] = value
 			return nil
 		}, &name, &value)

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -46,12 +45,22 @@ type Digests struct {
 	Lost    uint64 // statements beyond performance_schema_digests_size, in no class
 }
 
-const digestQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(DIGEST_TEXT, ''), COUNT_STAR, " +
-	"SUM_TIMER_WAIT, SUM_LOCK_TIME, MIN_TIMER_WAIT, MAX_TIMER_WAIT, SUM_ERRORS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, " +
+// Summaries are what a server sums up of its statements, tables and indexes since it
+// began to count: performance_schema, and MariaDB's user statistics.
+type Summaries struct{ r *Reader }
+
+// NewSummaries returns the summaries of the reader's server.
+func NewSummaries(r *Reader) Summaries { return Summaries{r} }
+
+const digestQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), COALESCE(DIGEST_TEXT, " +
+	"''), COUNT_STAR, " +
+	"SUM_TIMER_WAIT, SUM_LOCK_TIME, MIN_TIMER_WAIT, MAX_TIMER_WAIT, SUM_ERRORS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT, " +
+	"SUM_ROWS_EXAMINED, " +
 	"SUM_CREATED_TMP_DISK_TABLES, SUM_NO_INDEX_USED, %s " +
 	"FROM performance_schema.events_statements_summary_by_digest"
 
-const bucketQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), BUCKET_TIMER_LOW, BUCKET_TIMER_HIGH, COUNT_BUCKET " +
+const bucketQuery = "SELECT /* kasoku */ COALESCE(SCHEMA_NAME, ''), COALESCE(DIGEST, ''), BUCKET_TIMER_LOW, " +
+	"BUCKET_TIMER_HIGH, COUNT_BUCKET " +
 	"FROM performance_schema.events_statements_histogram_by_digest WHERE COUNT_BUCKET > 0 ORDER BY 1, 2, 3"
 
 // maxBucketed is how many classes may be there for their buckets to be read: the
@@ -70,22 +79,22 @@ const mostDigests = 32 << 20
 //
 // Source: MySQL 9.7 manual "Statement Summary Tables", "Statement Histogram
 // Summary Tables"; timers are in picoseconds. Tried on MariaDB 10.11.
-func (r *Reader) Digests(ctx context.Context) (*Digests, error) {
-	if !r.hasSchema() {
+func (s Summaries) Digests(ctx context.Context) (*Digests, error) {
+	if !s.r.HasSchema() {
 		return nil, fmt.Errorf("statement digests: %w", schemaError{})
 	}
-	defer mysqlflags.AllowAnswer(r.db, mostDigests)()
+	defer mysqlflags.AllowAnswer(s.r.db, mostDigests)()
 	var out *Digests
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := s.r.with(ctx, func(conn *session) error {
 		out = &Digests{Classes: map[DigestKey]Digest{}}
 		var k DigestKey
 		var d Digest
 		var total, lock, least, most uint64
 		sample := "''"
-		if r.flavor == MySQL && r.version.AtLeast(8, 0, 3) {
+		if conn.flavor == MySQL && conn.version.AtLeast(8, 0, 3) {
 			sample = "COALESCE(QUERY_SAMPLE_TEXT, '')"
 		}
-		err := r.query(ctx, conn, fmt.Sprintf(digestQuery, sample), func() error {
+		err := conn.query(ctx, fmt.Sprintf(digestQuery, sample), func() error {
 			if k.ID == "" {
 				out.Lost += d.Calls
 				return nil
@@ -95,10 +104,10 @@ func (r *Reader) Digests(ctx context.Context) (*Digests, error) {
 			return nil
 		}, &k.Schema, &k.ID, &d.Text, &d.Calls, &total, &lock, &least, &most,
 			&d.Errors, &d.RowsAffected, &d.RowsSent, &d.RowsExamined, &d.TmpDisk, &d.NoIndex, &d.Sample)
-		if err != nil || r.flavor != MySQL || !r.version.AtLeast(8, 0, 3) || len(out.Classes) > maxBucketed {
+		if err != nil || conn.flavor != MySQL || !conn.version.AtLeast(8, 0, 3) || len(out.Classes) > maxBucketed {
 			return err
 		}
-		return r.buckets(ctx, conn, out)
+		return out.addBuckets(ctx, conn)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("statement digests: %w", err)
@@ -106,14 +115,14 @@ func (r *Reader) Digests(ctx context.Context) (*Digests, error) {
 	return out, nil
 }
 
-// buckets adds the buckets to the classes.
-func (r *Reader) buckets(ctx context.Context, conn *sql.Conn, to *Digests) error {
+// addBuckets adds the buckets to the classes.
+func (d *Digests) addBuckets(ctx context.Context, conn *session) error {
 	var k DigestKey
 	var low, high, calls uint64
-	return r.query(ctx, conn, bucketQuery, func() error {
-		if d, known := to.Classes[k]; known {
-			d.Buckets = append(d.Buckets, Bucket{picoseconds(low), picoseconds(high), calls})
-			to.Classes[k] = d
+	return conn.query(ctx, bucketQuery, func() error {
+		if c, known := d.Classes[k]; known {
+			c.Buckets = append(c.Buckets, Bucket{picoseconds(low), picoseconds(high), calls})
+			d.Classes[k] = c
 		}
 		return nil
 	}, &k.Schema, &k.ID, &low, &high, &calls)

@@ -28,7 +28,7 @@ func TestDigests(t *testing.T) {
 		}
 		sandboxtest.Exec(t, db, "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ('statements_digest', 'global_instrumentation')",
 			"UPDATE performance_schema.setup_instruments SET ENABLED = 'NO', TIMED = 'NO' WHERE NAME IN ('statement/sql/insert', 'statement/abstract/Query')")
-		before, err := r.Digests(t.Context())
+		before, err := mysql.NewSummaries(r).Digests(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func counted(t *testing.T, r *mysql.Reader, before *mysql.Digests, statements ui
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(10 * time.Second); ; <-tick.C {
-		after, err := r.Digests(t.Context())
+		after, err := mysql.NewSummaries(r).Digests(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestDigests_Off(t *testing.T) {
 	srv := sandboxtest.MariaDB(t, sandbox.Options{})
 	r := newReader(t, sandboxtest.DB(t, srv, ""))
 	_, err1 := mysql.NewConsumers(r).Plan(t.Context())
-	_, err2 := r.Digests(t.Context())
+	_, err2 := mysql.NewSummaries(r).Digests(t.Context())
 	for _, err := range []error{err1, err2} {
 		if !errors.Is(err, mysql.ErrNoSchema) || err.Error() != "statement digests: performance_schema is off" || !strings.Contains(hint(err), "performance_schema=ON") {
 			t.Errorf("%v, hint %q", err, hint(err))

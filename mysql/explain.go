@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 // defaultExplainLimit is how long one answer may take.
 const defaultExplainLimit = 5 * time.Second
 
-// A Question says what to ask of a statement.
+// A Question is what to ask of a statement.
 type Question struct {
 	Schema    string        // default database of the statement; empty: none
 	Statement string        // without a final semicolon
@@ -29,7 +28,7 @@ type Explained struct {
 	Note   string     // what was left out, empty when nothing was
 }
 
-// Explain asks how the server runs a statement: the rows of EXPLAIN, and its JSON as
+// Explain asks how the reader's server runs a statement: the rows of EXPLAIN, and its JSON as
 // the text. It never runs the statement unless it is asked to analyze it, and asks
 // within a read-only transaction that it rolls back, so nothing can be changed by
 // it. The servers refuse statements that write there, even to explain them: ask of
@@ -37,34 +36,34 @@ type Explained struct {
 //
 // Sources: MySQL 9.7 manual, EXPLAIN Statement; MariaDB documentation, EXPLAIN,
 // ANALYZE FORMAT=JSON, SET STATEMENT.
-func (r *Reader) Explain(ctx context.Context, e Question) (Explained, error) {
+func Explain(ctx context.Context, r *Reader, e Question) (Explained, error) {
 	if e.Limit <= 0 {
 		e.Limit = defaultExplainLimit
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Limit+time.Second)
 	defer cancel()
 	plan := Explained{Format: "table"}
-	err := r.with(ctx, func(conn *sql.Conn) (err error) {
+	err := r.with(ctx, func(conn *session) (err error) {
 		plan = Explained{Format: "table"}
 		if e.Schema != "" {
-			if err := r.exec(ctx, conn, "USE "+QuoteName(e.Schema)); err != nil {
+			if err := conn.exec(ctx, "USE "+QuoteName(e.Schema)); err != nil {
 				return err
 			}
 		}
-		if err := r.exec(ctx, conn, "START TRANSACTION READ ONLY"); err != nil {
+		if err := conn.exec(ctx, "START TRANSACTION READ ONLY"); err != nil {
 			return err
 		}
 		defer func() {
-			for _, s := range []string{"ROLLBACK", r.limit(0)} {
-				if end := r.exec(context.WithoutCancel(ctx), conn, s); err == nil {
+			for _, s := range []string{"ROLLBACK", conn.limit(0)} {
+				if end := conn.exec(context.WithoutCancel(ctx), s); err == nil {
 					err = end
 				}
 			}
 		}()
-		if err := r.exec(ctx, conn, r.limit(e.Limit)); err != nil {
+		if err := conn.exec(ctx, conn.limit(e.Limit)); err != nil {
 			return err
 		}
-		return r.explain(ctx, conn, e, &plan)
+		return explainOn(ctx, conn, e, &plan)
 	})
 	if err != nil {
 		return plan, fmt.Errorf("explain: %w", err)
@@ -72,28 +71,28 @@ func (r *Reader) Explain(ctx context.Context, e Question) (Explained, error) {
 	return plan, nil
 }
 
-// explain asks for the rows and then for the JSON. Where the server has no JSON
+// explainOn asks for the rows and then for the JSON. Where the server has no JSON
 // for a statement, the rows are the text.
-func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Question, plan *Explained) error {
+func explainOn(ctx context.Context, conn *session, e Question, plan *Explained) error {
 	table, tree := "EXPLAIN FORMAT=TRADITIONAL ", "EXPLAIN FORMAT=JSON "
-	if r.flavor == MariaDB {
+	if conn.flavor == MariaDB {
 		table = "EXPLAIN EXTENDED "
 	}
 	if e.Analyze {
 		tree = "EXPLAIN ANALYZE FORMAT=JSON "
-		if r.flavor == MariaDB {
+		if conn.flavor == MariaDB {
 			tree = "ANALYZE FORMAT=JSON "
-		} else if !r.version.AtLeast(8, 3, 0) {
+		} else if !conn.version.AtLeast(8, 3, 0) {
 			tree = "EXPLAIN ANALYZE "
 		}
 	}
-	rows, err := r.texts(ctx, conn, table+e.Statement)
+	rows, err := conn.texts(ctx, table+e.Statement)
 	if err != nil {
 		return err
 	}
 	plan.Steps, plan.Text = rows, tabbed(rows)
 	began := time.Now()
-	answer, err := r.texts(ctx, conn, tree+e.Statement)
+	answer, err := conn.texts(ctx, tree+e.Statement)
 	if e.Analyze && time.Since(began) >= e.Limit { // MySQL reports what it saw up to then, as if that were all
 		plan.Note = fmt.Sprintf("stopped after %v: the figures are of what ran until then", e.Limit)
 	}
@@ -109,53 +108,6 @@ func (r *Reader) explain(ctx context.Context, conn *sql.Conn, e Question, plan *
 		}
 	}
 	return nil
-}
-
-// limit is the statement that bounds how long the session's own may run; 0 lifts
-// the bound. MySQL's is for SELECT alone.
-func (r *Reader) limit(d time.Duration) string {
-	switch {
-	case r.flavor == MariaDB:
-		return fmt.Sprintf("SET /* kasoku */ SESSION max_statement_time = %g", d.Seconds())
-	case r.version.AtLeast(5, 7, 8):
-		return fmt.Sprintf("SET /* kasoku */ SESSION max_execution_time = %d", d.Milliseconds())
-	}
-	return "DO /* kasoku */ 0"
-}
-
-// texts returns the names of the columns and then every row, NULL as an empty text.
-func (r *Reader) texts(ctx context.Context, conn *sql.Conn, query string) ([][]string, error) {
-	r.statements++
-	rows, err := conn.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	out := [][]string{names}
-	cells, into := make([]sql.NullString, len(names)), make([]any, len(names))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	sum := 0
-	for sum <= mostPlan && rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		row := make([]string, len(cells))
-		for i, c := range cells {
-			row[i] = c.String
-			sum += len(c.String) + 16 // with what keeps it
-		}
-		out = append(out, row)
-	}
-	if sum > mostPlan {
-		return nil, fmt.Errorf("%w: it is longer than %d MB", ErrUnexpected, mostPlan>>20)
-	}
-	return out, rows.Err()
 }
 
 // tabbed joins rows to lines of tab-separated cells.

@@ -28,7 +28,7 @@ func TestPlan(t *testing.T) {
 		}
 		r := newReader(t, sandboxtest.DB(t, srv, ""))
 		t.Run("select", func(t *testing.T) {
-			p, err := r.Explain(t.Context(), mysql.Question{Schema: "shop 1", Statement: "SELECT * FROM items WHERE name = 'a\\'b' ORDER BY at"})
+			p, err := mysql.Explain(t.Context(), r, mysql.Question{Schema: "shop 1", Statement: "SELECT * FROM items WHERE name = 'a\\'b' ORDER BY at"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,14 +40,14 @@ func TestPlan(t *testing.T) {
 			}
 		})
 		t.Run("analyze", func(t *testing.T) {
-			p, err := r.Explain(t.Context(), mysql.Question{Schema: "shop 1", Statement: "SELECT COUNT(*) FROM items WHERE price > 1", Analyze: true})
+			p, err := mysql.Explain(t.Context(), r, mysql.Question{Schema: "shop 1", Statement: "SELECT COUNT(*) FROM items WHERE price > 1", Analyze: true})
 			if err != nil || p.Format != "analyze" || !strings.Contains(p.Text, "r_rows") && !strings.Contains(p.Text, "actual") {
 				t.Errorf("%+v %v", p, err)
 			}
 		})
 		t.Run("limit", func(t *testing.T) {
 			begin := time.Now()
-			p, err := r.Explain(t.Context(), mysql.Question{Statement: "SELECT SLEEP(0.5) + a.n FROM (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a, (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) b, " +
+			p, err := mysql.Explain(t.Context(), r, mysql.Question{Statement: "SELECT SLEEP(0.5) + a.n FROM (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) a, (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) b, " +
 				"(SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4) c", Analyze: true, Limit: time.Second})
 			if err == nil && p.Note == "" || time.Since(begin) > 20*time.Second {
 				t.Errorf("%+v %v after %v", p, err, time.Since(begin))
@@ -59,8 +59,8 @@ func TestPlan(t *testing.T) {
 		})
 		t.Run("refused", func(t *testing.T) {
 			for _, s := range []string{"nonsense", "SELECT 1; DROP DATABASE `shop 1`", "SELECT * FROM missing", "DELETE FROM items", "CREATE TABLE x (id INT)"} {
-				_, _ = r.Explain(t.Context(), mysql.Question{Schema: "shop 1", Statement: s, Analyze: true})
-				if p, err := r.Explain(t.Context(), mysql.Question{Schema: "shop 1", Statement: s}); err == nil {
+				_, _ = mysql.Explain(t.Context(), r, mysql.Question{Schema: "shop 1", Statement: s, Analyze: true})
+				if p, err := mysql.Explain(t.Context(), r, mysql.Question{Schema: "shop 1", Statement: s}); err == nil {
 					t.Errorf("%s: %+v", s, p)
 				}
 			}
@@ -73,7 +73,7 @@ func TestPlan(t *testing.T) {
 }
 
 func testTableDef(t *testing.T, r *mysql.Reader) {
-	d, err := r.TableDef(t.Context(), "shop 1", "items")
+	d, err := mysql.NewSchema(r).TableDef(t.Context(), "shop 1", "items")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func testTableDef(t *testing.T, r *mysql.Reader) {
 		d.Indexes[1].Cardinality[1] < d.Indexes[1].Cardinality[0] || d.Indexes[0].Cardinality[0] != 4 {
 		t.Errorf("indexes %+v", d.Indexes)
 	}
-	if _, err := r.TableDef(t.Context(), "shop 1", "it'ems"); !errors.Is(err, sql.ErrNoRows) {
+	if _, err := mysql.NewSchema(r).TableDef(t.Context(), "shop 1", "it'ems"); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func TestRestoreFullDisk(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		now, err := r.Values(t.Context(), plan.Changes)
+		now, err := mysql.CurrentValues(t.Context(), r, plan.Changes)
 		if err != nil {
 			t.Fatal(err)
 		}

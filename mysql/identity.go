@@ -16,7 +16,7 @@ type Epoch struct {
 func (r *Reader) Epoch() Epoch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Epoch{r.boot, r.session}
+	return Epoch{r.life.boot, r.life.newest}
 }
 
 // RestartedSince reports whether the server was started anew after an epoch, as

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 )
@@ -32,7 +31,7 @@ func IndexChange(schema, table, index, do, undo string) (Changed, error) {
 // Lasts reports whether a change outlives a restart of the server.
 func (c Changed) Lasts() bool { return strings.HasPrefix(c.Name, indexPrefix) }
 
-// indexNamed parts the name of a change of an index.
+// indexNamed splits the name of a change of an index.
 func indexNamed(name string) (schema, table, index string, ok bool) {
 	rest, ok := strings.CutPrefix(name, indexPrefix)
 	parts := strings.Split(rest, ".")
@@ -70,7 +69,7 @@ func makes(statement string) bool {
 }
 
 // assignIndex makes or drops an index.
-func (r *Reader) assignIndex(ctx context.Context, name, statement string) error {
+func assignIndex(ctx context.Context, r *Reader, name, statement string) error {
 	schema, _, _, ok := indexNamed(name)
 	if !ok {
 		return fmt.Errorf("%q: %w", name, ErrUnexpected)
@@ -79,29 +78,30 @@ func (r *Reader) assignIndex(ctx context.Context, name, statement string) error 
 	if err != nil {
 		return err
 	}
-	return r.with(ctx, func(conn *sql.Conn) error {
-		if err := r.exec(ctx, conn, "/* kasoku */ USE "+QuoteParts(schema)); err != nil {
+	return r.with(ctx, func(conn *session) error {
+		if err := conn.exec(ctx, "/* kasoku */ USE "+QuoteParts(schema)); err != nil {
 			return err
 		}
-		if err := r.exec(ctx, conn, "/* kasoku */ "+statement); err != nil {
+		if err := conn.exec(ctx, "/* kasoku */ "+statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 		return nil
 	})
 }
 
-// indexValues puts into m which of the changes of indexes are made.
-func (r *Reader) indexValues(ctx context.Context, changes []Changed, m map[string]string) error {
+// addIndexes puts into m which of the changes of indexes are made.
+func addIndexes(ctx context.Context, r *Reader, changes []Changed, m map[string]string) error {
 	for _, c := range changes {
 		schema, table, index, ok := indexNamed(c.Name)
 		if !ok {
 			continue
 		}
 		var n int
-		err := r.with(ctx, func(conn *sql.Conn) error {
-			r.statements++
-			return conn.QueryRowContext(ctx,
-				"/* kasoku */ SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_NAME = ?",
+		err := r.with(ctx, func(conn *session) error {
+			*conn.sent++
+			return conn.conn.QueryRowContext(ctx,
+				"/* kasoku */ SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? "+
+					"AND INDEX_NAME = ?",
 				schema, table, index).Scan(&n)
 		})
 		if err != nil {

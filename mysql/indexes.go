@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 )
@@ -26,7 +25,8 @@ func (i Index) String() string {
 }
 
 const (
-	indexesOf = " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') " +
+	indexesOf = " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', " +
+		"'information_schema', 'performance_schema') " +
 		"ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
 	indexColumns = "SELECT /* kasoku */ CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), INDEX_NAME, NON_UNIQUE = 0, " +
 		"CONCAT(%s, IF(SUB_PART IS NULL, '', CONCAT('(', SUB_PART, ')')))"
@@ -34,13 +34,13 @@ const (
 
 // Indexes lists the indexes that the user may see, by table and name, primary
 // keys included.
-func (r *Reader) Indexes(ctx context.Context) ([]Index, error) {
+func (s Schema) Indexes(ctx context.Context) ([]Index, error) {
 	var out []Index
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := s.r.with(ctx, func(conn *session) error {
 		out = nil
 		var table, name, column string
 		var unique bool
-		return r.query(ctx, conn, fmt.Sprintf(indexColumns, r.indexed())+indexesOf, func() error {
+		return conn.query(ctx, fmt.Sprintf(indexColumns, conn.indexed())+indexesOf, func() error {
 			if n := len(out); n > 0 && out[n-1].Table == table && out[n-1].Name == name {
 				out[n-1].Parts = append(out[n-1].Parts, column)
 				return nil
@@ -55,14 +55,6 @@ func (r *Reader) Indexes(ctx context.Context) ([]Index, error) {
 	return out, nil
 }
 
-// indexed is the expression for what a part of an index is of.
-func (r *Reader) indexed() string {
-	if r.flavor == MySQL && r.version.AtLeast(8, 0, 13) {
-		return "COALESCE(COLUMN_NAME, CONCAT('(', EXPRESSION, ')'), '')"
-	}
-	return "COALESCE(COLUMN_NAME, '')"
-}
-
 // SetAtRuntime returns the names of global variables that were set by a statement
 // since the server was started, so that a restart loses them unless an option
 // file has them too. ok is false on servers that do not report it.
@@ -70,17 +62,19 @@ func (r *Reader) indexed() string {
 // Source: GLOBAL_VALUE_ORIGIN of MariaDB's information_schema.SYSTEM_VARIABLES,
 // since 10.1; VARIABLE_SOURCE of MySQL's performance_schema.variables_info, since 8.0.
 func (r *Reader) SetAtRuntime(ctx context.Context) (names []string, ok bool, err error) {
-	query := "SELECT /* kasoku */ LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES WHERE GLOBAL_VALUE_ORIGIN = 'SQL' ORDER BY 1"
+	query := "SELECT /* kasoku */ LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES WHERE " +
+		"GLOBAL_VALUE_ORIGIN = 'SQL' ORDER BY 1"
 	if r.Flavor() == MySQL {
-		query = "SELECT /* kasoku */ LOWER(VARIABLE_NAME) FROM performance_schema.variables_info WHERE VARIABLE_SOURCE = 'DYNAMIC' ORDER BY 1"
+		query = "SELECT /* kasoku */ LOWER(VARIABLE_NAME) FROM performance_schema.variables_info WHERE VARIABLE_SOURCE " +
+			"= 'DYNAMIC' ORDER BY 1"
 	}
-	err = r.with(ctx, func(conn *sql.Conn) error {
-		names, ok = nil, r.flavor == MariaDB || r.schema && r.version.AtLeast(8, 0, 0)
+	err = r.with(ctx, func(conn *session) error {
+		names, ok = nil, conn.flavor == MariaDB || conn.schema && conn.version.AtLeast(8, 0, 0)
 		if !ok {
 			return nil
 		}
 		var name string
-		return r.query(ctx, conn, query, func() error {
+		return conn.query(ctx, query, func() error {
 			names = append(names, name)
 			return nil
 		}, &name)
@@ -94,13 +88,14 @@ func (r *Reader) SetAtRuntime(ctx context.Context) (names []string, ok bool, err
 // EnabledConsumers returns the consumers of performance_schema that are on, by
 // name; none where it is off.
 func (r *Reader) EnabledConsumers(ctx context.Context) (names []string, err error) {
-	err = r.with(ctx, func(conn *sql.Conn) error {
+	err = r.with(ctx, func(conn *session) error {
 		names = nil
-		if !r.schema {
+		if !conn.schema {
 			return nil
 		}
 		var name string
-		return r.query(ctx, conn, "SELECT /* kasoku */ NAME FROM performance_schema.setup_consumers WHERE ENABLED = 'YES' ORDER BY 1", func() error {
+		return conn.query(ctx, "SELECT /* kasoku */ NAME FROM performance_schema.setup_consumers WHERE ENABLED = 'YES' "+
+			"ORDER BY 1", func() error {
 			names = append(names, name)
 			return nil
 		}, &name)

@@ -25,7 +25,7 @@ func TestIndexes(t *testing.T) {
 			want = slices.Insert(want, 2, "index shop.items.expr ((`a` + 1))")
 			want[2] = "index shop.items.expr (((`a` + 1)))"
 		}
-		indexes, err := r.Indexes(t.Context())
+		indexes, err := NewSchema(r).Indexes(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

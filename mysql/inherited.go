@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// A Span is the sessions with connection ids from From, which is not among them, to
-// To; without a To all later ones.
+// A Span is the sessions whose connection ids are above From and at most To; with a To
+// of 0 all above From.
 type Span struct {
 	From uint64 `json:"from"`
 	To   uint64 `json:"to,omitempty"`
@@ -40,6 +39,12 @@ func Copied(changes []Changed) []Changed {
 	return out
 }
 
+// Clients are the sessions that others have on a server.
+type Clients struct{ r *Reader }
+
+// NewClients returns the clients of the reader's server.
+func NewClients(r *Reader) Clients { return Clients{r} }
+
 // A Client is a session of somebody.
 type Client struct {
 	ID      uint64
@@ -59,13 +64,13 @@ func (c Client) String() string {
 }
 
 // Newest returns the highest connection id among the sessions that are open. Those
-// that begin later have higher ones. It takes the privilege PROCESS; without it the
-// reader's own, which is lower, is what is known.
-func (r *Reader) Newest(ctx context.Context) (uint64, error) {
+// that begin later have higher ones. It takes the privilege PROCESS: without it only
+// the sessions of the reader's own user are seen, and the result may be too low.
+func (s Clients) Newest(ctx context.Context) (uint64, error) {
 	var newest uint64
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := s.r.with(ctx, func(conn *session) error {
 		const query = "SELECT /* kasoku */ COALESCE(MAX(ID), CONNECTION_ID()) FROM information_schema.PROCESSLIST"
-		return r.row(ctx, conn, query, &newest)
+		return conn.row(ctx, query, &newest)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("look for sessions: %w", err)
@@ -77,24 +82,24 @@ func (r *Reader) Newest(ctx context.Context) (uint64, error) {
 // Copied. MySQL reports the values of each session (exact). MariaDB does not: there it
 // is all those that began while the values were changed, by their connection ids.
 // Sessions of kasoku's readers, which log nothing, are left out where they are known.
-func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool,
+func (s Clients) Inherited(ctx context.Context, changes []Changed, began []Span) (clients []Client, exact bool,
 	err error) {
 	changes = Copied(changes)
 	if len(changes) == 0 || len(began) == 0 {
 		return nil, true, nil
 	}
-	if r.Flavor() == MySQL && r.hasSchema() {
-		clients, err = r.inheritedValues(ctx, changes)
+	if s.r.Flavor() == MySQL && s.r.HasSchema() {
+		clients, err = s.inheritedValues(ctx, changes)
 		exact = err == nil
 	}
 	if !exact && (err == nil || mysqlflags.ErrorNumber(err) != 0) { // it may not be read
-		clients, err = r.clients(ctx)
+		clients, err = s.list(ctx)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("look for sessions that have copied values: %w", err)
 	}
 	clients = slices.DeleteFunc(clients, func(c Client) bool {
-		return !slices.ContainsFunc(began, func(s Span) bool { return s.Has(c.ID) })
+		return !slices.ContainsFunc(began, func(span Span) bool { return span.Has(c.ID) })
 	})
 	return clients, exact, nil
 }
@@ -103,14 +108,14 @@ func (r *Reader) Inherited(ctx context.Context, changes []Changed, began []Span)
 const background = "ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID') " +
 	"AND USER NOT IN ('system user', 'event_scheduler', 'unauthenticated user')"
 
-// clients lists the client sessions.
-func (r *Reader) clients(ctx context.Context) (out []Client, err error) {
-	err = r.with(ctx, func(conn *sql.Conn) error {
+// list lists the client sessions.
+func (s Clients) list(ctx context.Context) (out []Client, err error) {
+	err = s.r.with(ctx, func(conn *session) error {
 		out = nil
 		var c Client
 		const query = "SELECT /* kasoku */ ID, USER, HOST, COALESCE(DB, ''), COMMAND " +
 			"FROM information_schema.PROCESSLIST WHERE " + background + " ORDER BY ID"
-		return r.query(ctx, conn, query, func() error { out = append(out, c); return nil }, &c.ID, &c.User, &c.Host,
+		return conn.query(ctx, query, func() error { out = append(out, c); return nil }, &c.ID, &c.User, &c.Host,
 			&c.DB, &c.Command)
 	})
 	return out, err
@@ -125,7 +130,7 @@ const inheritedQuery = "SELECT /* kasoku */ t.PROCESSLIST_ID, COALESCE(p.USER, '
 	"WHERE t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND v.VARIABLE_NAME IN (%s) ORDER BY 1"
 
 // inheritedValues lists the sessions that have one of the changed values.
-func (r *Reader) inheritedValues(ctx context.Context, changes []Changed) (out []Client, err error) {
+func (s Clients) inheritedValues(ctx context.Context, changes []Changed) (out []Client, err error) {
 	names := []string{"'long_query_time'"}
 	for _, c := range changes {
 		if c.Name != "long_query_time" {
@@ -137,12 +142,12 @@ func (r *Reader) inheritedValues(ctx context.Context, changes []Changed) (out []
 			return c.Name == name && sameValue(value, c.During) && !sameValue(value, c.Before)
 		})
 	}
-	err = r.with(ctx, func(conn *sql.Conn) error {
+	err = s.r.with(ctx, func(conn *session) error {
 		out = nil
 		quiet := map[uint64]bool{}
 		var c Client
 		var name, value string
-		err := r.query(ctx, conn, fmt.Sprintf(inheritedQuery, strings.Join(names, ", ")), func() error {
+		err := conn.query(ctx, fmt.Sprintf(inheritedQuery, strings.Join(names, ", ")), func() error {
 			if name == "long_query_time" && sameValue(value, quietTime) {
 				quiet[c.ID] = true
 			}
@@ -157,10 +162,10 @@ func (r *Reader) inheritedValues(ctx context.Context, changes []Changed) (out []
 	return out, err
 }
 
-// Session returns the client with a connection id; nil when it is gone, or may not
+// Find returns the client with a connection id; nil when it is gone, or may not
 // be seen.
-func (r *Reader) Session(ctx context.Context, id uint64) (*Client, error) {
-	all, err := r.clients(ctx)
+func (s Clients) Find(ctx context.Context, id uint64) (*Client, error) {
+	all, err := s.list(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for session %d: %w", id, err)
 	}
@@ -173,13 +178,15 @@ func (r *Reader) Session(ctx context.Context, id uint64) (*Client, error) {
 }
 
 // EndIdle ends those of the sessions that are idle: not within a transaction that
-// has done something. It returns how many it ended.
-func (r *Reader) EndIdle(ctx context.Context, clients []Client) (int, error) {
+// has done something. The sessions are in the order of their ids, as
+// [Clients.Inherited] returns them. It returns how many it ended, and takes the
+// privileges of [Clients.Recycle].
+func (s Clients) EndIdle(ctx context.Context, clients []Client) (int, error) {
 	ended := map[uint64]bool{}
 	if len(clients) == 0 {
 		return 0, nil
 	}
-	_, err := r.endIdle(ctx, clients[len(clients)-1].ID, ended, func(id uint64) bool {
+	_, err := s.endIdle(ctx, clients[len(clients)-1].ID, ended, func(id uint64) bool {
 		return slices.ContainsFunc(clients, func(c Client) bool { return c.ID == id })
 	})
 	return len(ended), err

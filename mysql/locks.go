@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,28 +25,43 @@ type Wait struct {
 	Age           time.Duration // of the holder's transaction, at least
 }
 
+// RowLocks are the locks that InnoDB's transactions hold on rows: who waits for whom,
+// and which deadlocks there were.
+type RowLocks struct{ r *Reader }
+
+// NewRowLocks returns the locks of rows on the reader's server.
+func NewRowLocks(r *Reader) RowLocks { return RowLocks{r} }
+
 // mostTransactions are looked at for who waits for whom.
 const mostTransactions = 500
 
-const waitersQuery = "SELECT /* kasoku */ trx_id, trx_state = 'LOCK WAIT', COALESCE(trx_query, ''), trx_mysql_thread_id, " +
-	"COALESCE(TIMESTAMPDIFF(MICROSECOND, trx_wait_started, NOW(6)), 0), COALESCE(TIMESTAMPDIFF(MICROSECOND, trx_started, NOW(6)), 0) " +
+const waitersQuery = "SELECT /* kasoku */ trx_id, trx_state = 'LOCK WAIT', COALESCE(trx_query, ''), " +
+	"trx_mysql_thread_id, " +
+	"COALESCE(TIMESTAMPDIFF(MICROSECOND, trx_wait_started, NOW(6)), 0), COALESCE(TIMESTAMPDIFF(MICROSECOND, " +
+	"trx_started, NOW(6)), 0) " +
 	"FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT "
 
 // The tables of both servers that show who waits for whom, and for what. MySQL's
 // data_locks is joined row by row: asked for several locks at once, 9.7 gave one.
 const (
-	mariaPairs = "SELECT /* kasoku */ w.requesting_trx_id, w.blocking_trx_id, '', COALESCE(l.lock_table, ''), COALESCE(l.lock_index, '') " +
-		"FROM information_schema.INNODB_LOCK_WAITS w LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id WHERE w.blocking_trx_id IN (%s)"
-	mysqlPairs = "SELECT /* kasoku */ STRAIGHT_JOIN w.REQUESTING_ENGINE_TRANSACTION_ID, w.BLOCKING_ENGINE_TRANSACTION_ID, " +
-		"COALESCE(l.OBJECT_SCHEMA, ''), COALESCE(l.OBJECT_NAME, ''), COALESCE(l.INDEX_NAME, '') FROM performance_schema.data_lock_waits w " +
-		"LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID AND l.ENGINE = w.ENGINE " +
+	mariaPairs = "SELECT /* kasoku */ w.requesting_trx_id, w.blocking_trx_id, '', COALESCE(l.lock_table, ''), " +
+		"COALESCE(l.lock_index, '') " +
+		"FROM information_schema.INNODB_LOCK_WAITS w LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = " +
+		"w.requested_lock_id WHERE w.blocking_trx_id IN (%s)"
+	mysqlPairs = "SELECT /* kasoku */ STRAIGHT_JOIN w.REQUESTING_ENGINE_TRANSACTION_ID, " +
+		"w.BLOCKING_ENGINE_TRANSACTION_ID, " +
+		"COALESCE(l.OBJECT_SCHEMA, ''), COALESCE(l.OBJECT_NAME, ''), COALESCE(l.INDEX_NAME, '') FROM " +
+		"performance_schema.data_lock_waits w " +
+		"LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID AND l.ENGINE = " +
+		"w.ENGINE " +
 		"WHERE w.BLOCKING_ENGINE_TRANSACTION_ID IN (%s)"
 )
 
 // statementsQuery reads the last statements of sessions, the latest first.
 const statementsQuery = "SELECT /* kasoku */ t.PROCESSLIST_ID, s.SQL_TEXT FROM performance_schema.threads t JOIN (" +
 	"SELECT THREAD_ID, EVENT_ID, SQL_TEXT FROM performance_schema.events_statements_current UNION " +
-	"SELECT THREAD_ID, EVENT_ID, SQL_TEXT FROM performance_schema.events_statements_history) s ON s.THREAD_ID = t.THREAD_ID " +
+	"SELECT THREAD_ID, EVENT_ID, SQL_TEXT FROM performance_schema.events_statements_history) s ON s.THREAD_ID = " +
+	"t.THREAD_ID " +
 	"WHERE t.PROCESSLIST_ID IN (%s) AND s.SQL_TEXT IS NOT NULL ORDER BY s.EVENT_ID DESC"
 
 // agesQuery reads how long transactions have been going on, in µs.
@@ -71,14 +85,14 @@ type transaction struct {
 // MySQL 9.7 manual "The data_lock_waits Table". MySQL's
 // performance_schema keeps the last statements of each session and the age of its
 // transaction, MariaDB's is off by default.
-func (r *Reader) Waits(ctx context.Context) ([]Wait, error) {
+func (l RowLocks) Waits(ctx context.Context) ([]Wait, error) {
 	var out []Wait
-	err := r.with(ctx, func(conn *sql.Conn) error {
-		trx, err := r.transactionsNow(ctx, conn)
+	err := l.r.with(ctx, func(conn *session) error {
+		trx, err := transactionsNow(ctx, conn)
 		if err != nil {
 			return err
 		}
-		out, err = r.waits(ctx, conn, trx)
+		out, err = waitsOf(ctx, conn, trx)
 		return err
 	})
 	if err != nil {
@@ -87,11 +101,11 @@ func (r *Reader) Waits(ctx context.Context) ([]Wait, error) {
 	return out, nil
 }
 
-func (r *Reader) transactionsNow(ctx context.Context, conn *sql.Conn) (map[string]*transaction, error) {
+func transactionsNow(ctx context.Context, conn *session) (map[string]*transaction, error) {
 	all := map[string]*transaction{}
 	var t transaction
 	var waited, age int64
-	err := r.query(ctx, conn, waitersQuery+strconv.Itoa(mostTransactions), func() error {
+	err := conn.query(ctx, waitersQuery+strconv.Itoa(mostTransactions), func() error {
 		row := t
 		row.query = clip(t.query, mostStatement)
 		// The times are of whole seconds: what began in the same second may have
@@ -107,7 +121,7 @@ func atLeast(micros int64) time.Duration {
 	return max(time.Duration(micros)*time.Microsecond-time.Second, 0)
 }
 
-func (r *Reader) waits(ctx context.Context, conn *sql.Conn, trx map[string]*transaction) ([]Wait, error) {
+func waitsOf(ctx context.Context, conn *session, trx map[string]*transaction) ([]Wait, error) {
 	var holders []string
 	for id, t := range trx {
 		if !t.waits {
@@ -118,13 +132,13 @@ func (r *Reader) waits(ctx context.Context, conn *sql.Conn, trx map[string]*tran
 		return nil, nil
 	}
 	pairs := mariaPairs
-	if r.flavor == MySQL {
+	if conn.flavor == MySQL {
 		pairs = mysqlPairs
 	}
 	var waiter, holder string
 	var w Wait
 	found := map[string]Wait{} // by the one that waits, for the oldest that it waits for
-	err := r.query(ctx, conn, fmt.Sprintf(pairs, strings.Join(holders, ",")), func() error {
+	err := conn.query(ctx, fmt.Sprintf(pairs, strings.Join(holders, ",")), func() error {
 		t, by := trx[waiter], trx[holder]
 		if known, ok := found[waiter]; t == nil || by == nil || !t.waits || ok && known.Age >= by.age {
 			return nil
@@ -142,13 +156,13 @@ func (r *Reader) waits(ctx context.Context, conn *sql.Conn, trx map[string]*tran
 		return nil, err
 	}
 	out := slices.Collect(maps.Values(found))
-	return out, r.holders(ctx, conn, out)
+	return out, addHolders(ctx, conn, out)
 }
 
-// holders fills in what performance_schema knows of those that hold locks; without
+// addHolders fills in what performance_schema knows of those that hold locks; without
 // it, or without the right to read it, they stay as they are.
-func (r *Reader) holders(ctx context.Context, conn *sql.Conn, waits []Wait) error {
-	if !r.schema || len(waits) == 0 {
+func addHolders(ctx context.Context, conn *session, waits []Wait) error {
+	if !conn.schema || len(waits) == 0 {
 		return nil
 	}
 	var ids []string
@@ -163,14 +177,14 @@ func (r *Reader) holders(ctx context.Context, conn *sql.Conn, waits []Wait) erro
 	var session uint64
 	var text string
 	said := map[uint64][]string{}
-	err := r.query(ctx, conn, fmt.Sprintf(statementsQuery, in), func() error {
+	err := conn.query(ctx, fmt.Sprintf(statementsQuery, in), func() error {
 		said[session] = append(said[session], clip(text, mostStatement))
 		return nil
 	}, &session, &text)
 	var micros int64
 	ages := map[uint64]time.Duration{}
 	if err == nil {
-		err = r.query(ctx, conn, fmt.Sprintf(agesQuery, in), func() error {
+		err = conn.query(ctx, fmt.Sprintf(agesQuery, in), func() error {
 			ages[session] = time.Duration(micros) * time.Microsecond
 			return nil
 		}, &session, &micros)
@@ -236,10 +250,11 @@ func quoted(s string) string {
 //
 // Source: MySQL 9.7 manual "The INFORMATION_SCHEMA INNODB_METRICS Table";
 // MariaDB's has the same counter, on by default as well.
-func (r *Reader) DeadlockCount(ctx context.Context) (n uint64, ok bool, err error) {
-	err = r.with(ctx, func(conn *sql.Conn) error {
+func (l RowLocks) DeadlockCount(ctx context.Context) (n uint64, ok bool, err error) {
+	err = l.r.with(ctx, func(conn *session) error {
 		n, ok = 0, false
-		return r.query(ctx, conn, "SELECT /* kasoku */ COUNT FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks' AND TIME_ENABLED IS NOT NULL", func() error {
+		return conn.query(ctx, "SELECT /* kasoku */ COUNT FROM information_schema.INNODB_METRICS WHERE NAME = "+
+			"'lock_deadlocks' AND TIME_ENABLED IS NOT NULL", func() error {
 			ok = true
 			return nil
 		}, &n)
@@ -252,11 +267,11 @@ func (r *Reader) DeadlockCount(ctx context.Context) (n uint64, ok bool, err erro
 
 // LastDeadlock returns the last deadlock that InnoDB found since the server
 // started, nil when there was none. It needs the privilege PROCESS.
-func (r *Reader) LastDeadlock(ctx context.Context) (*Deadlock, error) {
+func (l RowLocks) LastDeadlock(ctx context.Context) (*Deadlock, error) {
 	var text string
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := l.r.with(ctx, func(conn *session) error {
 		var kind, name string
-		return r.row(ctx, conn, "SHOW /* kasoku */ ENGINE INNODB STATUS", &kind, &name, &text)
+		return conn.row(ctx, "SHOW /* kasoku */ ENGINE INNODB STATUS", &kind, &name, &text)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the last deadlock: %w", err)

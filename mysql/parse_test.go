@@ -246,11 +246,10 @@ func TestNote(t *testing.T) {
 	start := time.Unix(time.Now().Unix(), 0) // servers report whole seconds
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	r := &Reader{}
-	r.note(8, 10, at(0), at(0))
+	r.life.note(8, 10, at(0), at(0), nil)
 	f := func(session uint64, uptime int64, now int, lost error, want string) {
 		t.Helper()
-		r.lost = lost
-		r.note(session, uptime, at(now), at(now))
+		r.life.note(session, uptime, at(now), at(now), lost)
 		got := ""
 		for _, n := range r.Notices() {
 			got += n.Kind + ": " + n.Text

@@ -207,7 +207,7 @@ func testTransactions(t *testing.T, r *mysql.Reader, db *sql.DB) {
 func testTables(t *testing.T, r *mysql.Reader, db *sql.DB) {
 	ctx := t.Context()
 	sandboxtest.Exec(t, db, "CREATE DATABASE tabs", "CREATE TABLE tabs.`a b``c` (id INT PRIMARY KEY, x INT, KEY (x))", "INSERT INTO tabs.`a b``c` VALUES (1,1),(2,2)")
-	tables, err := r.Tables(ctx)
+	tables, err := mysql.NewSchema(r).Tables(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,13 +223,13 @@ func testTables(t *testing.T, r *mysql.Reader, db *sql.DB) {
 	if !found {
 		t.Errorf("%+v", tables)
 	}
-	if n, err := r.CountRows(ctx, "tabs.a b`c"); err != nil || n != 2 {
+	if n, err := mysql.NewSchema(r).CountRows(ctx, "tabs.a b`c"); err != nil || n != 2 {
 		t.Errorf("counted %d, %v", n, err)
 	}
-	if _, err := r.CountRows(ctx, "tabs.none"); err == nil || !strings.Contains(err.Error(), `count rows of "tabs.none"`) {
+	if _, err := mysql.NewSchema(r).CountRows(ctx, "tabs.none"); err == nil || !strings.Contains(err.Error(), `count rows of "tabs.none"`) {
 		t.Error(err)
 	}
-	if _, err := r.CountRows(ctx, "none"); mysqlflags.ErrorNumber(err) != 1046 { // ER_NO_DB_ERROR
+	if _, err := mysql.NewSchema(r).CountRows(ctx, "none"); mysqlflags.ErrorNumber(err) != 1046 { // ER_NO_DB_ERROR
 		t.Error(err)
 	}
 }
@@ -346,8 +346,8 @@ func testOwnStatements(t *testing.T, r *mysql.Reader, srv *sandbox.Server, db *s
 		_, err1 := r.Variables(ctx)
 		_, err2 := r.Sessions(ctx)
 		_, err3 := r.Transactions(ctx)
-		_, err4 := r.Tables(ctx)
-		_, err5 := r.CountRows(ctx, "tabs.a b`c")
+		_, err4 := mysql.NewSchema(r).Tables(ctx)
+		_, err5 := mysql.NewSchema(r).CountRows(ctx, "tabs.a b`c")
 		_, err6 := r.Rights(ctx)
 		if err := errors.Join(err1, err2, err3, err4, err5, err6, r.Close()); err != nil {
 			t.Error(err)

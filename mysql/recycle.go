@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -23,18 +22,18 @@ type Recycled struct {
 }
 
 // Recycle ends the sessions that are open now and idle, or become so within that
-// time: not the reader's own, not those within a transaction that has done
+// time: not those of kasoku, whatever process they are of, not those within a transaction that has done
 // something. It waits until they are gone. A driver's pool then opens new ones,
 // which begin with the server's present settings. It takes the privileges PROCESS
 // and CONNECTION_ADMIN, or SUPER.
 //
 // A session that begins a statement between being looked at and ended loses it.
-func (r *Reader) Recycle(ctx context.Context, within time.Duration) (Recycled, error) {
+func (s Clients) Recycle(ctx context.Context, within time.Duration) (Recycled, error) {
 	ctx, cancel := context.WithTimeout(ctx, within+connectionEnds)
 	defer cancel()
 	var newest uint64
-	err := r.with(ctx, func(conn *sql.Conn) error {
-		return r.row(ctx, conn, "SELECT /* kasoku */ COALESCE(MAX(ID), 0) FROM information_schema.PROCESSLIST", &newest)
+	err := s.r.with(ctx, func(conn *session) error {
+		return conn.row(ctx, "SELECT /* kasoku */ COALESCE(MAX(ID), 0) FROM information_schema.PROCESSLIST", &newest)
 	})
 	if err != nil {
 		return Recycled{}, fmt.Errorf("look for idle sessions: %w", err)
@@ -45,7 +44,7 @@ func (r *Reader) Recycle(ctx context.Context, within time.Duration) (Recycled, e
 	defer tick.Stop()
 	ended := map[uint64]bool{}
 	for over := false; ; {
-		left, err := r.endIdle(ctx, newest, ended, func(uint64) bool { return true })
+		left, err := s.endIdle(ctx, newest, ended, func(uint64) bool { return true })
 		if err != nil {
 			return Recycled{Ended: len(ended), Left: left}, err
 		}
@@ -65,21 +64,22 @@ func (r *Reader) Recycle(ctx context.Context, within time.Duration) (Recycled, e
 // connectionEnds is how long the statements of Recycle may take in addition.
 const connectionEnds = 5 * time.Second
 
-// clientsQuery lists the client sessions up to one with what they do. A replica's
-// and the server's own are none.
-const clientsQuery = "SELECT /* kasoku */ ID, COMMAND = 'Sleep' AND ID NOT IN (SELECT trx_mysql_thread_id FROM information_schema.INNODB_TRX) " +
-	"FROM information_schema.PROCESSLIST WHERE ID <= %d AND " + background
+// clientsQuery lists the client sessions up to one with what they do. A replica's,
+// the server's own and those of kasoku are none.
+const clientsQuery = "SELECT /* kasoku */ ID, COMMAND = 'Sleep' AND ID NOT IN (SELECT trx_mysql_thread_id FROM " +
+	"information_schema.INNODB_TRX) " +
+	"FROM information_schema.PROCESSLIST WHERE ID <= %d AND " + background + " AND " + notOwn
 
 // endIdle ends the idle ones of the wanted sessions up to one, and returns how many
 // there were.
-func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool,
+func (s Clients) endIdle(ctx context.Context, newest uint64, ended map[uint64]bool,
 	wanted func(id uint64) bool) (left int, err error) {
 	var idle []uint64
-	err = r.with(ctx, func(conn *sql.Conn) error {
+	err = s.r.with(ctx, func(conn *session) error {
 		idle, left = idle[:0], 0
 		var id uint64
 		var sleeps bool
-		return r.query(ctx, conn, fmt.Sprintf(clientsQuery, newest), func() error {
+		return conn.query(ctx, fmt.Sprintf(clientsQuery, newest), func() error {
 			if !wanted(id) {
 				return nil
 			}
@@ -94,8 +94,8 @@ func (r *Reader) endIdle(ctx context.Context, newest uint64, ended map[uint64]bo
 		return 0, fmt.Errorf("look for idle sessions: %w", err)
 	}
 	for _, id := range idle {
-		err := r.with(ctx, func(conn *sql.Conn) error {
-			return r.exec(ctx, conn, fmt.Sprintf("KILL /* kasoku */ %d", id))
+		err := s.r.with(ctx, func(conn *session) error {
+			return conn.exec(ctx, fmt.Sprintf("KILL /* kasoku */ %d", id))
 		})
 		if err != nil && mysqlflags.ErrorNumber(err) != errNoSession {
 			return left, fmt.Errorf("end idle session %d: %w", id, err)

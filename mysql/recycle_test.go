@@ -37,7 +37,7 @@ func TestRecycle(t *testing.T) {
 		if err := idle.PingContext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.Recycle(t.Context(), 500*time.Millisecond)
+		got, err := mysql.NewClients(r).Recycle(t.Context(), 500*time.Millisecond)
 		if err != nil || got.Ended < 1 || got.Left != 1 {
 			t.Errorf("%+v, %v; want the idle one ended, one left", got, err)
 		}
@@ -47,8 +47,57 @@ func TestRecycle(t *testing.T) {
 		if _, err := idle.ExecContext(t.Context(), "DO 1"); err == nil {
 			t.Error("the idle session goes on")
 		}
-		if got, err = r.Recycle(t.Context(), 500*time.Millisecond); err != nil || got.Ended != 1 || got.Left != 0 {
+		if got, err = mysql.NewClients(r).Recycle(t.Context(), 500*time.Millisecond); err != nil || got.Ended != 1 || got.Left != 0 {
 			t.Errorf("%+v, %v; want the last one ended", got, err)
+		}
+	})
+}
+
+// TestRecycleOwn leaves the sessions of other readers alone, of whatever process, and
+// connections that were marked as kasoku's.
+func TestRecycleOwn(t *testing.T) {
+	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin"}}, func(t *testing.T, s *sandbox.Server) {
+		var readers []*mysql.Reader
+		for range 3 {
+			r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			readers = append(readers, r)
+		}
+		db := sandboxtest.DB(t, s, "")
+		marked, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer marked.Close()
+		if err := mysql.MarkOwn(t.Context(), marked); err != nil {
+			t.Fatal(err)
+		}
+		other, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		var id uint64
+		if err := other.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := mysql.NewClients(readers[0]).Recycle(t.Context(), time.Second); err != nil || got.Left != 0 {
+			t.Errorf("%+v, %v; want none left", got, err)
+		}
+		if _, err := marked.ExecContext(t.Context(), "DO 1"); err != nil {
+			t.Errorf("the marked connection: %v", err)
+		}
+		if _, err := other.ExecContext(t.Context(), "DO 1"); err == nil {
+			t.Errorf("session %d goes on", id)
+		}
+		for i, r := range readers {
+			before := r.Statements()
+			if _, err := mysql.NewClients(r).Begun(t.Context()); err != nil || r.Statements() != before+1 {
+				t.Errorf("reader %d sent %d statements, %v; want 1 on the same session", i, r.Statements()-before, err)
+			}
 		}
 	})
 }
@@ -66,7 +115,7 @@ func TestSlowTable(t *testing.T) {
 	db.SetMaxOpenConns(1) // a statement is logged when it was answered, and before the next
 	sandboxtest.Exec(t, db, "SELECT 'a slow one', SLEEP(0.02)", "SET GLOBAL slow_query_log = 0")
 	found := 0
-	err = r.SlowTable(t.Context(), before.Add(-time.Second), before.Add(time.Minute), 100, func(e *mysql.TableEntry) {
+	err = mysql.NewSlowTable(r).Each(t.Context(), before.Add(-time.Second), before.Add(time.Minute), 100, func(e *mysql.TableEntry) {
 		if string(e.Statement) == "SELECT 'a slow one', SLEEP(0.02)" {
 			found++
 			if late := e.Start.Sub(before); late < -time.Millisecond || late > time.Minute || e.QueryTime < 20*time.Millisecond || e.RowsSent != 1 || e.ThreadID == 0 {
@@ -77,13 +126,13 @@ func TestSlowTable(t *testing.T) {
 	if err != nil || found != 1 {
 		t.Errorf("%d entries, %v", found, err)
 	}
-	if empty, err := r.SlowTableEmpty(t.Context()); empty || err != nil {
+	if empty, err := mysql.NewSlowTable(r).IsEmpty(t.Context()); empty || err != nil {
 		t.Errorf("empty %v, %v", empty, err)
 	}
-	if err := r.EmptySlowTable(t.Context()); err != nil {
+	if err := mysql.NewSlowTable(r).Clear(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if empty, err := r.SlowTableEmpty(t.Context()); !empty || err != nil {
+	if empty, err := mysql.NewSlowTable(r).IsEmpty(t.Context()); !empty || err != nil {
 		t.Errorf("empty %v, %v", empty, err)
 	}
 }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -13,10 +12,10 @@ import (
 // REPLICA MONITOR.
 func (r *Reader) Replication(ctx context.Context) ([]mysqlflags.Replica, error) {
 	var all []mysqlflags.Replica
-	err := r.with(ctx, func(conn *sql.Conn) (err error) {
-		r.statements++
-		all, err = mysqlflags.ReplicaStatusOf(ctx, conn, r.version.Text, "/* kasoku */")
-		if err != nil && mysqlflags.ErrorNumber(err) == 0 && conn.PingContext(ctx) == nil {
+	err := r.with(ctx, func(conn *session) (err error) {
+		*conn.sent++
+		all, err = mysqlflags.ReplicaStatusOf(ctx, conn.conn, conn.version.Text, "/* kasoku */")
+		if err != nil && mysqlflags.ErrorNumber(err) == 0 && conn.conn.PingContext(ctx) == nil {
 			err = fmt.Errorf("%w: %w", ErrUnexpected, err)
 		}
 		return err

@@ -2,13 +2,12 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// Rights says what the reader's user may do.
+// Rights is what the reader's user may do.
 type Rights struct {
 	Process bool // see all sessions and transactions
 	SlowLog bool // switch the slow log on
@@ -19,12 +18,12 @@ type Rights struct {
 // that it has.
 func (r *Reader) Rights(ctx context.Context) (Rights, error) {
 	var out Rights
-	err := r.with(ctx, func(conn *sql.Conn) (err error) {
-		if out.Process, err = r.allowed(ctx, conn,
+	err := r.with(ctx, func(conn *session) (err error) {
+		if out.Process, err = conn.allowed(ctx,
 			"SELECT /* kasoku */ COUNT(*) FROM information_schema.INNODB_TRX"); err != nil {
 			return err
 		}
-		out.SlowLog, err = r.allowed(ctx, conn,
+		out.SlowLog, err = conn.allowed(ctx,
 			"SET /* kasoku */ GLOBAL min_examined_row_limit = @@GLOBAL.min_examined_row_limit")
 		return err
 	})
@@ -40,7 +39,7 @@ type schemaRight struct{ error }
 // Unwrap returns what the server said.
 func (e schemaRight) Unwrap() error { return e.error }
 
-// Hint says which right is missing.
+// Hint returns which right is missing.
 func (schemaRight) Hint() string {
 	return "give the user the right to read it: GRANT SELECT ON performance_schema.* TO …"
 }
@@ -52,13 +51,4 @@ func forbidden(err error) error {
 		return schemaRight{err}
 	}
 	return err
-}
-
-// allowed runs a statement and distinguishes a refusal for lack of rights from other errors.
-func (r *Reader) allowed(ctx context.Context, conn *sql.Conn, statement string) (bool, error) {
-	err := r.exec(ctx, conn, statement)
-	if mysqlflags.ErrorNumber(err) == accessDenied {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 
@@ -16,7 +15,8 @@ type Definition struct {
 	Create       string // SHOW CREATE TABLE, without AUTO_INCREMENT=n
 }
 
-const namesQuery = "SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' " +
+const namesQuery = "SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE " +
+	"= 'BASE TABLE' " +
 	"AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') ORDER BY 1, 2"
 
 // Definitions returns the definitions of the tables that the user may see, by
@@ -25,16 +25,16 @@ const namesQuery = "SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME FROM informatio
 // context ended. The end of the context is no error.
 //
 // A table that is being altered makes it wait, so the context needs a deadline.
-func (r *Reader) Definitions(ctx context.Context, most int) (out []Definition, left int, err error) {
-	err = r.with(ctx, func(conn *sql.Conn) error {
+func (s Schema) Definitions(ctx context.Context, most int) (out []Definition, left int, err error) {
+	err = s.r.with(ctx, func(conn *session) error {
 		out, left = nil, 0
 		// Both change how definitions are written.
-		if err := r.exec(ctx, conn, "SET /* kasoku */ SESSION sql_mode = '', sql_quote_show_create = 1"); err != nil {
+		if err := conn.exec(ctx, "SET /* kasoku */ SESSION sql_mode = '', sql_quote_show_create = 1"); err != nil {
 			return err
 		}
 		var all []Definition
 		var d Definition
-		err := r.query(ctx, conn, namesQuery, func() error { all = append(all, d); return nil }, &d.Schema, &d.Name)
+		err := conn.query(ctx, namesQuery, func() error { all = append(all, d); return nil }, &d.Schema, &d.Name)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (r *Reader) Definitions(ctx context.Context, most int) (out []Definition, l
 				return nil
 			}
 			var name string
-			err := r.row(ctx, conn, "SHOW /* kasoku */ CREATE TABLE "+QuoteParts(d.Schema, d.Name), &name, &d.Create)
+			err := conn.row(ctx, "SHOW /* kasoku */ CREATE TABLE "+QuoteParts(d.Schema, d.Name), &name, &d.Create)
 			switch {
 			case err == nil:
 				d.Create = withoutCounter(d.Create)

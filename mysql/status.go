@@ -21,6 +21,7 @@ type Status struct {
 	Values []Value       // in the server's order
 	At     time.Time     // when the answer was complete
 	Uptime time.Duration // whole seconds
+	names  interner
 }
 
 // Get returns a value by name.
@@ -59,16 +60,16 @@ const showStatus = "/* kasoku */ SHOW GLOBAL STATUS"
 // reuses. It is meant to be called each second. After an error s holds what
 // was read before it.
 func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := r.with(ctx, func(conn *session) error {
 		s.Values = s.Values[:0]
 		var name, value sql.RawBytes
 		at := 0
-		return r.query(ctx, conn, showStatus, func() error {
+		return conn.query(ctx, showStatus, func() error {
 			if at == mostVariables {
 				return errTooManyVariables
 			}
 			if v, ok := number(value); ok && len(name) <= mostName {
-				s.Values = append(s.Values, Value{r.names.at(at, name), v})
+				s.Values = append(s.Values, Value{s.names.at(at, name), v})
 			}
 			at++
 			return nil
@@ -104,10 +105,10 @@ func (r *Reader) Variables(ctx context.Context) (map[string]string, error) {
 // pairs runs a query that gives names and values.
 func (r *Reader) pairs(ctx context.Context, query string) (map[string]string, error) {
 	var m map[string]string
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := r.with(ctx, func(conn *session) error {
 		m = make(map[string]string, 1024) // a MySQL 9.7 has about 700 variables
 		var name, value sql.RawBytes
-		return r.query(ctx, conn, query, func() error {
+		return conn.query(ctx, query, func() error {
 			if len(m) == mostVariables {
 				return errTooManyVariables
 			}

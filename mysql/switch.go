@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ type Changed struct {
 // NoteRestarted is the note of a change that a restart of the server undid.
 const NoteRestarted = "left alone: the server was restarted and runs with its own settings"
 
-// NoteForeign begins the note of a change that somebody else has made another one of.
+// NoteForeign begins the note of a change whose variable somebody else has set since.
 const NoteForeign = "left alone: somebody has set it to "
 
 // Known reports whether a value is the original or the one that was set:
@@ -92,7 +91,7 @@ const undoLimit = 5 * time.Second
 func (s *Switch) Apply(ctx context.Context, changes []Changed) error {
 	done := len(s.changes)
 	for _, c := range changes {
-		if err := s.r.assign(ctx, c.Name, c.During); err != nil {
+		if err := assign(ctx, s.r, c.Name, c.During); err != nil {
 			// The caller's context may be what failed.
 			undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 			defer cancel()
@@ -116,11 +115,11 @@ func (s *Switch) Apply(ctx context.Context, changes []Changed) error {
 // restarted: it runs with its own configuration then. Changes says so. After an
 // error it may be called again.
 func (s *Switch) Restore(ctx context.Context) error {
-	now, err := s.r.Values(ctx, s.changes)
+	now, err := CurrentValues(ctx, s.r, s.changes)
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	restarted := s.r.RestartedSince(s.since) // Values reconnects, and notices
+	restarted := s.r.RestartedSince(s.since) // reading the values reconnects, and notices
 	failed := map[string]error{}
 	for i := range slices.Backward(s.changes) {
 		c := &s.changes[i]
@@ -134,7 +133,7 @@ func (s *Switch) Restore(ctx context.Context) error {
 		case !sameValue(value, c.During):
 			c.Note = fmt.Sprintf(NoteForeign+"%q meanwhile", value)
 		default:
-			if err := s.r.assign(ctx, c.Name, c.Before); err != nil {
+			if err := assign(ctx, s.r, c.Name, c.Before); err != nil {
 				failed[c.Name] = fmt.Errorf("restore: %w", err)
 				continue
 			}
@@ -151,7 +150,7 @@ func (s *Switch) confirm(ctx context.Context, failed map[string]error) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	now, err := s.r.Values(ctx, s.changes)
+	now, err := CurrentValues(ctx, s.r, s.changes)
 	var left error
 	for i := range slices.Backward(s.changes) {
 		c := &s.changes[i]
@@ -191,32 +190,32 @@ func words(list string) []string {
 	return out
 }
 
-// Values returns what the changed values are now; a superset for variables.
-func (r *Reader) Values(ctx context.Context, changes []Changed) (map[string]string, error) {
+// CurrentValues returns what the changed values are now on the reader's server; a superset for variables.
+func CurrentValues(ctx context.Context, r *Reader, changes []Changed) (map[string]string, error) {
 	m, err := r.Variables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(changes, func(c Changed) bool { _, _, setUp := setupRow(c.Name); return setUp }) {
-		err = r.setup(ctx, m)
+		err = addSetup(ctx, r, m)
 	}
 	if err == nil {
-		err = r.indexValues(ctx, changes, m)
+		err = addIndexes(ctx, r, changes, m)
 	}
 	return m, err
 }
 
 // assign sets a value of the server.
-func (r *Reader) assign(ctx context.Context, name, value string) error {
+func assign(ctx context.Context, r *Reader, name, value string) error {
 	if strings.HasPrefix(name, indexPrefix) {
-		return r.assignIndex(ctx, name, value)
+		return assignIndex(ctx, r, name, value)
 	}
 	statement, err := assignment(name, value)
 	if err != nil {
 		return err
 	}
-	return r.with(ctx, func(conn *sql.Conn) error {
-		if err := r.exec(ctx, conn, "/* kasoku */ "+statement); err != nil {
+	return r.with(ctx, func(conn *session) error {
+		if err := conn.exec(ctx, "/* kasoku */ "+statement); err != nil {
 			return fmt.Errorf("set %s to %q: %w", name, value, err)
 		}
 		return nil
@@ -243,7 +242,8 @@ func assignment(name, value string) (string, error) {
 			row), nil
 	case setupInstruments:
 		enabled, timed, _ := strings.Cut(value, ",")
-		return fmt.Sprintf("UPDATE performance_schema.setup_instruments SET ENABLED = '%s', TIMED = '%s' WHERE NAME = '%s'", enabled, timed, row), nil
+		return fmt.Sprintf("UPDATE performance_schema.setup_instruments SET ENABLED = '%s', TIMED = '%s' WHERE "+
+			"NAME = '%s'", enabled, timed, row), nil
 	}
 	literal := "'" + value + "'"
 	if _, err := strconv.ParseFloat(value, 64); err == nil {
@@ -281,7 +281,8 @@ func explainSet(flavor Flavor, err error) error {
 		return &rightsError{err, "to switch the slow log on, a user needs " + right + "; as an administrator: GRANT " +
 			right + " ON *.* TO …"}
 	case tableAccessDenied:
-		return &rightsError{err, "to switch statement digests on, a user needs UPDATE; as an administrator: GRANT SELECT, UPDATE ON performance_schema.* TO …"}
+		return &rightsError{err, "to switch statement digests on, a user needs UPDATE; as an administrator: GRANT " +
+			"SELECT, UPDATE ON performance_schema.* TO …"}
 	}
 	return err
 }

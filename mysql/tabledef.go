@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	sizesOf   = "SELECT /* kasoku */ COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(DATA_LENGTH, 0), COALESCE(INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
-	keysOf    = "SELECT /* kasoku */ INDEX_NAME, NON_UNIQUE = 0, CONCAT(%s, IF(SUB_PART IS NULL, '', CONCAT('(', SUB_PART, ')')), IF(COLLATION = 'D', ' DESC', '')), COALESCE(CARDINALITY, -1) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY INDEX_NAME, SEQ_IN_INDEX"
+	sizesOf = "SELECT /* kasoku */ COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(DATA_LENGTH, 0), " +
+		"COALESCE(INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+	keysOf = "SELECT /* kasoku */ INDEX_NAME, NON_UNIQUE = 0, CONCAT(%s, IF(SUB_PART IS NULL, '', CONCAT('(', " +
+		"SUB_PART, ')')), IF(COLLATION = 'D', ' DESC', '')), COALESCE(CARDINALITY, -1) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY INDEX_NAME, SEQ_IN_INDEX"
 	createdAs = "SHOW /* kasoku */ CREATE TABLE "
 )
 
@@ -32,16 +34,16 @@ type IndexParts struct {
 // TableDef returns the definition of a table or view, its sizes, and its indexes
 // with what the server thinks of their distinct values. sql.ErrNoRows is in the
 // error when there is none that the user may see.
-func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, error) {
+func (s Schema) TableDef(ctx context.Context, schema, name string) (TableDef, error) {
 	def := TableDef{Schema: schema, Name: name}
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := s.r.with(ctx, func(conn *session) error {
 		def.Indexes = nil
-		err := r.row(ctx, conn, fmt.Sprintf(sizesOf, quoteText(schema), quoteText(name)), &def.Engine, &def.Rows,
+		err := conn.row(ctx, fmt.Sprintf(sizesOf, quoteText(schema), quoteText(name)), &def.Engine, &def.Rows,
 			&def.DataBytes, &def.IndexBytes)
 		if err != nil {
 			return err
 		}
-		created, err := r.texts(ctx, conn, createdAs+QuoteParts(schema, name))
+		created, err := conn.texts(ctx, createdAs+QuoteParts(schema, name))
 		if err != nil {
 			return err
 		}
@@ -49,7 +51,7 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, e
 			return fmt.Errorf("definition of %s.%s: %w", schema, name, ErrUnexpected)
 		}
 		def.Create = withoutCounter(created[1][1])
-		return r.keys(ctx, conn, &def)
+		return def.addIndexes(ctx, conn)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return def, fmt.Errorf("definition of %s.%s: no such table, or no right to see it: %w", schema, name, err)
@@ -60,19 +62,19 @@ func (r *Reader) TableDef(ctx context.Context, schema, name string) (TableDef, e
 	return def, nil
 }
 
-// keys reads the table's indexes.
-func (r *Reader) keys(ctx context.Context, conn *sql.Conn, def *TableDef) error {
+// addIndexes reads the table's indexes.
+func (d *TableDef) addIndexes(ctx context.Context, conn *session) error {
 	var name, column string
 	var unique bool
 	var distinct int64
-	return r.query(ctx, conn, fmt.Sprintf(keysOf, r.indexed(), quoteText(def.Schema), quoteText(def.Name)),
+	return conn.query(ctx, fmt.Sprintf(keysOf, conn.indexed(), quoteText(d.Schema), quoteText(d.Name)),
 		func() error {
-			n := len(def.Indexes)
-			if n == 0 || def.Indexes[n-1].Name != name {
-				def.Indexes = append(def.Indexes, IndexParts{Name: name, Unique: unique})
+			n := len(d.Indexes)
+			if n == 0 || d.Indexes[n-1].Name != name {
+				d.Indexes = append(d.Indexes, IndexParts{Name: name, Unique: unique})
 				n++
 			}
-			k := &def.Indexes[n-1]
+			k := &d.Indexes[n-1]
 			k.Columns, k.Cardinality = append(k.Columns, column), append(k.Cardinality, distinct)
 			return nil
 		}, &name, &unique, &column, &distinct)

@@ -2,10 +2,15 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 )
+
+// A Schema is the tables of a server, without the server's own.
+type Schema struct{ r *Reader }
+
+// NewSchema returns the tables of the reader's server.
+func NewSchema(r *Reader) Schema { return Schema{r} }
 
 // A Table is one base table of the users'.
 type Table struct {
@@ -21,12 +26,12 @@ const tablesQuery = "SELECT /* kasoku */ TABLE_SCHEMA, TABLE_NAME, COALESCE(ENGI
 	"AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') ORDER BY 1, 2"
 
 // Tables lists the tables that the user may see, by schema and name.
-func (r *Reader) Tables(ctx context.Context) ([]Table, error) {
+func (s Schema) Tables(ctx context.Context) ([]Table, error) {
 	var out []Table
-	err := r.with(ctx, func(conn *sql.Conn) error {
+	err := s.r.with(ctx, func(conn *session) error {
 		out = nil
 		var t Table
-		return r.query(ctx, conn, tablesQuery, func() error {
+		return conn.query(ctx, tablesQuery, func() error {
 			out = append(out, t)
 			return nil
 		}, &t.Schema, &t.Name, &t.Engine, &t.Rows, &t.DataBytes, &t.IndexBytes)
@@ -40,10 +45,10 @@ func (r *Reader) Tables(ctx context.Context) ([]Table, error) {
 // CountRows counts the rows of a table, named "schema.table" or, in the
 // connection's own database, "table". It reads a whole index: on a table of
 // millions of rows that takes seconds.
-func (r *Reader) CountRows(ctx context.Context, table string) (int64, error) {
+func (s Schema) CountRows(ctx context.Context, table string) (int64, error) {
 	var n int64
-	err := r.with(ctx, func(conn *sql.Conn) error {
-		return r.row(ctx, conn, "SELECT /* kasoku */ COUNT(*) FROM "+QuoteName(table), &n)
+	err := s.r.with(ctx, func(conn *session) error {
+		return conn.row(ctx, "SELECT /* kasoku */ COUNT(*) FROM "+QuoteName(table), &n)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count rows of %q: %w", table, err)
@@ -52,7 +57,7 @@ func (r *Reader) CountRows(ctx context.Context, table string) (int64, error) {
 }
 
 // QuoteName quotes "schema.table" or "table" as identifiers. The first dot
-// parts schema and table.
+// separates schema and table.
 func QuoteName(name string) string {
 	return QuoteParts(strings.SplitN(name, ".", 2)...)
 }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -11,8 +10,8 @@ import (
 // UTC. The names in system_time_zone are ambiguous: CST is −06:00 and +08:00.
 func (r *Reader) ZoneOffset(ctx context.Context) (time.Duration, error) {
 	var seconds int64
-	err := r.with(ctx, func(conn *sql.Conn) error {
-		return r.row(ctx, conn, "SELECT /* kasoku */ TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW())", &seconds)
+	err := r.with(ctx, func(conn *session) error {
+		return conn.row(ctx, "SELECT /* kasoku */ TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW())", &seconds)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("read time zone: %w", err)

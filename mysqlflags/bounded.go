@@ -47,8 +47,9 @@ func Overlong(db *sql.DB) error {
 	return d.long.take()
 }
 
-// AllowAnswer lets the answers of a server that [OpenBounded] opened have so many bytes
+// AllowAnswer lets each answer of a server that [OpenBounded] opened have most bytes
 // until done is called: for what honest servers say at length, asked for once or twice.
+// It counts for all connections of db; calls on one db must not overlap.
 func AllowAnswer(db *sql.DB, most int64) (done func()) {
 	d, ok := db.Driver().(boundedDriver)
 	if !ok {
@@ -110,8 +111,8 @@ const mostColumns = 4096
 // headBytes are those of a packet's header and of a length-encoded integer.
 const headBytes = 4 + 9
 
-// columnsOf returns the count of columns that an answer begins with; 0 when it begins
-// with something else or too little of it is there.
+// columnsOf returns the count of columns that an answer begins with; 0 when it is less
+// than 251, when the answer begins with something else or too little of it is there.
 //
 // Source: MySQL internals, "COM_QUERY Response", "Length-Encoded Integers".
 func columnsOf(head []byte) uint64 {
@@ -131,7 +132,7 @@ func columnsOf(head []byte) uint64 {
 // Read reads from the server.
 func (c *meteredConn) Read(b []byte) (int, error) {
 	if most := c.long.most.Load(); c.read > most {
-		err := fmt.Errorf("the server's answer is longer than %d MB, and was not read to its end", most>>20)
+		err := fmt.Errorf("the server's answer is longer than %d MiB, and was not read to its end", most>>20)
 		c.long.set(err)
 		return 0, err
 	}
@@ -150,7 +151,8 @@ func (c *meteredConn) Read(b []byte) (int, error) {
 
 // mostSaid bounds what is written within an answer: a server with TLS can ask for new
 // keys in the middle of it, and is sent 27 bytes (RFC 8446, 4.6.3). So few do not begin
-// a new answer; those to a ping, or another statement that short, count as one.
+// a new answer. Nor does a ping, or a statement that short: its answer is counted with
+// the one before.
 const mostSaid = 32
 
 // Write sends a statement, so a new answer begins.

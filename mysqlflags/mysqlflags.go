@@ -3,8 +3,8 @@
 //
 // [MyOpts] carries tags of github.com/jessevdk/go-flags and is filled from the
 // command line. [CreateDSN] and [OpenDB] complete it: a flag beats the extra
-// file, that beats my.cnf, and that beats the defaults (root at localhost:3306);
-// TLS is among it.
+// file, that beats my.cnf, and that beats the defaults (root at localhost:3306).
+// So it is with the settings of TLS.
 // [Query] runs a statement and [QueryMap.Scan] puts its rows into tagged structs:
 //
 //	type threads struct {
@@ -14,8 +14,8 @@
 //	var t threads
 //	err := mysqlflags.Query(db, `SHOW GLOBAL STATUS LIKE 'Threads\_%'`).Scan(&t)
 //
-// [ReplicaStatus] says how replication goes, in the same words on MySQL 5.7 to 9.7
-// and MariaDB.
+// [ReplicaStatus] says how replication goes, in the same words on MySQL and MariaDB,
+// old and new.
 //
 // my.cnf is read by this package itself, !include and !includedir with it; no
 // my_print_defaults is needed. Errors of connecting carry a hint: they have a
@@ -250,6 +250,12 @@ func Address(dsn string) (network, address string) {
 		return "", ""
 	}
 	return cfg.Net, cfg.Addr
+}
+
+// HasPassword reports whether a DSN holds a password.
+func HasPassword(dsn string) bool {
+	cfg, err := parseDSN(dsn)
+	return err == nil && cfg.Passwd != ""
 }
 
 // Redact returns the DSN with its password replaced by "xxxx". Nothing is

@@ -27,9 +27,9 @@ type Replica struct {
 	IOState  string `mysqlvar:"Replica_IO_State,optional"`
 	SQLState string `mysqlvar:"Replica_SQL_Running_State,optional"`
 
-	// Behind is how many seconds it lags its source; nil when the server does
+	// LagSeconds is how many seconds it lags its source; nil when the server does
 	// not know, as while a thread is stopped.
-	Behind         *int64 `mysqlvar:"Seconds_Behind_Source"`
+	LagSeconds     *int64 `mysqlvar:"Seconds_Behind_Source"`
 	Delay          uint64 `mysqlvar:"SQL_Delay,optional"`           // that was asked for, in seconds
 	RemainingDelay *int64 `mysqlvar:"SQL_Remaining_Delay,optional"` // of it, nil when nothing waits
 
@@ -60,10 +60,10 @@ func (r *Replica) Running() bool { return r.IO.Yes() && r.SQL.Yes() }
 // does not know, and while it is not connected to its source: MySQL says 0 then, of
 // what it has fetched before.
 func (r *Replica) Lag() (lag time.Duration, ok bool) {
-	if r.Behind == nil || !r.IO.Yes() {
+	if r.LagSeconds == nil || !r.IO.Yes() {
 		return 0, false
 	}
-	return time.Duration(*r.Behind) * time.Second, true
+	return time.Duration(*r.LagSeconds) * time.Second, true
 }
 
 // hintReplica names the privilege: MySQL's, and MariaDB's since 10.5.
@@ -82,8 +82,8 @@ func ReplicaStatus(ctx context.Context, db Querier) ([]Replica, error) {
 }
 
 // ReplicaStatusOf is [ReplicaStatus] of a server whose answer to SELECT VERSION() is
-// known, for those who ask each second. The comment, which may be empty, is put in
-// front of the statement: "/* mine */".
+// known, for those who ask each second. The comment, such as "/* mine */", is put in
+// front of the statement; it may be empty.
 func ReplicaStatusOf(ctx context.Context, db Querier, version, comment string) ([]Replica, error) {
 	return replicasOf(QueryContext(ctx, db, strings.TrimSpace(comment+" "+ReplicaStatement(version))))
 }

@@ -73,18 +73,18 @@ func TestQuery_ReplicaWords(t *testing.T) {
 		t.Helper()
 		db := fakeDB(t, fake{understood: {{column, "Seconds_Behind_Source"}, {"Yes", "3"}}})
 		var old []struct {
-			IO     mysqlflags.Bool `mysqlvar:"Slave_IO_Running"`
-			Behind sql.NullInt64   `mysqlvar:"Seconds_Behind_Master"`
+			IO         mysqlflags.Bool `mysqlvar:"Slave_IO_Running"`
+			LagSeconds sql.NullInt64   `mysqlvar:"Seconds_Behind_Master"`
 		}
 		var young []struct {
-			IO     mysqlflags.Bool `mysqlvar:"Replica_IO_Running"`
-			Behind uint64          `mysqlvar:"Seconds_Behind_Source"`
+			IO         mysqlflags.Bool `mysqlvar:"Replica_IO_Running"`
+			LagSeconds uint64          `mysqlvar:"Seconds_Behind_Source"`
 		}
 		q := mysqlflags.Query(db, asked)
 		if err := errors.Join(q.Scan(&old), q.Scan(&young)); err != nil || len(old) != 1 || len(young) != 1 {
 			t.Fatalf("%q: %+v %+v %v", asked, old, young, err)
 		}
-		if !old[0].IO.Yes() || !young[0].IO.Yes() || old[0].Behind.Int64 != 3 || young[0].Behind != 3 {
+		if !old[0].IO.Yes() || !young[0].IO.Yes() || old[0].LagSeconds.Int64 != 3 || young[0].LagSeconds != 3 {
 			t.Errorf("%q: %+v %+v", asked, old, young)
 		}
 	}
@@ -145,7 +145,7 @@ func TestReplicaStatus_Server(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 		sandboxtest.Exec(t, db, "STOP REPLICA SQL_THREAD")
-		if one = status()[0]; one.SQL.Yes() || !one.IO.Yes() || one.Behind != nil {
+		if one = status()[0]; one.SQL.Yes() || !one.IO.Yes() || one.LagSeconds != nil {
 			t.Errorf("a stopped thread: %+v", one)
 		}
 		sandboxtest.Exec(t, db, "START REPLICA SQL_THREAD")
@@ -177,7 +177,7 @@ func testChannels(t *testing.T, r *sandbox.Server, db *sql.DB, status func() []m
 				first = one
 			}
 		}
-		return second.IOErrno != 0 && first.Running() && first.Behind != nil
+		return second.IOErrno != 0 && first.Running() && first.LagSeconds != nil
 	})
 	if second.IO.String() != "Connecting" || second.IO.Yes() || !second.SQL.Yes() || !strings.Contains(second.IOError, "127.0.0.1") {
 		t.Errorf("connecting: %+v", second)
@@ -195,10 +195,10 @@ func testChannels(t *testing.T, r *sandbox.Server, db *sql.DB, status func() []m
 func testOldWords(t *testing.T, db *sql.DB) {
 	t.Helper()
 	var rows []struct {
-		IO     mysqlflags.Bool `mysqlvar:"Slave_IO_Running"`
-		SQL    bool            `mysqlvar:"Slave_SQL_Running"`
-		Behind *int64          `mysqlvar:"Seconds_Behind_Master"`
-		Pos    uint64          `mysqlvar:"Read_Master_Log_Pos"`
+		IO         mysqlflags.Bool `mysqlvar:"Slave_IO_Running"`
+		SQL        bool            `mysqlvar:"Slave_SQL_Running"`
+		LagSeconds *int64          `mysqlvar:"Seconds_Behind_Master"`
+		Pos        uint64          `mysqlvar:"Read_Master_Log_Pos"`
 	}
 	if err := mysqlflags.Query(db, "SHOW SLAVE STATUS").Scan(&rows); err != nil || len(rows) == 0 || !rows[0].SQL || rows[0].Pos == 0 {
 		t.Errorf("%+v, %v", rows, err)

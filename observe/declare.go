@@ -32,8 +32,9 @@ type Declaration struct {
 	// Open says that the server names further signals, which are recorded too. Signals
 	// then holds those that are read by name.
 	Open bool
-	// Server says how its server is found and configured; nil where config, init and
-	// doctor have that in their own words.
+	Pace string // how often a server has new values, where that is not each tick: once a minute
+	// Server says how its server is configured and found; nil where it has no table of its
+	// own in kasoku.toml.
 	Server *Server
 }
 
@@ -53,8 +54,8 @@ const (
 	RoleSelf        Role = "kasoku"
 )
 
-// IsServer reports whether the role is that of a server which publishes numbers of
-// itself, apart from the database.
+// IsServer reports whether the role is that of a server, other than the database, that
+// publishes numbers about itself.
 func (r Role) IsServer() bool {
 	return r == RoleApplication || r == RoleWebServer || r == RoleCache || r == RoleMetrics
 }
@@ -80,11 +81,12 @@ type Signal struct {
 	Meter  int    // rank of its meter in watch, 1 first; 0: it has none by its declaration
 }
 
-// A Server says how the server of a source is found, configured and read.
+// A Server says how the server of a source is configured, found and read.
 type Server struct {
-	Programs []string // names of its processes
 	NewTable func() Table
-	// Find returns a key of the table, and its value as text, for a server at an address,
+	Programs []string // names of its processes, for Find
+	// Find is nil for servers about which package topology knows more: those it describes
+	// itself, with where they answer. It returns a key of the table, and its value as text, for a server at an address,
 	// host:port on loopback; an error where what answers there is no such server.
 	Find func(ctx context.Context, address string) (key, value string, err error)
 }
@@ -102,8 +104,20 @@ type Table interface {
 	Open() (Source, error)
 }
 
-// A Fault is something wrong with a key of a table: the key, what is wrong, and what to
-// do about it.
+// A Reader is a table of a server of which files are read.
+type Reader interface{ Files() []string }
+
+// A Needer is a table that needs something of the environment: Missing returns what is not
+// there, empty when all is, and how it is given.
+type Needer interface {
+	Missing() (what string, how Grant)
+}
+
+// InShell is where a Grant belongs that is typed before kasoku is started.
+const InShell = "in a shell"
+
+// A Fault is something wrong with a key of a table: the key, empty for the table as such,
+// what is wrong, and what to do about it.
 type Fault struct{ Key, Text, Hint string }
 
 // SourceName returns the name under which the signals are recorded.

@@ -19,9 +19,8 @@ const stopGrace = time.Second
 // hurryGrace is stopGrace, after the context was cancelled, in a hurry.
 const hurryGrace = 200 * time.Millisecond
 
-// closest is the part of the interval that the first and the last tick keep from
-// the aligned ones next to them. Two reads within a moment would make rates of
-// rounding errors.
+// closest: the first and the last tick keep at least 1/closest of the interval from the
+// aligned ones next to them. Two reads within a moment would make rates of rounding errors.
 const closest = 10
 
 // A Sampler asks its sources at every tick. It is used for one Run.
@@ -43,7 +42,7 @@ type Sampler struct {
 	warnings []kasoku.Warning
 }
 
-// New returns a sampler. Wrong options are an error of Run.
+// New returns a sampler. Run reports options that are wrong.
 func New(o Options) *Sampler {
 	if o.Interval == 0 {
 		o.Interval = DefaultInterval
@@ -133,7 +132,7 @@ func (s *Sampler) prepare() {
 	if s.o.Start.IsZero() {
 		s.o.Start = time.Now()
 	}
-	s.wall.start = s.o.Start.Round(0)
+	s.wall.start, s.wall.run = s.o.Start.Round(0), s.now
 	s.self = newSelf()
 	for _, src := range s.o.Sources {
 		s.workers = append(s.workers, newWorker(s, src))
@@ -159,6 +158,8 @@ func (s *Sampler) tick(ctx context.Context) {
 		case <-ctx.Done():
 			if now := s.now(); now-last >= s.step/closest {
 				s.trigger(now, now, (*worker).apart)
+			} else {
+				s.compareClocks()
 			}
 			return
 		}
@@ -177,17 +178,23 @@ func (s *Sampler) following(t time.Duration) time.Duration {
 
 // trigger asks the sources whose turn it is. The tick was due at due; it is now.
 func (s *Sampler) trigger(due, now time.Duration, turn func(*worker, time.Duration) bool) {
-	if e, stepped := s.wall.check(now); stepped {
-		e.Host = s.o.Host
-		s.queue.add(item{events: []kasoku.Event{e}})
-	}
+	s.compareClocks()
 	s.self.tick(now - due)
-	s.self.drift.Store(int64(s.wall.drift))
 	for _, w := range s.workers {
 		if turn(w, now) {
 			w.tick(max(due, now/w.every*w.every), now)
 		}
 	}
+}
+
+// compareClocks notes when the wall clock was set. Who sees the new drift in a sample
+// finds its event in the queue.
+func (s *Sampler) compareClocks() {
+	if e, stepped := s.wall.check(); stepped {
+		e.Host = s.o.Host
+		s.queue.add(item{events: []kasoku.Event{e}})
+	}
+	s.self.drift.Store(int64(s.wall.drift))
 }
 
 // skip notes the ticks that passed while this process did not run: it was
@@ -255,6 +262,6 @@ func closeSource(src Source) error {
 	return nil
 }
 
-// Warnings returns what the result lacks, of the sampler and of its sources. It
-// may be called when Run has returned.
+// Warnings returns what the sampler and its sources had to leave out. Call it after Run
+// has returned.
 func (s *Sampler) Warnings() []kasoku.Warning { return s.warnings }

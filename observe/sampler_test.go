@@ -58,7 +58,7 @@ func TestPanicIsAGap(t *testing.T) {
 	}
 }
 
-func TestSlowSourceStallsNobody(t *testing.T) {
+func TestSlowSourceStallsNoOther(t *testing.T) {
 	l := newLog()
 	src := &fake{name: "a", script: []act{{}, {takes: 2500 * time.Millisecond}, {}}}
 	if err := sample(t, 4500*time.Millisecond, l, src, &fake{name: "b"}); err != nil {
@@ -91,7 +91,7 @@ func TestHangingSourceIsCancelledAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestDeafSourceIsLeftBehind(t *testing.T) {
+func TestDeafSourceIsAbandoned(t *testing.T) {
 	l, src := newLog(), &fake{name: "a", script: []act{{}, {takes: time.Minute, deaf: true}}}
 	var err error
 	synctest.Test(t, func(t *testing.T) {

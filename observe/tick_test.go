@@ -78,6 +78,63 @@ func TestWallClockSteps(t *testing.T) {
 		4s event clock: the wall clock was set forward by 5,403 s`)
 }
 
+// A process that does not run between the two clocks sees no step.
+func TestWallClockIsReadAgain(t *testing.T) {
+	l := newLog()
+	slow := 0
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		s := New(Options{Start: start, Sink: l})
+		s.wall.now = func() time.Time {
+			now := time.Now()
+			switch at := now.Sub(start); {
+			case at >= 2*time.Second && slow == 0: // once
+				slow++
+				<-time.After(150 * time.Millisecond)
+				return time.Now()
+			case at >= 3*time.Second && slow <= readTries: // each time that it is tried
+				slow++
+				<-time.After(150 * time.Millisecond)
+				return time.Now().Add(time.Hour)
+			case at >= 3*time.Second:
+				return now.Add(time.Hour)
+			}
+			return now
+		}
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	wantLines(t, l, `4s event clock: the wall clock was set forward by 3,600 s`)
+	if slow != 1+readTries {
+		t.Errorf("it was read slowly %d times", slow)
+	}
+}
+
+// A step just before the end, when no source is asked any more, is an event, too.
+func TestWallClockStepsAtTheEnd(t *testing.T) {
+	l := newLog()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2050*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		s := New(Options{Start: start, Sink: l})
+		s.wall.now = func() time.Time {
+			now := time.Now()
+			if now.Sub(start) > 2*time.Second {
+				now = now.Add(time.Hour)
+			}
+			return now
+		}
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	wantLines(t, l, `2.05s event clock: the wall clock was set forward by 3,600 s`)
+}
+
 func TestMissedTicks(t *testing.T) {
 	l := newLog()
 	s := New(Options{Start: time.Now(), Sources: []Source{&fake{name: "a"}}, Sink: l})

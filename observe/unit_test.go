@@ -135,14 +135,14 @@ func (*costSink) Event(kasoku.Event) error { return nil }
 
 // TestMissingWhileItLasts: what a gap is so far is known before it ends.
 func TestMissingWhileItLasts(t *testing.T) {
-	var told []kasoku.Gap
-	s := &Sampler{o: Options{Host: "h", Sink: &missingSink{told: &told}}}
+	var gaps []kasoku.Gap
+	s := &Sampler{o: Options{Host: "h", Sink: &missingSink{gaps: &gaps}}}
 	w := &worker{source: namedSource("db")}
 	for _, at := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} {
 		s.handleOne(&item{w: w, due: at, at: at, reason: "refused"})
 	}
-	if len(told) != 3 || told[2] != (kasoku.Gap{Host: "h", Source: "db", Reason: "refused", Interval: kasoku.Interval{From: time.Second, To: 3 * time.Second}}) {
-		t.Errorf("told %+v", told)
+	if len(gaps) != 3 || gaps[2] != (kasoku.Gap{Host: "h", Source: "db", Reason: "refused", Interval: kasoku.Interval{From: time.Second, To: 3 * time.Second}}) {
+		t.Errorf("reported %+v", gaps)
 	}
 }
 
@@ -153,7 +153,7 @@ func (namedSource) Collect(context.Context, *kasoku.Frame) error { return nil }
 
 type missingSink struct {
 	costSink
-	told *[]kasoku.Gap
+	gaps *[]kasoku.Gap
 }
 
-func (s *missingSink) Missing(g kasoku.Gap) { *s.told = append(*s.told, g) }
+func (s *missingSink) Missing(g kasoku.Gap) { *s.gaps = append(*s.gaps, g) }

@@ -12,13 +12,15 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // A Target is what an autopilot drives.
 type Target interface {
-	// Run makes one measured, diagnosed run.
-	Run(ctx context.Context, label string) (*kasoku.Recording, error)
+	// Run makes one measured, diagnosed run. The base is the id of the run that its
+	// changes are tried upon; empty for the first.
+	Run(ctx context.Context, label, base string) (*kasoku.Recording, error)
 	// Apply makes changes so that they last over what a run begins with. After an
 	// error nothing of them is left.
 	Apply(ctx context.Context, edits []kasoku.Edit) error
@@ -30,12 +32,13 @@ type Target interface {
 // the same thing commonly differ by some percent.
 const DefaultMinGain = compare.LeastChange
 
-// Pilot says how an autopilot works.
+// Pilot defines how an autopilot works.
 type Pilot struct {
 	For     time.Duration // no run is begun that would end later, but for the first and the confirmation of a change
 	MinGain float64       // 0: DefaultMinGain
 	Kinds   []string      // of edits; none: all
 	Risks   []kasoku.Risk // that are taken; none: RiskNone alone
+	Answers Answers       // that no change may alter, asked for right before and after it; nil: none
 	Now     func() time.Time
 	OnStep  func(n int, f *kasoku.Finding, edits []kasoku.Edit) // before a change is made
 	OnRun   func(rec *kasoku.Recording, outcome string)         // after a run, with what came of it
@@ -92,15 +95,13 @@ type pilot struct {
 	worse   map[string]int      // changes that were tried and not kept, ever
 }
 
-// Autopilot repeats: the best finding of the last run that takes no programmer, its
-// change, a run with it; and keeps the change when the score says so. A change that
-// does not gain as much as runs differ is measured once more, unless it lost a tenth
-// or more. What was without effect may be tried once more after another change was kept: a bottleneck
-// hides those after it.
+// Autopilot repeats: the best finding of the last run that takes no programmer, its change, a
+// run with it; and keeps the change when the score gains at least MinGain. A change that gains
+// less is measured once more, unless it lost more than a tenth. What was without effect may be
+// tried once more after another change was kept, because one bottleneck hides the next.
 //
-// A change with which no run can be made is taken back. With an error, or when the
-// context ends, the story until then is returned; a change that was not decided on is
-// taken back.
+// A change with which no run can be made is taken back. With an error, or when the context
+// ends, the story until then is returned; a change that was not decided on is taken back.
 func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 	if o.MinGain == 0 {
 		o.MinGain = DefaultMinGain
@@ -152,7 +153,11 @@ func (p *pilot) fly(ctx context.Context) error {
 // run makes a run and notes how long it took.
 func (p *pilot) run(ctx context.Context, label, outcome string) (*kasoku.Recording, error) {
 	began := p.Now()
-	rec, err := p.target.Run(ctx, label)
+	base := ""
+	if len(p.now) > 0 {
+		base = p.now[0].Run.ID
+	}
+	rec, err := p.target.Run(ctx, label, base)
 	if rec != nil {
 		p.story.Runs++
 		p.longest = max(p.longest, p.Now().Sub(began))
@@ -217,6 +222,12 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 	}
 	k := keyOf(s.Edits)
 	p.spent[k] = true
+	if p.Answers != nil {
+		if err := contain.Do(pilotPart, func() error { return p.Answers.Keep(ctx) }); err != nil {
+			s.Outcome, s.Why = Refused, err.Error()
+			return err
+		}
+	}
 	err = contain.Do(pilotPart, func() error { return p.target.Apply(ctx, s.Edits) })
 	if bug := new(contain.Bug); errors.As(err, &bug) {
 		s.Outcome, s.Why = TakenBack, err.Error()
@@ -226,6 +237,18 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 		s.Outcome, s.Why = Refused, err.Error()
 		p.worse[k] = mostTries
 		return ctx.Err()
+	}
+	if p.Answers != nil {
+		var differs []string
+		err := contain.Do(pilotPart, func() (err error) { differs, err = p.Answers.Differences(ctx); return err })
+		if err != nil || len(differs) > 0 {
+			s.Outcome, s.Why = TakenBack, "answers differ: "+strings.Join(differs, "; ")
+			if err != nil {
+				s.Why = "the answers could not be compared: " + err.Error()
+			}
+			p.worse[k] = mostTries
+			return errors.Join(err, ctx.Err(), p.undo(ctx))
+		}
 	}
 	label := fmt.Sprintf("%d-%s", s.Number, strings.ToLower(s.Finding.ID))
 	for {
@@ -308,10 +331,5 @@ func medianScore(runs []*kasoku.Recording) float64 {
 		}
 		all = append(all, v)
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	n := len(all)
-	return (all[(n-1)/2] + all[n/2]) / 2
+	return median.Of(all)
 }

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ type toy struct {
 	log     []string
 }
 
-func (y *toy) Run(_ context.Context, label string) (*kasoku.Recording, error) {
+func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, error) {
 	y.clock = y.clock.Add(time.Minute)
 	v := 1000.0
 	for _, h := range y.have {
@@ -29,7 +30,7 @@ func (y *toy) Run(_ context.Context, label string) (*kasoku.Recording, error) {
 	if v == 0 {
 		sc.Outcome = kasoku.Failed
 	}
-	rec := &kasoku.Recording{Run: kasoku.Run{Label: label, Score: sc}, Diagnosis: &kasoku.Diagnosis{}}
+	rec := &kasoku.Recording{Run: kasoku.Run{ID: label, Label: label, Base: base, Score: sc}, Diagnosis: &kasoku.Diagnosis{}}
 	for _, name := range []string{"good", "idle", "bad", "fatal", "odd", "risky"} {
 		if _, ok := y.factors[name]; !ok || contains(y.have, name) {
 			continue
@@ -84,6 +85,20 @@ func TestAutopilot(t *testing.T) {
 			t.Errorf("%s: %s, want %s", id, outcomes[id], want)
 		}
 	}
+	good := "" // the run that kept the change
+	for _, s := range story.Steps {
+		for _, r := range s.Runs {
+			if want := cmp.Or(good, story.Start.Run.ID); r.Run.Base != want {
+				t.Errorf("%s is a try upon %q, want %q", r.Run.ID, r.Run.Base, want)
+			}
+		}
+		if s.Outcome == Kept {
+			good = s.Runs[0].Run.ID
+		}
+	}
+	if story.Start.Run.ID == "" || story.Start.Run.Base != "" || good == "" {
+		t.Errorf("start %+v, kept %q", story.Start.Run, good)
+	}
 	if outcomes["RISKY"] != "" || len(story.Edits()) != 1 || !strings.Contains(story.Stopped, "no finding is left") {
 		t.Errorf("outcomes %v, edits %v, stopped %q", outcomes, story.Edits(), story.Stopped)
 	}
@@ -105,5 +120,32 @@ func TestAutopilotStopped(t *testing.T) {
 	_, err := Autopilot(ctx, y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }, OnStep: func(int, *kasoku.Finding, []kasoku.Edit) { cancel() }})
 	if !errors.Is(err, context.Canceled) || len(y.have) != 0 {
 		t.Errorf("%v: has %v", err, y.have)
+	}
+}
+
+// asked are answers of which one change makes others.
+type asked struct {
+	y    *toy
+	kept int
+}
+
+func (a *asked) Keep(context.Context) error { a.kept++; return nil }
+func (a *asked) Differences(context.Context) ([]string, error) {
+	if a.y.have[len(a.y.have)-1] == "good" {
+		return []string{"GET /list now comes in another order (3 of 9)"}, nil
+	}
+	return nil, nil
+}
+
+// TestAutopilotAnswers: a change that alters answers is taken back, whatever it gains.
+func TestAutopilotAnswers(t *testing.T) {
+	y := &toy{factors: map[string]float64{"good": 1.5, "odd": 1.2}}
+	held := &asked{y: y}
+	story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Answers: held, Now: func() time.Time { return y.clock }})
+	if err != nil || fmt.Sprint(y.have) != "[odd]" || len(story.Steps) != 2 || held.kept != 2 {
+		t.Fatalf("%v: has %v, %+v", err, y.have, story.Steps)
+	}
+	if s := story.Steps[0]; s.Outcome != TakenBack || len(s.Runs) != 0 || s.Why != "answers differ: GET /list now comes in another order (3 of 9)" {
+		t.Errorf("%+v", s)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -25,7 +26,7 @@ const (
 	DefaultLimit  = 10 * time.Second
 )
 
-// Options say what is tried, and where.
+// Options configure what is tried, and where.
 type Options struct {
 	DSN     string // of a database that may be changed
 	Finding *kasoku.Finding
@@ -35,8 +36,17 @@ type Options struct {
 	Repeat  int            // how often each statement is run; 0: DefaultRepeat
 	Top     int            // classes of statements; 0: DefaultTop
 	Limit   time.Duration  // of one statement; 0: DefaultLimit
+	Answers Answers        // that the change must not alter; nil: they are not asked for
 
 	Progress func(what string, done, all int)
+}
+
+// Answers are those of a service that a change must not alter.
+type Answers interface {
+	// Keep asks for them before the change.
+	Keep(ctx context.Context) error
+	// Differences asks again, and says in a line each what is answered otherwise.
+	Differences(ctx context.Context) ([]string, error)
 }
 
 // A Trial is what a change did.
@@ -48,6 +58,8 @@ type Trial struct {
 	Gain    float64       // part of the time of these statements that is gone, by their calls; below 0: more
 	Known   bool          // Gain is
 	Kept    bool
+	Asked   bool     // the answers were compared
+	Differs []string // what was answered otherwise with the change, which is then taken back
 }
 
 // A Sample is a statement before and after.
@@ -68,8 +80,9 @@ type trier struct {
 	schema string
 }
 
-// Try makes the change of a finding, measures its statements before and after, and
-// takes it back unless it is to be kept. A finding without such a change is ErrNoEdit.
+// Try makes the change of a finding, measures its statements before and after, and takes it
+// back unless it is to be kept. It fails with [ErrNoEdit] for a finding without a change that
+// it can make, or whose gain only a whole run shows.
 func Try(ctx context.Context, o Options) (res *Trial, err error) {
 	o.Repeat, o.Top, o.Limit = cmp.Or(o.Repeat, DefaultRepeat), cmp.Or(o.Top, DefaultTop), cmp.Or(o.Limit, DefaultLimit)
 	o.Guard.DSN = o.DSN
@@ -78,7 +91,7 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 		return nil, fmt.Errorf("%s: %w", o.Finding.ID, ErrNoEdit)
 	}
 	if slices.ContainsFunc(edits, func(e kasoku.Edit) bool { return strings.Contains(e.Do, " query_cache") }) {
-		return nil, fmt.Errorf("%s: what a cache of answers gains only a whole run tells: %w", o.Finding.ID, ErrNoEdit)
+		return nil, fmt.Errorf("%s: what a cache of answers gains only a whole run shows: %w", o.Finding.ID, ErrNoEdit)
 	}
 	t := &trier{o: o, schema: mysqlflags.Database(o.DSN)}
 	if t.db, err = mysqlflags.OpenBounded(o.DSN); err != nil {
@@ -103,6 +116,12 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err e
 	if err := t.part("before", func() error { return t.measure(ctx, res.Samples, false) }); err != nil {
 		return nil, err
 	}
+	if t.o.Answers != nil {
+		t.progress("answers", 0, 1)
+		if err := t.part("answers before", func() error { return t.o.Answers.Keep(ctx) }); err != nil {
+			return nil, err
+		}
+	}
 	began := time.Now()
 	t.progress("change", 0, 1)
 	if err := t.part("change", func() error { return t.hold.Apply(ctx, &planner{t.reader, t.schema, edits}) }); err != nil {
@@ -110,7 +129,12 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err e
 	}
 	res.Took, res.Changes = time.Since(began), t.hold.Changes()
 	err = t.part("after", func() error { return t.measure(ctx, res.Samples, true) })
-	if err == nil && t.o.Keep {
+	if err == nil && t.o.Answers != nil {
+		t.progress("answers", 0, 1)
+		err = t.part("answers after", func() (err error) { res.Differs, err = t.o.Answers.Differences(ctx); return err })
+		res.Asked = err == nil
+	}
+	if err == nil && t.o.Keep && len(res.Differs) == 0 {
 		res.Kept = true
 		err = t.keep(ctx)
 	} else {
@@ -252,8 +276,7 @@ func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.
 		}
 		all = append(all, d)
 	}
-	slices.Sort(all)
-	return all[len(all)/2], nil
+	return median.High(all), nil
 }
 
 func timeOnce(ctx context.Context, conn *sql.Conn, statement string, limit time.Duration) (took time.Duration, err error) {

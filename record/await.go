@@ -118,8 +118,10 @@ func (s *session) begin(r trigger.Seen, marks []marked) {
 	text := fmt.Sprintf("%s in %s", s.o.On, r.Path)
 	if late := cut - at; late > 0 {
 		s.warn(kasoku.Warning{Code: "late-begin",
-			Text: fmt.Sprintf("the run began %s after %s: what came in between is not in it", late.Round(10*time.Millisecond), s.o.On),
-			Hint: fmt.Sprintf("kasoku was not watching yet, or the request took longer than the %s that are kept; start it earlier, or leave more time between two benchmarks", unit.Exact(trigger.Longest))})
+			Text: fmt.Sprintf("the run began %s after %s: what came in between is "+
+				"not in it", late.Round(10*time.Millisecond), s.o.On),
+			Hint: fmt.Sprintf("kasoku was not watching yet, or the request took longer than the %s that are kept; start "+
+				"it earlier, or leave more time between two benchmarks", unit.Exact(trigger.Longest))})
 		text += ", before the run began"
 	}
 	s.trigger = &kasoku.Event{At: max(at-cut, 0), Host: s.host(), Kind: "trigger", Text: text}

@@ -12,10 +12,11 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/freespace"
+	"github.com/kasoku/kasoku/store"
 )
 
-// MinFree is what is to stay free of a disk while the slow log is on, unless
-// something else is said: the smaller of both.
+// MinFree returns the room that a disk keeps free while the slow log is on, unless the
+// configuration says otherwise: the smaller of a share of the disk and a number of bytes.
 func MinFree() unit.Least { return unit.Least{Ratio: 0.05, Bytes: 1e9} }
 
 // brakeWithin bounds the way back of the slow log in mid-run; the next tick tries
@@ -39,7 +40,7 @@ func (c *changes) brakeDirs() []string {
 	return dirs
 }
 
-// roomForSlowLog says why the slow log is not to be switched on at all; empty when
+// roomForSlowLog describes why the slow log is not to be switched on at all; empty when
 // it may.
 func (c *changes) roomForSlowLog(ctx context.Context) []kasoku.Warning {
 	if _, err := c.db.slow.Plan(ctx); err != nil {
@@ -60,9 +61,10 @@ func (o *Options) minFree() unit.Least {
 	return *o.MinFree
 }
 
-// leftOf says that there is too little room.
+// leftOf reports that there is too little room.
 func leftOf(r freespace.Room) string {
-	return fmt.Sprintf("the disk of %s has %s free, and %s are to stay free", r.Dir, unit.Bytes(r.Free), unit.Bytes(r.Least))
+	return fmt.Sprintf("the disk of %s has %s free, and %s are to "+
+		"stay free", r.Dir, unit.Bytes(r.Free), unit.Bytes(r.Least))
 }
 
 const brakeHint = "make room, or say what is to stay free: `--min-free 500MB`, or min_free in [mysql] of kasoku.toml"
@@ -87,7 +89,7 @@ func (c *changes) pullBrake(ctx context.Context, r freespace.Room) (string, erro
 	c.db.braked.Store(&braking{at: time.Now(), why: why})
 	if !c.waits() { // there is a file
 		// For that of a run that is killed later; at the end it is stored again.
-		_ = c.store.SaveChanges(c.db.changes())
+		_ = store.Save(c.store, c.db.changes())
 	}
 	return "the slow log was put back: " + why, nil
 }
@@ -98,9 +100,10 @@ type braking struct {
 	why string
 }
 
-// warning says which part of the run has no statements.
+// warning describes which part of the run has no statements.
 func (b *braking) warning(start time.Time) kasoku.Warning {
 	return kasoku.Warning{Code: "slow-log-braked",
-		Text: fmt.Sprintf("the slow log was put back %s after the beginning: %s. Statements of later are missing, but those of sessions that keep the setting they began with", unit.Duration(max(b.at.Sub(start), 0)), b.why),
+		Text: fmt.Sprintf("the slow log was put back %s after the beginning: %s. Statements of later are missing, but "+
+			"those of sessions that keep the setting they began with", unit.Duration(max(b.at.Sub(start), 0)), b.why),
 		Hint: brakeHint}
 }

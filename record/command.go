@@ -33,8 +33,8 @@ func (s *session) runCommand(ctx context.Context) error {
 		return err
 	}
 	out := newOutput()
-	s.changes.tellGuard(func(g *guard.Process) error { return g.Starting(handed) })
-	defer s.changes.tellGuard((*guard.Process).Ended)
+	s.changes.notifyGuard(func(g *guard.Process) error { return g.Starting(handed) })
+	defer s.changes.notifyGuard((*guard.Process).Ended)
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
 		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
@@ -44,7 +44,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
 		return err
 	}
-	s.changes.tellGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
+	s.changes.notifyGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
 	s.service.addLoad(p.Pid())
 	s.opened()
 	s.profiles.begin(time.Since(s.start), 0)
@@ -64,7 +64,7 @@ func (s *session) runCommand(ctx context.Context) error {
 			ended = true
 		case <-tick.C:
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began)})
-			s.loads.takeHandover(reports)
+			s.takeHandover(reports)
 		}
 	}
 	res, err := p.Wait()
@@ -74,7 +74,7 @@ func (s *session) runCommand(ctx context.Context) error {
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
 		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
-	s.loads.takeHandover(reports)
+	s.takeHandover(reports)
 	s.loads.takeScore(out, res.Success())
 	if s.loads.summary != nil {
 		s.loads.settle(ctx, s.o.Interval)
@@ -89,11 +89,11 @@ func (s *session) runCommand(ctx context.Context) error {
 	return err
 }
 
-// tellGuard notifies the guard process of the command, which is to end with the
+// notifyGuard notifies the guard process of the command, which is to end with the
 // recorder. A guard that has gone shows at the end.
-func (c *changes) tellGuard(tell func(*guard.Process) error) {
+func (c *changes) notifyGuard(announce func(*guard.Process) error) {
 	if c.guard != nil {
-		_ = tell(c.guard)
+		_ = announce(c.guard)
 	}
 }
 
@@ -104,6 +104,15 @@ func startCode(err error) int {
 		return start.ExitCode()
 	}
 	return command.Result{ExitCode: -1}.ExitCode
+}
+
+// takeHandover takes what the loads below the command reported since the last time, and where
+// their requests go.
+func (s *session) takeHandover(from *handover.Loads) {
+	s.loads.takeHandover(from)
+	for _, one := range from.All() {
+		s.service.addPlaces(one.Places)
+	}
 }
 
 // takeHandover takes what the loads below the command reported since the last time.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/store"
 )
 
 // schemaWithin bounds the reading of the definitions at the end.
@@ -19,12 +21,15 @@ type configuration struct {
 	*recorder
 	settings []kasoku.Setting // as stored last
 	taken    capture.Taken
+	members  kasoku.Service    // as known now
+	foreign  map[string]string // logs that others write, by who does
+	subjects subjects
 }
 
 // save stores the configuration in force, what take took among it; it
 // replaces what was stored.
 func (c *configuration) save(ctx context.Context) error {
-	settings := safe.Settings(c.o.Settings)
+	settings := mask.Settings(c.o.Settings)
 	if c.db != nil {
 		vars, err := c.db.settings(ctx, c.host())
 		if err != nil {
@@ -34,12 +39,12 @@ func (c *configuration) save(ctx context.Context) error {
 	}
 	settings = append(settings, c.taken.Settings...)
 	c.settings = append(settings, c.clockSettings(ctx)...)
-	return errors.Join(c.store.SaveSettings(c.settings), c.saveTexts())
+	return errors.Join(store.Save(c.store, c.settings), c.saveTexts())
 }
 
 // saveTexts stores the texts of the configuration; it replaces what was stored.
 func (c *configuration) saveTexts() error {
-	return c.store.SaveConfigs(slices.Concat(c.o.Configs, c.taken.Configs))
+	return store.Save(c.store, slices.Concat(c.o.Configs, c.taken.Configs))
 }
 
 // takeAftermath takes again what a run may have changed of the configuration: the
@@ -58,7 +63,7 @@ func (c *configuration) takeAftermath(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemaWithin)
 	defer cancel()
-	tables, _, err := c.db.reader.Definitions(ctx, capture.MostTables)
+	tables, _, err := mysql.NewSchema(c.db.reader).Definitions(ctx, capture.MostTables)
 	if err != nil {
 		return // the database is gone; what reads it says so
 	}

@@ -23,17 +23,15 @@ import (
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/logs/score"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/observe/graphite"
-	"github.com/kasoku/kasoku/observe/redis"
-	"github.com/kasoku/kasoku/observe/varnish"
 )
 
-// ErrNoLoad says that a kasoku.toml does not say what a run does.
+// ErrNoLoad means that a kasoku.toml names neither a load nor a command, so that there is
+// nothing to run.
 var ErrNoLoad = errors.New("it does not say what a run does")
 
-// Configured fills in what a kasoku.toml says of a run. Path, the run's label and
-// note, the streams of the command, rules, guard and progress stay as they are.
-// Without a load the error is [ErrNoLoad].
+// Configured returns o with everything filled in that a kasoku.toml defines for a run. It
+// leaves Path, the run's label and note, the streams of the command, rules, guard and
+// progress unchanged. Without a load the error is [ErrNoLoad].
 func Configured(c *config.Config, o Options) (Options, error) {
 	o, err := ConfiguredWatch(c, o)
 	if err != nil {
@@ -46,8 +44,8 @@ func Configured(c *config.Config, o Options) (Options, error) {
 	return o, nil
 }
 
-// ConfiguredWatch fills in what a kasoku.toml says of what is watched and kept, not
-// how the load is made.
+// ConfiguredWatch is [Configured] without the load: it fills in only what is watched and
+// kept.
 func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.Interval = c.Interval
 	if o.Run.Project == "" {
@@ -59,12 +57,17 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: name, Value: c.Settings[name]})
 	}
+	o.Settings = append(o.Settings, c.Contract.Settings()...)
+	o.Service = NamedBy(c.Service)
 	o.configureServers(c)
-	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error}
+	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error, Quiet: c.Logs.Quiet}
 	o.PIDs = append(slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)...)
 	o.Expvar, o.Pprof = c.Watch.Expvar, c.Watch.Pprof
 	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
 	o.Capture = capture.FromConfig(capture.Wanted(c.Capture), c.Dir)
+	if !c.MySQL.Set() {
+		c.MySQL.DSN = c.Service.MySQL
+	}
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
@@ -77,30 +80,20 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 // configureServers takes what a kasoku.toml says of the servers beside the
 // application and its database.
 func (o *Options) configureServers(c *config.Config) {
-	o.NginxStatus = c.Nginx.Status
 	for _, s := range c.Servers {
 		if s.IsSet() {
 			o.Servers = append(o.Servers, s.Table)
 		}
 	}
-	if c.Varnish.Set() {
-		o.Varnish = &varnish.Options{Program: c.Varnish.Stat, Name: c.Varnish.Name}
-	}
-	if r := c.Redis; r.Address != "" {
-		o.Redis = &redis.Options{Commands: r.Commands, Server: redis.Server{
-			Address: r.Address, User: r.User, CACert: r.CACert, Cert: r.Cert, Key: r.Key, SNI: r.SNI,
-		}}
-		if r.PasswordEnv != "" {
-			o.Redis.Password = os.Getenv(r.PasswordEnv) // without it the server refuses, and the gap says so
-		}
-	}
-	if g := c.Graphite; g.Set() {
-		o.Graphite = &graphite.Options{Query: g.Query, Storage: g.Storage, Render: g.Render, Agents: g.Agents}
-	}
 }
 
-// DSN returns the address of the database of a kasoku.toml, empty without one, and what
-// of its option file was left out.
+// NamedBy returns the service that the table [service] of a kasoku.toml names.
+func NamedBy(s config.Service) Named {
+	return Named{URL: s.URL, Port: s.Port, DSN: s.MySQL, Unit: s.Unit, PID: s.PID}
+}
+
+// DSN returns the data source name of the database in a kasoku.toml, empty without one.
+// The notes name the entries of its option file that were left out.
 func DSN(m config.MySQL) (dsn string, notes []string, err error) {
 	if m.DefaultsFile != "" {
 		return mysqlflags.ReadDSN(m.DefaultsFile)
@@ -116,7 +109,8 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	o.SlowLog, o.Digests = m.SlowLog == nil || *m.SlowLog, m.Digests
 	o.SlowLogAnyway = m.SlowLog != nil && *m.SlowLog
 	o.NoPlans, o.KeepStatements = m.Plans != nil && !*m.Plans, m.KeepStatements
-	o.Join, o.RecycleConnections = m.Join, m.RecycleConnections
+	o.CheckIndexes = m.CheckIndexes
+	o.Join, o.RecycleConnections, o.Reconnects = m.Join, m.RecycleConnections, m.Reconnects
 	o.Sample = m.Sample
 	if m.MinFree != "" {
 		least, err := unit.ParseLeast(m.MinFree)
@@ -128,7 +122,7 @@ func (o *Options) configureDatabase(m config.MySQL) (err error) {
 	return nil
 }
 
-// configureLoad says how the load is made.
+// configureLoad sets how the load is made.
 func (o *Options) configureLoad(l *config.LoadTable, dir string) (err error) {
 	switch l.Kind() {
 	case config.Command:
@@ -188,8 +182,8 @@ func (o *Options) configureTargets(l *config.LoadTable) error {
 		o.Run.Load += fmt.Sprintf(" and %d more", len(names)-1)
 	}
 	o.Run.Load += ", open loop"
-	if told := spacing.Told(); told != "" {
-		o.Run.Load += ", " + told
+	if described := spacing.Describe(); described != "" {
+		o.Run.Load += ", " + described
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/logs/phases"
+	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/redis"
 )
 
@@ -52,11 +53,14 @@ func TestConfigured(t *testing.T) {
 	}
 	t.Setenv("KASOKU_TEST_PASSWORD", "s3cret")
 	f("load.for = '90s'\n[redis]\naddress = 'rediss://cache'\ncacert = 'ca.crt'\ncert = 'c.crt'\nkey = 'c.key'\nsni = 'n'", func(o Options, dir string) bool {
-		return o.Redis.Server == redis.Server{Address: "rediss://cache", CACert: filepath.Join(dir, "ca.crt"), Cert: filepath.Join(dir, "c.crt"), Key: filepath.Join(dir, "c.key"), SNI: "n"}
+		return len(o.Servers) == 1 && *o.Servers[0].(*redis.Table) == redis.Table{
+			At: "rediss://cache", CACert: filepath.Join(dir, "ca.crt"), Cert: filepath.Join(dir, "c.crt"), Key: filepath.Join(dir, "c.key"), SNI: "n",
+		}
 	})
 	f("load.for = '90s'\n[redis]\naddress = '127.0.0.1:6379'\npassword_env = 'KASOKU_TEST_PASSWORD'\ncommands = true\n[graphite]\nquery = '127.0.0.1:7002'\nstorage = 'whisper'\nagents = ['agents.a-a']", func(o Options, dir string) bool {
-		return *o.Redis == (redis.Options{Server: redis.Server{Address: "127.0.0.1:6379", Password: "s3cret"}, Commands: true}) && o.Graphite.Query == "127.0.0.1:7002" &&
-			o.Graphite.Storage == filepath.Join(dir, "whisper") && slices.Equal(o.Graphite.Agents, []string{"agents.a-a"})
+		cache, carbon := o.Servers[0].(*redis.Table), o.Servers[1].(*graphite.Table)
+		return len(o.Servers) == 2 && *cache == redis.Table{At: "127.0.0.1:6379", PasswordEnv: "KASOKU_TEST_PASSWORD", Commands: true} &&
+			carbon.Query == "127.0.0.1:7002" && carbon.Storage == filepath.Join(dir, "whisper") && slices.Equal(carbon.Agents, []string{"agents.a-a"})
 	})
 	f("load.for = '90s'", func(o Options, dir string) bool {
 		return o.For == 90*time.Second && o.Run.Load == "for 1 min 30 s" && o.Interval == time.Second && o.Run.Project == filepath.Base(dir) && o.Capture != nil
@@ -86,9 +90,9 @@ func TestConfigured(t *testing.T) {
 		return o.Load.Spacing == load.Burst(10) && o.Load.Seed == 0 && o.Load.Targets[0].Fill == nil && strings.HasSuffix(o.Run.Load, ", open loop, bursts of 10")
 	})
 	f("[load]\ntargets = 'GET http://127.0.0.1:1/{{uuid}}'\nsteps = [5]", func(o Options, _ string) bool { return o.Load.Seed != 0 })
-	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'", func(o Options, dir string) bool {
+	f("[load]\non = 'POST /initialize'\nuntil_idle = '5s'\n[logs]\naccess = ['a.log', 'b.log']\napp = 'c.log'\nerror = 'd.log'\nquiet = true", func(o Options, dir string) bool {
 		return o.On == phases.Initialize && o.UntilIdle == 5*time.Second && o.Run.Load == "on POST /initialize, until idle for 5 s" &&
-			len(o.accessLogs()) == 2 && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
+			len(o.accessLogs()) == 2 && o.MoreLogs.Quiet && slices.Equal(o.appLogs(), []string{filepath.Join(dir, "c.log")}) && slices.Equal(o.MoreLogs.Error, []string{filepath.Join(dir, "d.log")})
 	})
 	f("load.for = '1s'\n[mysql]\ndsn = 'app@tcp(127.0.0.1:1)/shop'\ncount_rows = ['users']", func(o Options, _ string) bool {
 		return o.SlowLog && !o.Digests && slices.Equal(o.CountRows, []string{"users"})
@@ -165,7 +169,7 @@ func TestWatched(t *testing.T) {
 	f([]string{"averylongprogramname"}, nil, 11)
 	f(nil, []string{"app"}, 10, 12)
 	f(nil, []string{"app.service", "other.service"}, 10, 12, 13)
-	f([]string{"nobody", ""}, []string{"none"})
+	f([]string{"missing", ""}, []string{"none"})
 	if got := watched(filepath.Join(proc, "gone"), []string{"sh"}, nil); got != nil {
 		t.Errorf("without procfs: %v", got)
 	}

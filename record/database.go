@@ -35,11 +35,12 @@ type database struct {
 	reader     *mysqlread.Reader // for settings, rows, slow log
 	hold       *guard.Hold       // what the run changes
 	slow       *mysqlread.SlowLog
-	open       int  // sessions that were open when the slow log was switched on
-	table      bool // the slow log goes to its table, too
-	emptyTable bool // which had no rows before
-	recycled   int  // idle sessions that were ended
-	slowOn     bool // the statements of the run are counted from then on
+	open       int   // sessions that were open when the slow log was switched on
+	table      bool  // the slow log goes to its table, too
+	emptyTable bool  // which had no rows before
+	recycled   int   // idle sessions that were ended
+	broken     error // the application does not answer since
+	slowOn     bool  // the statements of the run are counted from then on
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
@@ -125,7 +126,7 @@ func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku
 func (d *database) digestsOn(ctx context.Context) []kasoku.Warning {
 	err := d.hold.Apply(ctx, mysqlread.NewConsumers(d.reader))
 	if err == nil {
-		d.digests, err = d.reader.Digests(ctx)
+		d.digests, err = mysqlread.NewSummaries(d.reader).Digests(ctx)
 	}
 	if err != nil {
 		return []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
@@ -135,24 +136,28 @@ func (d *database) digestsOn(ctx context.Context) []kasoku.Warning {
 
 // queries returns what the statements did since digestsOn, by digest.
 func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warning) {
-	now, err := d.reader.Digests(ctx)
+	now, err := mysqlread.NewSummaries(d.reader).Digests(ctx)
 	if err != nil {
 		return nil, []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
 	}
 	added, restarted := now.Since(d.digests)
-	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none has a sample"}
+	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none " +
+		"has a sample"}
 	if d.reader.Flavor() == mysqlread.MariaDB {
 		said.Text += " or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
 		said.Hint = "the slow log has them: record with --slowlog, on the server's own host"
 	}
 	warnings := []kasoku.Warning{said}
 	if restarted {
-		warnings = append(warnings, kasoku.Warning{Code: "digests-restarted", Text: "the statement digests began anew during the run: what was counted before is missing",
+		warnings = append(warnings, kasoku.Warning{Code: "digests-restarted", Text: "the statement digests began anew " +
+			"during the run: what was counted before is missing",
 			Hint: "was the server restarted, or events_statements_summary_by_digest emptied?"})
 	}
 	if added.Lost > 0 {
-		warnings = append(warnings, kasoku.Warning{Code: "digests-full", Text: fmt.Sprintf("%s statements are in no class: the server keeps no more digests", unit.Count(added.Lost)),
-			Hint: "raise performance_schema_digests_size in the server's option file, or empty events_statements_summary_by_digest"})
+		warnings = append(warnings, kasoku.Warning{Code: "digests-full", Text: fmt.Sprintf("%s statements are in no "+
+			"class: the server keeps no more digests", unit.Count(added.Lost)),
+			Hint: "raise performance_schema_digests_size in the server's option file, or empty " +
+				"events_statements_summary_by_digest"})
 	}
 	return digest.Queries(added), warnings
 }
@@ -169,7 +174,7 @@ func (d *database) questions(ctx context.Context) float64 {
 }
 
 // release puts back what was changed on the server, unless another run needs it,
-// and has kept what became of it. The sampler must have ended.
+// and stores what became of it. The sampler must have ended.
 func (c *changes) release(ctx context.Context) []kasoku.Warning {
 	d := c.db
 	warnings := d.haltRelaxing()
@@ -188,7 +193,7 @@ func (c *changes) release(ctx context.Context) []kasoku.Warning {
 			Hint: "`kasoku restore` clears the journal once there is room; nothing is to be put back"})
 		err = nil
 	case err == nil && c.o.RecycleConnections && d.hold.Heirs().Burden():
-		warnings = append(warnings, d.endHeirs(ctx)...)
+		warnings = append(warnings, d.endHeirs(ctx, &c.o)...)
 	}
 	return append(warnings, d.leftWarnings(ctx, err, c.guardian())...)
 }
@@ -198,7 +203,7 @@ func (d *database) changes() []kasoku.Change {
 	return append(changesOf(d.reader.Flavor(), d.hold.Changes()), d.recycledChange()...)
 }
 
-// byHand says how to put back what was not.
+// byHand describes how to put back what was not.
 func byHand(changes []mysqlread.Changed) string {
 	hint := "`kasoku restore` tries again"
 	var undo []string
@@ -225,9 +230,11 @@ func (d *database) logged(entries uint64) []kasoku.Warning {
 	}
 	return []kasoku.Warning{{
 		Code: "slow-log-partial",
-		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the settings they began with; %d were open",
+		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the "+
+			"settings they began with; %d were open",
 			unit.Count(entries), unit.Count(uint64(want)), d.open),
-		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, so that the pool opens new ones; or start the recording before the application",
+		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, " +
+			"so that the pool opens new ones; or start the recording before the application",
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/store"
 )
 
 // digests are the statements of a run by digest, for where no slow log is read.
@@ -35,5 +36,5 @@ func (d *digests) save() error {
 		d.queries[i].Host = d.host()
 	}
 	d.warn(d.about...)
-	return d.store.SaveQueries(d.queries)
+	return store.Save(d.store, d.queries)
 }

@@ -44,7 +44,8 @@ func doubled(logs []routes) []kasoku.Warning {
 			}
 			out = append(out, kasoku.Warning{
 				Code: "same-requests",
-				Text: fmt.Sprintf("%s and %s have %s and %s, alike for every route: if they are the same requests, each counts twice", b.path, a.path, unit.Count(b.total), unit.Counted(a.total, "request", "requests")),
+				Text: fmt.Sprintf("%s and %s have %s and %s, alike for every route: if they are the same requests, each "+
+					"counts twice", b.path, a.path, unit.Count(b.total), unit.Counted(a.total, "request", "requests")),
 				Hint: "name one of them only",
 			})
 			break

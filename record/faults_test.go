@@ -141,7 +141,7 @@ func TestLogRubbish(t *testing.T) {
 	}
 }
 
-// TestLogIsDirectory: what can never be read is told before the run.
+// TestLogIsDirectory: what can never be read is reported before the run.
 func TestLogIsDirectory(t *testing.T) {
 	o := quick(t)
 	o.AccessLog = t.TempDir()
@@ -209,13 +209,13 @@ func TestBadTargets(t *testing.T) {
 				tally.Add(&rec.Seconds[i])
 			}
 		}
-		var told uint64
+		var matched uint64
 		for message, n := range tally.Errors {
 			if slices.ContainsFunc(errors, func(want string) bool { return strings.Contains(message, want) }) {
-				told += n
+				matched += n
 			}
 		}
-		if tally.Asked != 20 || tally.Answered != 0 || told != 20 {
+		if tally.Asked != 20 || tally.Answered != 0 || matched != 20 {
 			t.Errorf("%s: %d asked, %d answered, errors %v, want 20 with one of %q", target, tally.Asked, tally.Answered, tally.Errors, errors)
 		}
 	}
@@ -308,7 +308,29 @@ func TestLogGone(t *testing.T) {
 		t.Errorf("warnings %+v", rec.Warnings)
 	}
 	if w := warned(rec, "empty-log"); w.Text != "" {
-		t.Errorf("a log that is gone is told as empty: %s", w.Text)
+		t.Errorf("a log that is gone is reported as empty: %s", w.Text)
+	}
+}
+
+// TestQuietLogs: of the logs of applications that gained no line, those that kasoku found
+// itself, such as the log of a daemon, are no warning; one that the user named is.
+func TestQuietLogs(t *testing.T) {
+	o := quick(t)
+	dir := t.TempDir()
+	o.AppLog = filepath.Join(dir, "named.log")
+	o.MoreLogs = Logs{App: []string{filepath.Join(dir, "fpm.log"), filepath.Join(dir, "app.out")}}
+	for _, path := range append(o.MoreLogs.App, o.AppLog) {
+		if err := add(path, "[23-Nov-2026 20:02:52] NOTICE: ready to handle connections\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, quiet := range []bool{false, true} {
+		o.Path, o.MoreLogs.Quiet = filepath.Join(t.TempDir(), "x.kasoku"), quiet
+		w := warned(mustRecord(t, o), "empty-log")
+		if !strings.Contains(w.Text, "named.log") || strings.Contains(w.Text, "fpm.log") == quiet ||
+			strings.Contains(w.Text, "app.out") == quiet {
+			t.Errorf("quiet %v: %+v", quiet, w)
+		}
 	}
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// Guard says how what a run changes on servers is put back when the recorder is
-// killed.
+// Guard configures how changes on servers are put back when the recorder is killed.
 type Guard struct {
 	// Dir holds the journals of what is changed on servers. Empty: what is
 	// changed is put back at the end of the run, but not when that never comes.
@@ -54,7 +53,7 @@ func (c *changes) startGuard(ctx context.Context) error {
 		return err
 	}
 	c.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: c.o.MySQL, Holder: guard.ThisProcess(path),
-		Place: c.place()})
+		Place: c.place(), Listener: c.listener()})
 	if err != nil {
 		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
 			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})
@@ -74,11 +73,19 @@ func (c *changes) place() guard.Place {
 	return c.db.hold.Place()
 }
 
+// listener is the server that is recorded, as this host sees it.
+func (c *changes) listener() guard.Listener {
+	if c.db == nil {
+		return guard.Listener{}
+	}
+	return c.db.hold.Listener()
+}
+
 // endWithin is how long the guard process may take to end.
 const endWithin = 5 * time.Second
 
-// endGuard takes leave of the guard process. What could not be put back is left
-// to it: it tries for longer.
+// endGuard ends the guard process. What could not be put back is left to it, as it
+// tries for longer: then it is not ended.
 func (c *changes) endGuard() {
 	if c.guard == nil {
 		return
@@ -89,16 +96,18 @@ func (c *changes) endGuard() {
 	restarts, err := c.guard.Restarts()
 	c.eventRestarts(restarts)
 	if n := len(restarts); n > 0 && err == nil {
-		c.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s and started again", countTimes(n)),
+		c.warn(kasoku.Warning{Code: "guard-restarted", Text: fmt.Sprintf("the guard process was ended by somebody %s "+
+			"and started again", countTimes(n)),
 			Hint: "it puts back what was changed should the recorder be killed: let it live; is the machine short of memory?"})
 	}
 	if err := c.guard.Done(ctx, orderly); err != nil && orderly {
-		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is to be done"})
+		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(), Hint: "the recorder itself put all back; nothing is " +
+			"to be done"})
 	}
 	c.guard = nil
 }
 
-// eventRestarts puts restarts of the guard process on the axis of time.
+// eventRestarts stores restarts of the guard process as events.
 func (c *changes) eventRestarts(at []time.Time) {
 	for _, t := range at {
 		if c.store != nil { // a run file that takes no more lacks the event; the warning is elsewhere
@@ -128,8 +137,8 @@ func changesOf(flavor mysql.Flavor, changes []mysql.Changed) []kasoku.Change {
 // as alive until the kernel is done with it.
 const busyLimit = 10 * time.Second
 
-// KeepLeft stores in the file of a run whose recorder died what became of its
-// changes. A run that is gone by now is no error.
+// KeepLeft stores what became of a run's changes in its file, after its recorder died. A
+// file that no longer exists is no error.
 func KeepLeft(left guard.Left) error {
 	if left.Run == "" {
 		return nil
@@ -161,7 +170,7 @@ func (c *changes) keepChanges(left guard.Left) error {
 		return nil
 	}
 	changes := append(changesOf(left.Flavor, left.Changes), heirsChange(left.Flavor, left.Heirs)...)
-	return c.store.SaveChanges(append(changes, c.db.recycledChange()...))
+	return store.Save(c.store, append(changes, c.db.recycledChange()...))
 }
 
 func keepLeft(left guard.Left) error {

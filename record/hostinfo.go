@@ -40,7 +40,7 @@ func hostInfo() kasoku.Host {
 func clockState() (most time.Duration, note string) {
 	var t unix.Timex
 	if _, err := unix.Adjtimex(&t); err != nil {
-		return 0, "the kernel does not tell how right its clock is"
+		return 0, "the kernel does not report how right its clock is"
 	}
 	if t.Status&unix.STA_UNSYNC != 0 {
 		return 0, "no time service keeps the clock"

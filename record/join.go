@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/record/callers"
+	"github.com/kasoku/kasoku/store"
 )
 
 // How the times of statements are known that show which endpoint runs which.
@@ -53,7 +54,7 @@ func (d *database) fineTimes() bool {
 func (j *joining) known() *callers.Run {
 	r := &callers.Run{
 		Host: j.host(), Start: j.start, Length: j.run.Length, Clock: j.clock, Table: j.logs.access, Endpoints: j.logs.endpoints,
-		Doubled: len(doubled(j.logs.accessRead)) > 0, Queries: j.logs.queries, Configs: j.config.taken.Configs, SlowTable: j.db.reader.SlowTable,
+		Doubled: len(doubled(j.logs.accessRead)) > 0, Queries: j.logs.queries, Configs: j.config.taken.Configs, SlowTable: mysql.NewSlowTable(j.db.reader).Each,
 	}
 	for _, l := range j.logs.files {
 		if l.kind == "accesslog" {
@@ -67,7 +68,7 @@ func (j *joining) known() *callers.Run {
 func (j *joining) save(ctx context.Context) error {
 	if j.join == nil {
 		if refused := j.refusedJoin(); refused != nil {
-			return j.store.SaveJoins(refused)
+			return store.Save(j.store, refused)
 		}
 		return nil
 	}
@@ -76,5 +77,5 @@ func (j *joining) save(ctx context.Context) error {
 		return err
 	}
 	j.callers = found
-	return errors.Join(j.store.SaveJoins([]kasoku.Join{*joined}), j.store.SaveCallers(found))
+	return errors.Join(store.Save(j.store, []kasoku.Join{*joined}), store.Save(j.store, found))
 }

@@ -207,7 +207,7 @@ func recordShelf(t *testing.T, server *sandbox.Server, kind string) *kasoku.Reco
 	for _, c := range conns {
 		_ = c.Close()
 	}
-	o.RecycleConnections = true
+	o.RecycleConnections, o.Reconnects, o.Service.URL = true, true, web.URL()+"/list"
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var wg sync.WaitGroup
@@ -254,7 +254,7 @@ func checkShelf(t *testing.T, rec *kasoku.Recording, kind string) {
 	} {
 		c, ok := found[pair]
 		if !ok {
-			t.Errorf("%s is not told", pair)
+			t.Errorf("%s is not reported", pair)
 			continue
 		}
 		if c.PerRequest < 0.8*times || c.PerRequest > 1.25*times {

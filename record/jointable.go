@@ -18,14 +18,16 @@ func (d *database) wantTable(ctx context.Context) (warnings []kasoku.Warning) {
 	vars, err := d.reader.Variables(ctx)
 	if err == nil && !strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
 		var empty bool
-		if empty, err = d.reader.SlowTableEmpty(ctx); err == nil && !empty {
-			return []kasoku.Warning{{Code: "no-slow-table", Text: "mysql.slow_log has rows that are not kasoku's: the slow log's file is looked at every 5 ms instead",
-				Hint: "TRUNCATE mysql.slow_log, when nobody needs them"}}
+		if empty, err = mysql.NewSlowTable(d.reader).IsEmpty(ctx); err == nil && !empty {
+			return []kasoku.Warning{{Code: "no-slow-table", Text: "mysql.slow_log has rows that are not kasoku's: the " +
+				"slow log's file is looked at every 5 ms instead",
+				Hint: "TRUNCATE mysql.slow_log, when no one needs them"}}
 		}
 		d.emptyTable = err == nil
 	}
 	if err != nil {
-		return []kasoku.Warning{{Code: "no-slow-table", Text: "the slow log's file is looked at every 5 ms instead of its table: " + err.Error(), Hint: hint(err)}}
+		return []kasoku.Warning{{Code: "no-slow-table", Text: "the slow log's file is looked at every 5 ms instead of " +
+			"its table: " + err.Error(), Hint: hint(err)}}
 	}
 	d.table = true
 	d.slow = mysql.NewSlowLog(d.reader, mysql.Settings{Table: true})
@@ -43,7 +45,7 @@ func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
 		return nil // another recording goes on, or it was not put back, which is reported
 	}
 	if err == nil {
-		err = d.reader.EmptySlowTable(ctx)
+		err = mysql.NewSlowTable(d.reader).Clear(ctx)
 	}
 	if err != nil {
 		return []kasoku.Warning{{Code: "not-restored", Text: "the run's statements stay in mysql.slow_log: " + err.Error(), Hint: "TRUNCATE mysql.slow_log"}}

@@ -88,7 +88,8 @@ func (e *ending) collectLogs() error {
 	if !e.hurried() || len(e.logs.files) == 0 {
 		return e.logs.collectAll()
 	}
-	e.warn(kasoku.Warning{Code: "no-logs", Text: "the logs of the run were not read: it was stopped at once", Hint: "stop a run with one signal; its end takes as long as its logs are"})
+	e.warn(kasoku.Warning{Code: "no-logs", Text: "the logs of the run were not read: it was " +
+		"stopped at once", Hint: "stop a run with one signal; its end takes as long as its logs are"})
 	return nil
 }
 
@@ -124,7 +125,8 @@ func (e *ending) silence() error {
 	}
 	err := e.silent
 	if !e.db.restored {
-		err = fmt.Errorf("%w; what was changed there is left to the guard process, which tries for %s", err, unit.Exact(guard.RecoverWithin))
+		err = fmt.Errorf("%w; what was changed there is left to the guard process, which "+
+			"tries for %s", err, unit.Exact(guard.RecoverWithin))
 	}
 	return &silentError{err}
 }
@@ -135,7 +137,7 @@ type silentError struct{ error }
 // Unwrap returns the cause.
 func (e *silentError) Unwrap() error { return e.error }
 
-// Hint says how to look after it.
+// Hint returns the commands that list what is still changed, and put it back.
 func (e *silentError) Hint() string {
 	return "`kasoku restore --list` says what is still changed, `kasoku restore` puts it back"
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
 )
 
-// A Live is what a run of the same options would sample, for who looks on without
-// making a run. Nothing is changed on a server: statements are counted by what it
-// counts anyway.
+// A Live samples what a run of the same options would, for callers that watch without
+// making a run. It changes nothing on a server: statements are counted only by what the
+// server counts anyway.
 type Live struct {
 	Host     kasoku.Host
 	Sources  []observe.Source // to be closed by the sampler that they are given to
@@ -23,12 +23,13 @@ type Live struct {
 	db *database // nil without one
 }
 
-// NewLive opens what is to be sampled. Path, load and what concerns a run file are
-// not looked at.
+// NewLive opens the sources of o. It ignores Path, the load and all that concerns a run
+// file. The caller closes the result.
 func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
 	s := newSession(o, nil)
-	l := &Live{Host: hostInfo(), Settings: safe.Settings(o.Settings), AccessLogs: o.accessLogs()}
+	s.sampling.service = nil // no one looks for members: who looks on sees the host
+	l := &Live{Host: hostInfo(), Settings: mask.Settings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -52,16 +53,16 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 // HasDatabase reports whether a database is watched.
 func (l *Live) HasDatabase() bool { return l.db != nil }
 
-// Digests reads what the database counted of each class of statements, over a
-// connection of its own. Not for concurrent use.
+// Digests reads the database's counters of each class of statements, over a connection of
+// its own. It is not safe for concurrent use.
 func (l *Live) Digests(ctx context.Context) (*mysql.Digests, error) {
 	if l.db == nil {
 		return nil, errors.New("no database is watched")
 	}
-	return l.db.reader.Digests(ctx)
+	return mysql.NewSummaries(l.db.reader).Digests(ctx)
 }
 
-// Close gives the connections to the database up. The sampler must have ended.
+// Close closes the connections to the database. The sampler must have ended before.
 func (l *Live) Close() error {
 	if l.db == nil {
 		return nil

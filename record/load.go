@@ -12,7 +12,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/store"
 )
 
 // loads is the load of a run, whoever makes it: kasoku itself, step by step, or the command,
@@ -129,7 +130,7 @@ func (l *loads) makeStep(ctx context.Context, number int, perSec float64, pause 
 	l.addSummary(&summary)
 	l.warnStep(&summary, tally, step)
 	l.report(step, tally, true)
-	return Done{step, tally}, errors.Join(l.store.SaveSteps(l.steps), ctx.Err())
+	return Done{step, tally}, errors.Join(store.Save(l.store, l.steps), ctx.Err())
 }
 
 // targets are those of the next step. Their places go on where the step before
@@ -163,24 +164,23 @@ func (l *loads) pause(ctx context.Context, step kasoku.Step, from time.Duration)
 
 // follow keeps the seconds as they fill and reports the progress, until stopped.
 func (l *loads) follow(recorder *load.Recorder, step kasoku.Step) (stop func()) {
-	quit, finished := make(chan struct{}), make(chan struct{})
-	go contain.Func(contain.Part{Kind: contain.Step, Name: "seconds"}, func() {
-		defer close(finished)
+	quit := make(chan struct{})
+	finished := contain.Go(contain.Part{Kind: contain.Step, Name: "seconds"}, func() {
 		tick := time.NewTicker(time.Second / 4)
 		defer tick.Stop()
 		for n := 1; ; n++ {
 			select {
 			case <-tick.C:
 			case <-quit:
-				l.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
+				l.keepSeconds(mask.Seconds(numbered(recorder.Take(), step.Number)))
 				return
 			}
 			if n%4 == 0 {
-				l.keepSeconds(safe.Seconds(numbered(recorder.Take(), step.Number)))
+				l.keepSeconds(mask.Seconds(numbered(recorder.Take(), step.Number)))
 			}
 			l.report(step, recorder.Tally(0), false)
 		}
-	})()
+	})
 	return func() {
 		close(quit)
 		<-finished
@@ -283,5 +283,5 @@ func (l *loads) save() error {
 	if l.summary == nil {
 		return nil
 	}
-	return errors.Join(l.store.SaveSteps(l.steps), l.storeSeconds(), l.store.SaveLoad(l.summary))
+	return errors.Join(store.Save(l.store, l.steps), l.storeSeconds(), l.store.SaveLoad(l.summary))
 }

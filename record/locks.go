@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/sqlshape"
+	"github.com/kasoku/kasoku/store"
 )
 
 // shapeOf gives the fingerprint of a statement, as the slow log's classes have it,
@@ -28,5 +29,5 @@ func (e *ending) saveLocks(ctx context.Context) error {
 		d.At = min(d.At, e.run.Length)
 		deadlocks = append(deadlocks, *d)
 	}
-	return errors.Join(e.store.SaveLockWaits(e.db.locks.Waits(e.host(), e.start)), e.store.SaveDeadlocks(deadlocks))
+	return errors.Join(store.Save(e.store, e.db.locks.Waits(e.host(), e.start)), store.Save(e.store, deadlocks))
 }

@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/internal/secret"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/applog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/record/clock"
+	"github.com/kasoku/kasoku/store"
 )
 
 // logFile is one log and where it ended when the run began.
 type logFile struct {
 	kind  string // accesslog, slowlog, applog, errorlog
 	path  string
-	quiet bool // that it gains no line is well
+	quiet bool // no line during a run is no warning
 	mark  lines.Mark
 	read  int64      // bytes, in the end
 	gone  bool       // in the end, with its directory
@@ -49,7 +50,7 @@ func (b *logbook) mark() error {
 		want = append(want, logFile{kind: "accesslog", path: path})
 	}
 	for _, path := range b.o.appLogs() {
-		want = append(want, logFile{kind: "applog", path: path})
+		want = append(want, logFile{kind: "applog", path: path, quiet: b.o.MoreLogs.Quiet && path != b.o.AppLog})
 	}
 	for _, path := range b.o.MoreLogs.Error {
 		want = append(want, logFile{kind: "errorlog", path: path, quiet: true})
@@ -103,9 +104,6 @@ func (b *logbook) collectAll() error {
 			bad.Hint = "they are in no table; `kasoku show -o json` has samples"
 			b.warn(bad)
 		}
-		if lacks, ok := kasoku.LackingLog(&w); ok {
-			b.warn(lacks)
-		}
 		if w.Lines == 0 && w.Note == "" && !l.quiet {
 			empty = append(empty, w.Path)
 		}
@@ -113,9 +111,13 @@ func (b *logbook) collectAll() error {
 	if len(empty) > 0 {
 		b.warn(emptyWarning(empty))
 	}
+	b.warn(b.missing("is not there: the run has nothing of it", "is its path right?")...)
+	b.warn(b.foreignLogs()...)
+	b.warn(b.lacking(windows)...)
 	b.warn(doubled(b.accessRead)...)
+	b.config.settings = append(append(b.config.settings, b.fileRoots()...), b.namedBots()...)
 	// By now it is known in which time zones the logs are.
-	return errors.Join(append(errs, b.store.SaveLogs(windows), b.store.SaveSettings(b.config.settings))...)
+	return errors.Join(append(errs, store.Save(b.store, windows), store.Save(b.store, b.config.settings))...)
 }
 
 // emptyWarning names the logs that gained nothing.
@@ -125,6 +127,20 @@ func emptyWarning(paths []string) kasoku.Warning {
 		w.Hint = "are they the logs of what was measured?"
 	}
 	return w
+}
+
+// mostBots is how many names of bots a run keeps.
+const mostBots = 40
+
+// namedBots returns the names of the bots in the access logs.
+func (b *logbook) namedBots() (out []kasoku.Setting) {
+	if b.access == nil {
+		return nil
+	}
+	for _, one := range b.access.NamedBots(mostBots) {
+		out = append(out, one.Setting(b.host()))
+	}
+	return out
 }
 
 // mostSlow is how many of the slowest requests a run keeps.
@@ -202,7 +218,7 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 			queries[i].Raw = ""
 		}
 	}
-	return w, errors.Join(err, b.store.SaveQueries(queries), b.store.SaveSaves(saves), b.store.SaveTransactions(transactions))
+	return w, errors.Join(err, store.Save(b.store, queries), store.Save(b.store, saves), store.Save(b.store, transactions))
 }
 
 func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kasoku.LogWindow, error) {
@@ -222,9 +238,9 @@ func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	slow := b.access.Slowest()
 	for i := range slow {
 		slow[i].Host = b.host()
-		slow[i].URI = string(logs.AppendWithoutSecrets(nil, []byte(slow[i].URI)))
+		slow[i].URI = string(secret.Append(nil, []byte(slow[i].URI)))
 	}
-	return w, errors.Join(err, b.store.SaveEndpoints(b.endpoints), b.store.SaveSlowest(slow))
+	return w, errors.Join(err, store.Save(b.store, b.endpoints), store.Save(b.store, slow))
 }
 
 func (b *logbook) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {
@@ -233,5 +249,5 @@ func (b *logbook) collectAppLog(src *lines.Window, o applog.Options) (kasoku.Log
 		return kasoku.LogWindow{}, err
 	}
 	b.messages = append(b.messages, t.Messages()...)
-	return t.Window(src), errors.Join(err, b.store.SaveMessages(b.messages))
+	return t.Window(src), errors.Join(err, store.Save(b.store, b.messages))
 }

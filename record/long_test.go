@@ -78,5 +78,5 @@ func TestHalfHour(t *testing.T) {
 	if err := terminal.Write(io.Discard, recording.Show(rec, report.Options{}), terminal.Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d series: %.2f MB, told in %v", len(rec.Series), float64(st.Size())/1e6, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d series: %.2f MB, reported in %v", len(rec.Series), float64(st.Size())/1e6, time.Since(began).Round(time.Millisecond))
 }

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
+	"path"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -15,14 +19,14 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/logs/score"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/observe/graphite"
-	"github.com/kasoku/kasoku/observe/redis"
-	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/topology/find"
+	"github.com/kasoku/kasoku/topology/members"
 )
 
-// Options says what one run does. The zero value of a field leaves that part
-// out; Path is needed.
+// Options configure one run. The zero value of a field leaves that part out; only Path is
+// required.
 type Options struct {
 	Path     string        // of the run file to create; it must not exist
 	Run      kasoku.Run    // project, label, note, load phrase, version; the rest is filled in
@@ -44,6 +48,8 @@ type Options struct {
 	// the end. Two such runs show what observation costs.
 	Observers string
 
+	Service Named // the service, as the user names it; the zero value: it is found
+
 	Database // that is watched, and what is changed and asked there
 	Sources  // what else is watched
 	Course   // what happens while the run is made
@@ -51,9 +57,10 @@ type Options struct {
 	// Opened is called when all is open and Command runs: it gives up the rights that
 	// the rest of the run does not need. Its error is a warning of the run.
 	Opened     func() error
-	Rules      []diagnose.Rule // that look at the finished run; none leaves it undiagnosed
-	Hard       context.Context // its end aborts at once, without draining; may be nil
-	OnProgress func(Progress)  // called from several goroutines, one at a time
+	Rules      []diagnose.Rule      // that look at the finished run; none leaves it undiagnosed
+	Hard       context.Context      // its end aborts at once, without draining; may be nil
+	OnProgress func(Progress)       // called from several goroutines, one at a time
+	OnDoubt    func(kasoku.Warning) // called before the load with what is wrong already
 
 	// Wall returns what the wall clock says at a moment that time.Now gave, for tests
 	// that set it; nil: that moment.
@@ -63,17 +70,56 @@ type Options struct {
 	settled      time.Duration // for tests; 0: the constant
 }
 
-// Database says which database a run watches, and what it does there.
+// Named identifies the service that is measured, as the user names it.
+type Named struct {
+	URL  string // at which it is loaded
+	Port int    // of this host, that it listens at
+	DSN  string // of its database, where that is not the one that is watched
+	Unit string
+	PID  int
+}
+
+// Ask adds the names to a search for the service.
+func (n Named) Ask(a *find.Ask) {
+	switch {
+	case n.Port != 0:
+		a.User = append(a.User, net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port)))
+		if u, err := url.Parse(n.URL); err == nil && u.Hostname() != "" {
+			a.Hosts = append(a.Hosts, u.Hostname())
+		}
+	case n.URL != "":
+		a.User = append(a.User, n.URL)
+	}
+	if n.Unit != "" {
+		unit := n.Unit
+		if path.Ext(unit) == "" {
+			unit += ".service"
+		}
+		a.Units = append(a.Units, unit)
+	}
+	if n.PID != 0 {
+		a.PIDs = append(a.PIDs, n.PID)
+	}
+	if network, address := mysqlflags.Address(n.DSN); n.DSN != "" && address != "" {
+		a.Databases = append(a.Databases, members.Place{Network: network, Address: address})
+	}
+}
+
+// Database configures which database a run watches, and what the run changes there.
 type Database struct {
 	MySQL string // DSN of the database to watch; empty: none
 	// MySQLNotes say what was left out of the option file that MySQL is from.
 	MySQLNotes []string
 
 	SlowLog bool // switch the slow log on for the run, where it may, and read it
-	// SlowLogAnyway takes the slow log also where it was on before, so that sessions
-	// that begin during the run would go on logging, and digests would do.
+	// SlowLogAnyway takes the slow log also where it was on before, although sessions
+	// that begin during the run then log all for as long as they live. Without it
+	// statement digests are taken there instead, where the server has them.
 	SlowLogAnyway bool
 	NoPlans       bool // do not ask at the end how the server runs the statements that took the most time
+	// CheckIndexes asks a private server at the end, with a copy of some rows, whether it
+	// would use the indexes that are proposed.
+	CheckIndexes bool
 	// KeepStatements keeps a statement of each class as it was sent, with its
 	// values, so that it can be explained later.
 	KeepStatements bool
@@ -84,10 +130,11 @@ type Database struct {
 	// RecycleConnections ends the idle sessions of the database when the slow log is
 	// on, since a session that was open before is not in it.
 	RecycleConnections bool
+	Reconnects         bool // the user confirmed it for each program that uses the server
 
 	// Sample has the slow log hold 1 of so many statements, MariaDB's alone: for a server
 	// so busy that all of them are too much for its disk. Below 2: all. A prime is best:
-	// the server logs each statement whose number, of all sessions, divides by it.
+	// the server logs each statement whose number, of all sessions, is a multiple of it.
 	Sample int
 
 	// MinFree is what is to stay free on the disks of the run file and of the slow log:
@@ -100,24 +147,20 @@ type Database struct {
 	Guard     *Guard   // puts back what the run changes on servers when the recorder is killed; nil: nothing does
 }
 
-// Sources says what a run watches and reads in addition to the host and the database.
+// Sources configure what a run watches and reads in addition to the host and the database.
 type Sources struct {
-	AccessLog   string
-	AppLog      string
-	MoreLogs    Logs              // further ones
-	NginxStatus string            // page of nginx with stub_status
-	Varnish     *varnish.Options  // the cache to watch; nil: none
-	Redis       *redis.Options    // the Redis to watch; nil: none
-	Servers     []observe.Table   // further servers to watch
-	Graphite    *graphite.Options // where carbon reports its own metrics; nil: nowhere
-	PIDs        []int             // always sampled, whatever they use
-	Expvar      []string          // addresses of /debug/vars of programs that publish their sql.DBStats
-	Pprof       []string          // addresses of /debug/pprof/ of programs in Go, profiled once under load
-	Off         []string          // sources that are not read, by the names of config.SourceNames
-	Fast        bool              // read host and process each config.FastInterval
+	AccessLog string
+	AppLog    string
+	MoreLogs  Logs            // further ones
+	Servers   []observe.Table // servers to watch beside the application and its database
+	PIDs      []int           // always sampled, whatever they use
+	Expvar    []string        // addresses of /debug/vars of programs that publish their sql.DBStats
+	Pprof     []string        // addresses of /debug/pprof/ of programs in Go, profiled once under load
+	Off       []string        // sources that are not read, by the names of config.SourceNames
+	Fast      bool            // read host and process each config.FastInterval
 }
 
-// Course says how a run begins, what happens in it and how it ends.
+// Course configures how a run begins, what happens in it and how it ends.
 type Course struct {
 	// Prepare runs when all sources watch and before the load, to start what
 	// is measured; it may add process ids. Sessions that it opens to the
@@ -155,11 +198,12 @@ func (o Options) unobserved() Options {
 	return o
 }
 
-// Logs are paths of logs, by what they are.
+// Logs are paths of log files, by kind.
 type Logs struct {
 	Access []string
 	App    []string // of applications
-	Error  []string // of servers, read like those of applications; no line is well
+	Error  []string // of servers, read like those of applications; one without lines is no warning
+	Quiet  bool     // neither is one of App: kasoku found them, the user named none
 }
 
 // accessLogs lists all access logs.
@@ -175,8 +219,7 @@ func listed(first string, more []string) []string {
 	return append([]string{first}, more...)
 }
 
-// Load is a load that loop itself makes, step by step. Targets may be set by
-// Prepare.
+// Load is a load that package record makes itself, step by step. Prepare may set Targets.
 type Load struct {
 	Targets []load.Target
 	Engine  load.Engine
@@ -195,13 +238,14 @@ type Load struct {
 	Next func(done []Done) (perSec float64, ok bool)
 }
 
-// Done is a step that has ended, with what came of it.
+// Done is a step that has ended, with its result.
 type Done struct {
 	Step  kasoku.Step
 	Tally *kasoku.Tally
 }
 
-// Climb returns a Next that takes the rates in turn.
+// Climb returns a function for Load.Next that goes through the rates, in requests per
+// second, in their order.
 func Climb(perSec ...float64) func([]Done) (float64, bool) {
 	return func(done []Done) (float64, bool) {
 		if len(done) >= len(perSec) {
@@ -211,7 +255,7 @@ func Climb(perSec ...float64) func([]Done) (float64, bool) {
 	}
 }
 
-// Watch lets Prepare add to what is sampled.
+// Watch lets Prepare add processes to what is sampled.
 type Watch interface {
 	// Process samples this process from now on.
 	Process(pid int)
@@ -227,7 +271,7 @@ const (
 	PhaseAnalyse = "analyse"
 )
 
-// Progress is what the run is doing, for one redrawn line.
+// Progress describes what the run is doing, for one line that is redrawn.
 type Progress struct {
 	Phase      string
 	Label      string
@@ -239,7 +283,7 @@ type Progress struct {
 	Over       bool          // the step is complete: the last word on it
 }
 
-// Validate refuses combinations that make no sense.
+// Validate returns an error for combinations of options that exclude each other.
 func (o *Options) Validate() error {
 	switch {
 	case o.Path == "":

@@ -6,7 +6,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/phases"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/store"
 )
 
 // savePhases stores what the run's stretches were for, and marks where each
@@ -20,12 +21,12 @@ func (l *loads) savePhases(endpoints []kasoku.Endpoint) error {
 	if len(l.phases) > 0 {
 		found = withInitialize(l.phases, found)
 	}
-	errs := []error{l.store.SavePhases(found)}
+	errs := []error{store.Save(l.store, found)}
 	for _, p := range found {
 		errs = append(errs, l.store.Event(kasoku.Event{At: p.Interval.From, Host: l.host(), Kind: "phase", Text: string(p.Kind) + ": " + p.Why}))
 	}
 	for _, e := range l.events {
-		e.Host, e.Text = l.host(), safe.Text(e.Text)
+		e.Host, e.Text = l.host(), mask.Text(e.Text)
 		errs = append(errs, l.store.Event(e))
 	}
 	return errors.Join(errs...)

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -15,10 +16,12 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/probe"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/record/callers"
+	"github.com/kasoku/kasoku/store"
 )
 
 const (
@@ -37,8 +40,8 @@ type Probe struct {
 	Permit   load.Permit
 }
 
-// ProbeBase returns where the endpoints of access logs are: what kasoku.toml says,
-// else the place of its load's first target.
+// ProbeBase returns the base URL of the endpoints in access logs: the configured one, else
+// scheme and host of the load's first target.
 func ProbeBase(c *config.Config) string {
 	if c.Probe.Base != "" || len(c.Load.Targets) == 0 {
 		return c.Probe.Base
@@ -51,7 +54,7 @@ func ProbeBase(c *config.Config) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// configureProbe says what of [probe] is done.
+// configureProbe reports what of [probe] is done.
 func (o *Options) configureProbe(c *config.Config) error {
 	if !c.Probe.Allow || o.MySQL == "" {
 		return nil
@@ -89,16 +92,23 @@ func (j *joining) probe() error {
 	if err != nil {
 		return err
 	}
-	o := probe.Options{DSN: j.o.MySQL, Host: j.host(), Endpoints: endpoints, Requests: p.Requests, Permit: p.Permit, Recycle: j.o.RecycleConnections,
+	o := probe.Options{DSN: j.o.MySQL, Host: j.host(), Endpoints: endpoints, Requests: p.Requests, Permit: p.Permit,
 		Progress: func(done, all int, endpoint string) {
 			j.progress(Progress{Phase: PhaseAnalyse, Text: fmt.Sprintf("probe %d of %d: %s", done+1, all, endpoint)})
 		}}
+	if j.o.RecycleConnections {
+		r := j.o.recycling(nil)
+		o.Recycle = &r
+	}
 	if g := j.o.Guard; g != nil {
 		o.Guard = guard.Options{Dir: g.Dir, DefaultsFile: g.DefaultsFile, Run: path}
 	}
 	res, err := probe.Run(ctx, o)
 	if err != nil {
 		j.warn(notProbed(err))
+	}
+	if errors.As(err, new(*recycle.BrokenError)) {
+		return err
 	}
 	if res == nil {
 		return nil
@@ -112,11 +122,12 @@ func (j *joining) probe() error {
 	}
 	res.Callers = slices.DeleteFunc(res.Callers, func(c kasoku.Caller) bool { return !known(c.QueryID) })
 	j.callers = callers.Surest(append(res.Callers, j.callers...))
-	return j.store.SaveCallers(j.callers)
+	return store.Save(j.store, j.callers)
 }
 
 func notProbed(err error) kasoku.Warning {
-	w := kasoku.Warning{Code: "not-probed", Text: "the endpoints were not asked alone: no request to any of them is known", Hint: "kasoku.toml: base = 'http://127.0.0.1:8080' in [probe] says where those of the access log are"}
+	w := kasoku.Warning{Code: "not-probed", Text: "the endpoints were not asked alone: no request to any of " +
+		"them is known", Hint: "kasoku.toml: base = 'http://127.0.0.1:8080' in [probe] says where those of the access log are"}
 	if err != nil {
 		w.Text, w.Hint = "not all endpoints were asked alone: "+err.Error(), hint(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/observe/profile"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/store"
 )
 
 const (
@@ -32,7 +33,7 @@ type profiles struct {
 	*recorder
 	over context.CancelFunc // the load has ended; nil before profiles are to be taken
 	give context.CancelFunc // all of it is given up
-	done chan struct{}      // closed when nothing is under way any more
+	done <-chan struct{}    // closed when nothing is under way any more
 
 	mu    sync.Mutex // guards taken
 	taken []profile.Taken
@@ -48,9 +49,8 @@ func (p *profiles) begin(from, known time.Duration) {
 	wait := cmp.Or(p.o.profileAfter, profileAfter)
 	all, give := context.WithCancel(context.Background())
 	ctx, over := context.WithCancel(all)
-	p.over, p.give, p.done = over, give, make(chan struct{})
-	go contain.Func(profilePart, func() {
-		defer close(p.done)
+	p.over, p.give = over, give
+	p.done = contain.Go(profilePart, func() {
 		begin := time.NewTimer(from + wait - time.Since(p.start))
 		defer begin.Stop()
 		select {
@@ -67,7 +67,7 @@ func (p *profiles) begin(from, known time.Duration) {
 			}
 		}
 		p.take(ctx, all, parts)
-	})()
+	})
 }
 
 // profilePart names the profiles of a program where they fail.
@@ -80,7 +80,7 @@ func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 	defer late()
 	now := func() time.Duration { return time.Since(p.start) }
 	text := "profiles begin: " + strings.Join(p.o.Pprof, ", ")
-	if err := p.store.Event(kasoku.Event{At: now(), Host: p.host(), Kind: "profile", Text: safe.Text(text)}); err != nil {
+	if err := p.store.Event(kasoku.Event{At: now(), Host: p.host(), Kind: "profile", Text: mask.Text(text)}); err != nil {
 		p.add(profile.Taken{Warnings: []kasoku.Warning{{Code: "store", Text: "keep when profiles began: " + err.Error()}}})
 	}
 	var wg sync.WaitGroup
@@ -93,7 +93,8 @@ func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 }
 
 func tooShort() kasoku.Warning {
-	return kasoku.Warning{Code: "profile", Text: fmt.Sprintf("no profiles: the load was over before they begin, %s into it", profileAfter),
+	return kasoku.Warning{Code: "profile", Text: fmt.Sprintf("no profiles: the load was over before they begin, "+
+		"%s into it", profileAfter),
 		Hint: "a load of 10 s or more is profiled"}
 }
 
@@ -103,7 +104,7 @@ func (p *profiles) add(t profile.Taken) {
 	p.taken = append(p.taken, t)
 }
 
-// endLoad says that the load has ended.
+// endLoad notes that the load has ended.
 func (p *profiles) endLoad() {
 	if p.over != nil {
 		p.over()
@@ -133,5 +134,5 @@ func (p *profiles) end(ctx context.Context) error {
 		all = append(all, t.Profiles...)
 		p.warn(t.Warnings...)
 	}
-	return p.store.SaveProfiles(all)
+	return store.Save(p.store, all)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/handover"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
 	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/store"
 )
@@ -56,14 +56,15 @@ type session struct {
 func newSession(o Options, stop context.CancelCauseFunc) *session {
 	r := &recorder{o: o, run: o.Run}
 	s := &session{recorder: r, stop: stop, config: &configuration{recorder: r}, changes: &changes{recorder: r},
-		profiles: &profiles{recorder: r}, service: &serviceWatch{recorder: r}}
+		profiles: &profiles{recorder: r}}
+	s.service = &serviceWatch{recorder: r, config: s.config}
 	s.loads = newLoads(r, s.profiles)
 	s.logs = &logbook{recorder: r, config: s.config}
 	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}
 	s.logs.joins = s.joins
 	s.rows = &rowCounts{recorder: r, logs: s.logs, loads: s.loads}
 	s.digests = &digests{recorder: r, logs: s.logs}
-	s.sampling = &sampling{recorder: r, logs: s.logs, changes: s.changes}
+	s.sampling = &sampling{recorder: r, logs: s.logs, changes: s.changes, service: s.service}
 	s.ending = &ending{recorder: r, config: s.config, rows: s.rows, digests: s.digests, changes: s.changes, logs: s.logs}
 	return s
 }
@@ -149,13 +150,13 @@ func (s *session) open(ctx context.Context) (err error) {
 		}
 	}
 	if s.o.Prepare == nil {
-		s.config.take(ctx)
+		s.config.take(ctx) // with the look for what is seen without load
 	}
 	if !s.waits() {
 		s.start = time.Now()
 	}
 	s.describe(ctx)
-	if s.store, err = store.Create(s.o.Path, safe.Run(s.run)); err != nil {
+	if s.store, err = store.Create(s.o.Path, mask.Run(s.run)); err != nil {
 		return err
 	}
 	s.clock = clock.New(s.start, s.store)
@@ -167,7 +168,7 @@ func (s *session) open(ctx context.Context) (err error) {
 	}
 	if s.db != nil {
 		// Stored at once, so that the file of a killed run says what was left.
-		if err := s.store.SaveChanges(s.db.changes()); err != nil {
+		if err := store.Save(s.store, s.db.changes()); err != nil {
 			return err
 		}
 	}
@@ -183,6 +184,11 @@ func (s *session) open(ctx context.Context) (err error) {
 	}
 	if err := s.logs.mark(); err != nil {
 		return err
+	}
+	if s.o.OnDoubt != nil {
+		for _, w := range s.logs.doubtful() {
+			s.o.OnDoubt(w)
+		}
 	}
 	s.joins.begin(ctx)
 	return s.sampling.begin(s.clock)
@@ -206,6 +212,7 @@ func (s *session) measure(ctx context.Context) error {
 	}
 	s.changes.startRelaxing()
 	defer s.profiles.endLoad()
+	s.service.procs = s.sampling.procs
 	s.service.begin(ctx)
 	defer s.service.end()
 	switch {
@@ -286,7 +293,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	sampleErr := s.sampling.end()
 	errs := []error{sampleErr, s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
 	if s.db != nil {
-		errs = append(errs, s.ending.askDatabase(ctx))
+		errs = append(errs, s.ending.askDatabase(ctx), s.db.broken)
 	}
 	s.joins.join.Halt()
 	if s.o.Probe == nil {
@@ -296,7 +303,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.part("digests", s.digests.save), s.part("load", s.loads.save), s.part("rows", s.rows.save),
 		s.part("phases", func() error { return s.loads.savePhases(s.logs.endpoints) }))
 	if s.db != nil {
-		s.ending.ask(ctx, "plans of the slowest statements", plansWithin, func(ctx context.Context) error {
+		s.ending.ask(ctx, "plans of the slowest statements", s.ending.plansLimit(), func(ctx context.Context) error {
 			errs = append(errs, s.ending.savePlans(ctx))
 			s.warn(s.db.tidyTable(ctx)...)
 			return nil
@@ -314,8 +321,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if stopReason != "" && !s.untilStopped() {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, stopReason
 	}
-	errs = append(errs, s.store.SaveWarnings(s.warnings))
-	if err := s.store.Finish(safe.Run(s.run)); err != nil {
+	errs = append(errs, store.Save(s.store, s.warnings))
+	if err := s.store.Finish(mask.Run(s.run)); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	return errors.Join(append(errs, s.part("diagnosis", s.diagnose))...)
@@ -365,7 +372,7 @@ func (s *session) abandon(why error) error {
 	s.changes.endGuard()
 	if s.store != nil {
 		s.run.State, s.run.StopReason = kasoku.Incomplete, why.Error()
-		errs = append(errs, s.store.Finish(safe.Run(s.run)))
+		errs = append(errs, s.store.Finish(mask.Run(s.run)))
 	}
 	return errors.Join(errs...)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record/clock"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -77,7 +77,7 @@ func (r *recorder) hurried() bool { return r.o.Hard != nil && r.o.Hard.Err() != 
 func (r *recorder) warn(w ...kasoku.Warning) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.warnings = append(r.warnings, safe.Warnings(w)...)
+	r.warnings = append(r.warnings, mask.Warnings(w)...)
 }
 
 // warnOnce adds a warning unless there is one of its code.

@@ -2,12 +2,14 @@ package record
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 )
 
 // recycleWithin bounds how long idle sessions are waited for.
@@ -15,21 +17,36 @@ const recycleWithin = 3 * time.Second
 
 // recycle ends the idle sessions of the database: what it logs of a session is
 // copied into it when it begins.
-func (d *database) recycle(ctx context.Context) []kasoku.Warning {
-	r, err := d.reader.Recycle(ctx, recycleWithin)
+func (d *database) recycle(ctx context.Context, o *Options) []kasoku.Warning {
+	r, err := recycle.Run(ctx, o.recycling(d.reader))
 	d.recycled = r.Ended
-	switch {
-	case err != nil:
-		return []kasoku.Warning{{Code: "not-recycled", Text: "sessions that were open go on without the slow log: " + err.Error(), Hint: hint(err)}}
-	case r.Left > 0:
-		return []kasoku.Warning{{Code: "not-recycled",
-			Text: fmt.Sprintf("%s of the sessions that were open when the slow log was switched on were busy for %s and go on without it", unit.Count(uint64(r.Left)), unit.Exact(recycleWithin)),
-			Hint: "start the recording before the load, or restart the application"}}
-	}
-	return nil
+	warnings := d.notRecycled("sessions that were open go on without the slow log: ", err)
+	return append(warnings, recycle.Busy(r, recycleWithin)...)
 }
 
-// recycledChange says what was done to the sessions.
+// notRecycled words what became of an attempt, and keeps the error of a broken application.
+func (d *database) notRecycled(what string, err error) []kasoku.Warning {
+	if errors.As(err, new(*recycle.BrokenError)) {
+		d.broken = err
+	}
+	return recycle.Warned(what, err)
+}
+
+// recycling says whose sessions may be ended, and which request shows that the application
+// answers.
+func (o *Options) recycling(r *mysql.Reader) recycle.Options {
+	out := recycle.Options{Reader: r, Within: recycleWithin, Confirmed: o.Reconnects, URL: o.Service.URL}
+	if o.Load != nil {
+		out.Targets = o.Load.Targets
+	}
+	if o.Probe != nil {
+		out.Permit = o.Probe.Permit
+	}
+	out.Service = recycle.Look(askService(*o), lookWithin)
+	return out
+}
+
+// recycledChange describes what was done to the sessions.
 func (d *database) recycledChange() []kasoku.Change {
 	if d.recycled == 0 {
 		return nil

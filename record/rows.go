@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/store"
 )
 
 // rowCounts compares the rows that tables gained with the requests that may have added them.
@@ -17,7 +19,7 @@ type rowCounts struct {
 // count counts the tables before the load.
 func (c *rowCounts) count(ctx context.Context) error {
 	for _, table := range c.o.CountRows {
-		n, err := c.db.reader.CountRows(ctx, table)
+		n, err := mysql.NewSchema(c.db.reader).CountRows(ctx, table)
 		if err != nil {
 			return err
 		}
@@ -31,7 +33,7 @@ func (c *rowCounts) count(ctx context.Context) error {
 func (c *rowCounts) recount(ctx context.Context) {
 	kept := c.rows[:0]
 	for _, row := range c.rows {
-		n, err := c.db.reader.CountRows(ctx, row.Table)
+		n, err := mysql.NewSchema(c.db.reader).CountRows(ctx, row.Table)
 		if err != nil {
 			c.warn(kasoku.Warning{Code: "rows", Text: "rows not checked: " + err.Error(), Hint: hint(err)})
 			continue
@@ -51,13 +53,14 @@ func (c *rowCounts) save() error {
 	}
 	successes, ok := c.writes()
 	if !ok {
-		c.warn(kasoku.Warning{Code: "rows", Text: "rows counted but not checked: there is neither an access log nor a load of kasoku's to count successes"})
+		c.warn(kasoku.Warning{Code: "rows", Text: "rows counted but not checked: there is neither an access log nor a " +
+			"load of kasoku's to count successes"})
 		return nil
 	}
 	for i := range c.rows {
 		c.rows[i].Successes = successes
 	}
-	return c.store.SaveRowChecks(c.rows)
+	return store.Save(c.store, c.rows)
 }
 
 // writes counts the requests that may write and were answered with 2xx.

@@ -21,7 +21,7 @@ func (o *Options) sampled() bool { return o.Sample > 1 }
 
 // validateSample refuses what takes every statement.
 func (o *Options) validateSample() error {
-	const which = "a sample of the statements (1 of %d) does not tell which request issued them"
+	const which = "a sample of the statements (1 of %d) does not report which request issued them"
 	switch {
 	case o.Sample < 0:
 		return fmt.Errorf("sample %d: want 1 or more", o.Sample)
@@ -59,23 +59,24 @@ func (d *database) checkAgreed(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// A sampleError says that a server has no log_slow_rate_limit that is known.
+// A sampleError reports that a server has no log_slow_rate_limit that is known.
 type sampleError struct{ n int }
 
 func (e *sampleError) Error() string {
 	return fmt.Sprintf("the slow log cannot hold 1 of %d statements: MySQL's holds all or none", e.n)
 }
 
-// Hint says what to do.
+// Hint returns what to do on a server that cannot log a sample.
 func (e *sampleError) Hint() string {
-	return "leave --mysql-sample out (kasoku.toml: sample in [mysql]), or take statement digests, which cost no disk: `--no-slowlog --digests`. " +
+	return "leave --mysql-sample out (kasoku.toml: sample in [mysql]), or take statement digests, which cost no " +
+		"disk: `--no-slowlog --digests`. " +
 		"MariaDB has log_slow_rate_limit; Percona Server has it too, and kasoku does not set it there"
 }
 
 // expected is how many statements the slow log should hold, below 0 when unknown.
 func (d *database) expected() float64 { return d.asked / float64(max(d.way.sample, 1)) }
 
-// markSample says in the run that its slow log holds a part of the statements.
+// markSample notes in the run that its slow log holds a part of the statements.
 func (c *changes) markSample() {
 	if !c.o.sampled() {
 		return
@@ -83,22 +84,24 @@ func (c *changes) markSample() {
 	c.o.Settings = append(slices.Clip(c.o.Settings), kasoku.Setting{Scope: kasoku.SampleScope, Name: kasoku.SampleName, Value: strconv.Itoa(c.o.Sample)})
 	hint := "compare it with runs of the same sample alone; a run without --mysql-sample has all"
 	if !big.NewInt(int64(c.o.Sample)).ProbablyPrime(0) {
-		// The server logs those whose number divides by N: of a client that sends two
-		// statements in turn alone, with N = 10, it is ever the same one.
+		// The server logs those whose number is a multiple of N: of a single client that
+		// sends two statements in turn, with N = 10, that is always the same one.
 		hint += "; a prime such as 101 keeps step with fewer loops"
 	}
 	c.warn(kasoku.Warning{Code: CodeSampled,
-		Text: fmt.Sprintf("the slow log holds 1 of %d statements: calls, times and rows of queries are those of the logged ones, not scaled; "+
+		Text: fmt.Sprintf("the slow log holds 1 of %d statements: calls, times and rows of queries are those of the "+
+			"logged ones, not scaled; "+
 			"what runs rarely may be missing, and there are no transactions and no callers", c.o.Sample),
 		Hint: hint,
 	})
 }
 
-// refusedJoin says why a run whose slow log is a sample has no join of requests and
+// refusedJoin describes why a run whose slow log is a sample has no join of requests and
 // statements; nil when it looked for one or was not to.
 func (j *joining) refusedJoin() []kasoku.Join {
 	if !j.o.sampled() || !j.couldJoin() {
 		return nil
 	}
-	return []kasoku.Join{{Host: j.host(), Refused: fmt.Sprintf("the slow log holds 1 of %d statements: which request issued the others is not known", j.o.Sample)}}
+	return []kasoku.Join{{Host: j.host(), Refused: fmt.Sprintf("the slow log holds 1 of %d statements: which "+
+		"request issued the others is not known", j.o.Sample)}}
 }

@@ -15,6 +15,7 @@ type sampling struct {
 	*recorder
 	logs    *logbook
 	changes *changes
+	service *serviceWatch // nil: nothing is known of a service, all of the host is sampled
 
 	procs *process.Source   // nil without observers
 	space *freespace.Source // brakes the slow log; nil while that is off

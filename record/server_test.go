@@ -136,7 +136,7 @@ func slowLogWhole(t *testing.T, s *sandbox.Server, db *sql.DB) {
 		t.Errorf("%d inserts in the slow log, want 40", n)
 	}
 	if len(rec.Changes) == 0 {
-		t.Error("no changes are told")
+		t.Error("no changes are reported")
 	}
 	for _, c := range rec.Changes {
 		if !c.Restored || c.Before == c.During || before[c.Name] != c.Before {
@@ -145,7 +145,7 @@ func slowLogWhole(t *testing.T, s *sandbox.Server, db *sql.DB) {
 	}
 	for _, set := range rec.Settings {
 		if set.Name == "slow_query_log" && set.Value != before["slow_query_log"] {
-			t.Errorf("slow_query_log is told as %q, was %q before the run", set.Value, before["slow_query_log"])
+			t.Errorf("slow_query_log is reported as %q, was %q before the run", set.Value, before["slow_query_log"])
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/sandbox"
@@ -30,8 +32,13 @@ http { access_log off; server { listen 127.0.0.1:{port}; location = /status { st
 		Path:     filepath.Join(t.TempDir(), "x.kasoku"),
 		Course:   Course{For: 3 * time.Second},
 		Interval: 100 * time.Millisecond,
-		Sources: Sources{NginxStatus: web.URL() + "/status", Varnish: &varnish.Options{Name: front.Dir}, Redis: &redis.Options{Server: redis.Server{Address: cache.Addr()}},
-			Graphite: &graphite.Options{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")}, PIDs: []int{web.Pid()}, MoreLogs: Logs{Error: []string{web.ErrorLog}}},
+		Sources: Sources{
+			Servers: []observe.Table{
+				&nginx.Table{Status: web.URL() + "/status"}, &varnish.Table{Name: front.Dir}, &redis.Table{At: cache.Addr()},
+				&graphite.Table{Query: carbon.QueryAddr(), Storage: filepath.Join(carbon.StorageDir, "whisper")},
+			},
+			PIDs: []int{web.Pid()}, MoreLogs: Logs{Error: []string{web.ErrorLog}},
+		},
 		Capture: &capture.Options{},
 	}
 	res, err := Record(t.Context(), o)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/mysql"
 	mysqlkeys "github.com/kasoku/kasoku/observe/mysql"
@@ -64,7 +65,10 @@ func (c *changes) switchOn(ctx context.Context) error {
 			c.run.Observers = "no slow log"
 		}
 		if c.db.slowOn && c.o.RecycleConnections {
-			c.warn(c.db.recycle(ctx)...)
+			c.warn(c.db.recycle(ctx, &c.o)...)
+			if c.db.broken != nil {
+				return c.db.broken
+			}
 		}
 	}
 	if c.o.Digests && !instead {
@@ -97,7 +101,7 @@ func (c *changes) chooseWay(ctx context.Context) (instead bool, warnings []kasok
 		return false, nil // what needs the server says so
 	}
 	if d.way.burdens = d.slow.Burdens(before); d.way.burdens {
-		d.way.begun, _ = d.reader.Begun(ctx) // 0: none is waited for
+		d.way.begun, _ = mysql.NewClients(d.reader).Begun(ctx) // 0: none is waited for
 	}
 	if !d.way.burdens || c.insists() || !d.reader.HasSchema() || d.prepares(ctx) {
 		return false, nil
@@ -134,7 +138,7 @@ func (d *database) prepares(ctx context.Context) bool {
 	return executed > all/100
 }
 
-// leftWarnings says what the run leaves on the server: values, and sessions that keep
+// leftWarnings describes what the run leaves on the server: values, and sessions that keep
 // what they copied. Each sentence is from an answer of the server.
 func (d *database) leftWarnings(ctx context.Context, err error, guardian string) (warnings []kasoku.Warning) {
 	if err != nil {
@@ -160,7 +164,8 @@ func (d *database) leftWarnings(ctx context.Context, err error, guardian string)
 	switch h := d.hold.Heirs(); {
 	case h.Err != nil:
 		warnings = append(warnings, kasoku.Warning{Code: CodeSessionsLog,
-			Text: "whether sessions that began meanwhile go on logging is not known: " + h.Err.Error(), Hint: "`kasoku restore` asks again"})
+			Text: "whether sessions that began meanwhile go on logging is " +
+				"not known: " + h.Err.Error(), Hint: "`kasoku restore` asks again"})
 	case h.Burden():
 		warnings = append(warnings, kasoku.Warning{Code: CodeSessionsLog, Text: h.String(), Hint: h.Hint()})
 	}
@@ -173,9 +178,9 @@ const (
 	CodeSessionsLog = "sessions-log"
 )
 
-// LeftBehind returns what a run left on the database server, as its warnings say;
-// empty when all is as before.
-func LeftBehind(rec *kasoku.Recording) string {
+// Leftovers returns which changes of a run remain on the database server, from the run's
+// warnings; empty when everything was put back.
+func Leftovers(rec *kasoku.Recording) string {
 	var said []string
 	for _, w := range rec.Warnings {
 		if w.Code == CodeNotRestored || w.Code == CodeSessionsLog {
@@ -186,16 +191,13 @@ func LeftBehind(rec *kasoku.Recording) string {
 }
 
 // endHeirs ends idle sessions that would go on logging, where that is wanted.
-func (d *database) endHeirs(ctx context.Context) []kasoku.Warning {
-	ended, err := d.hold.EndHeirs(ctx)
+func (d *database) endHeirs(ctx context.Context, o *Options) []kasoku.Warning {
+	ended, err := recycle.Around(ctx, o.recycling(d.reader), d.hold.EndHeirs)
 	d.recycled += ended
-	if err != nil {
-		return []kasoku.Warning{{Code: "not-recycled", Text: "sessions that log go on: " + err.Error(), Hint: hint(err)}}
-	}
-	return nil
+	return d.notRecycled("sessions that log go on: ", err)
 }
 
-// heirsChange says in a run what sessions keep.
+// heirsChange notes in a run what sessions keep.
 func heirsChange(flavor mysql.Flavor, h guard.Heirs) []kasoku.Change {
 	if len(h.Clients) == 0 {
 		return nil
@@ -204,7 +206,7 @@ func heirsChange(flavor mysql.Flavor, h guard.Heirs) []kasoku.Change {
 		During: "began with the values of the run", Restored: !h.Burden(), Note: h.String()}}
 }
 
-// guardian says who goes on trying; empty without a guard process.
+// guardian describes who goes on trying; empty without a guard process.
 func (c *changes) guardian() string {
 	if c.guard == nil {
 		return ""
@@ -213,7 +215,8 @@ func (c *changes) guardian() string {
 }
 
 const (
-	// settled is how long no session may begin for those that are measured to be there.
+	// settled is for how long no session must have begun, so that those that are measured
+	// count as complete.
 	settled = 5 * time.Second
 	// ownSessions is how many the sampler's sources begin.
 	ownSessions = 3
@@ -266,7 +269,7 @@ func (d *database) relax(ctx context.Context, quiet time.Duration) error {
 	tick := time.NewTicker(min(relaxEvery, quiet))
 	defer tick.Stop()
 	var failed error
-	begun, err := d.reader.Begun(ctx)
+	begun, err := mysql.NewClients(d.reader).Begun(ctx)
 	if err != nil {
 		return err
 	}
@@ -277,7 +280,7 @@ func (d *database) relax(ctx context.Context, quiet time.Duration) error {
 			return failed
 		case <-tick.C:
 		}
-		now, err := d.reader.Begun(ctx)
+		now, err := mysql.NewClients(d.reader).Begun(ctx)
 		switch {
 		case err != nil:
 		case now != begun:

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -41,7 +44,7 @@ func TestSlowLogOnBefore(t *testing.T) {
 			name string
 			test func(logged)
 		}{
-			{"digests", digestsInstead}, {"anyway", logAnyway}, {"recycled", recycledAfter}, {"relaxed", relaxedMeanwhile},
+			{"digests", digestsInstead}, {"anyway", logAnyway}, {"recycled", recycledAfter}, {"broken", brokenBefore}, {"relaxed", relaxedMeanwhile},
 			{"two", twoRecorders}, {"off before", offBefore},
 		} {
 			t.Run(part.name, func(t *testing.T) {
@@ -100,6 +103,13 @@ func (l logged) record(change func(o *Options)) (rec *kasoku.Recording, app *sql
 	return mustRecord(l.T, o), app, id
 }
 
+// reconnecting lets idle sessions be ended, as for an application that answers on.
+func reconnecting(t *testing.T, o *Options) {
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(web.Close)
+	o.RecycleConnections, o.Reconnects, o.Service.URL = true, true, web.URL
+}
+
 func looked(rec *kasoku.Recording) (n uint64) {
 	for _, q := range rec.Queries {
 		if q.Verb == "SELECT" && slices.Contains(q.Tables, "items") {
@@ -121,7 +131,7 @@ func digestsInstead(l logged) {
 	if grown := l.look(app, 1000); grown != 0 {
 		l.Errorf("1,000 look-ups after the run add %d bytes to the slow log", grown)
 	}
-	if left := LeftBehind(rec); left != "" {
+	if left := Leftovers(rec); left != "" {
 		l.Error(left)
 	}
 }
@@ -134,7 +144,7 @@ func logAnyway(l logged) {
 	}
 	w := warned(rec, CodeSessionsLog)
 	if !strings.Contains(w.Text, "1 session that began meanwhile") ||
-		!strings.Contains(w.Text, fmt.Sprintf("%d (root@", id)) || LeftBehind(rec) == "" {
+		!strings.Contains(w.Text, fmt.Sprintf("%d (root@", id)) || Leftovers(rec) == "" {
 		l.Errorf("session %d: %+v", id, rec.Warnings)
 	}
 	if l.look(app, 100) == 0 {
@@ -152,8 +162,8 @@ func logAnyway(l logged) {
 
 // Who lets idle connections be ended has them ended after the run, too.
 func recycledAfter(l logged) {
-	rec, app, _ := l.record(func(o *Options) { o.SlowLogAnyway, o.RecycleConnections = true, true })
-	if left := LeftBehind(rec); left != "" {
+	rec, app, _ := l.record(func(o *Options) { o.SlowLogAnyway = true; reconnecting(l.T, o) })
+	if left := Leftovers(rec); left != "" {
 		l.Error(left)
 	}
 	if grown := l.look(app, 1000); grown != 0 {
@@ -161,11 +171,36 @@ func recycledAfter(l logged) {
 	}
 }
 
+// A client with one connection that it never opens anew ends the recording before its load,
+// with all put back.
+func brokenBefore(l logged) {
+	db, _ := l.session()
+	conn, err := db.Conn(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer conn.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := conn.ExecContext(r.Context(), "DO 1"); err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer web.Close()
+	o := quick(l.T)
+	o.MySQL, o.SlowLog, o.SlowLogAnyway, o.For = l.s.DSN("", "shop"), true, true, time.Hour
+	o.RecycleConnections, o.Reconnects, o.Service.URL = true, true, web.URL
+	var broken *recycle.BrokenError
+	if _, err := Record(l.Context(), o); !errors.As(err, &broken) || broken.Last != "status 500" {
+		l.Errorf("%v; want a broken application", err)
+	}
+}
+
 // When no session begins any more, later ones have the server's own value, in
 // mid-run; those that were there are logged on.
 func relaxedMeanwhile(l logged) {
 	o := quick(l.T)
-	o.MySQL, o.SlowLog, o.SlowLogAnyway, o.RecycleConnections = l.s.DSN("", "shop"), true, true, true
+	o.MySQL, o.SlowLog, o.SlowLogAnyway = l.s.DSN("", "shop"), true, true
+	reconnecting(l.T, &o)
 	o.settled, o.For = 300*time.Millisecond, time.Hour
 	var apps []*sql.DB
 	o.Prepare = func(context.Context, Watch) error {
@@ -199,7 +234,7 @@ func relaxedMeanwhile(l logged) {
 		l.Fatal(err)
 	}
 	rec := res.Recording
-	if left := LeftBehind(rec); left != "" || rec.Run.StopReason != "seen enough" {
+	if left := Leftovers(rec); left != "" || rec.Run.StopReason != "seen enough" {
 		l.Errorf("%s, %q", left, rec.Run.StopReason)
 	}
 	if grown := l.look(apps[0], 1000); grown != 0 {
@@ -212,7 +247,8 @@ func relaxedMeanwhile(l logged) {
 func twoRecorders(l logged) {
 	var second *kasoku.Recording
 	l.record(func(o *Options) {
-		o.SlowLogAnyway, o.RecycleConnections = true, true
+		o.SlowLogAnyway = true
+		reconnecting(l.T, o)
 		o.Guard = &Guard{Dir: l.TempDir()}
 		prepare := o.Prepare
 		o.Prepare = func(ctx context.Context, w Watch) error {
@@ -242,7 +278,7 @@ func offBefore(l logged) {
 	rec, app, id := l.record(nil)
 	i := slices.IndexFunc(rec.Changes, func(c kasoku.Change) bool { return c.Name == "sessions" })
 	if i < 0 || !strings.Contains(rec.Changes[i].Note, fmt.Sprintf("%d (root@", id)) ||
-		!strings.Contains(rec.Changes[i].Note, "nothing is logged") || LeftBehind(rec) != "" {
+		!strings.Contains(rec.Changes[i].Note, "nothing is logged") || Leftovers(rec) != "" {
 		l.Errorf("%+v", rec.Changes)
 	}
 	if got := looked(rec); got != 60 {

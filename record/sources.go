@@ -12,15 +12,11 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/expvar"
-	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/observe/mysql"
-	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/observe/redis"
 	"github.com/kasoku/kasoku/observe/sockets"
-	"github.com/kasoku/kasoku/observe/varnish"
 )
 
 // sources is the list of all that a run watches. There is no source of processes
@@ -58,7 +54,7 @@ func (s *sampling) sources() ([]observe.Source, *process.Source, error) {
 	return s.o.wanted(out), procs, nil
 }
 
-// growth says how fast the slow log grows; empty while it does not.
+// growth describes how fast the slow log grows; empty while it does not.
 func (s *sampling) growth() string {
 	if s.space == nil || s.space.Growth() == 0 {
 		return ""
@@ -88,11 +84,19 @@ func (s *sampling) hostSources() (out []observe.Source, procs *process.Source, e
 		}
 		out = append(out, procs)
 		if s.o.on(cgroup.Name) {
-			out = append(out, cgroup.New(cgroup.Options{PIDs: procs.Watched}))
+			groups := cgroup.Options{PIDs: procs.Watched}
+			if s.service.named() {
+				groups.PIDs = s.service.appendPIDs
+			}
+			out = append(out, cgroup.New(groups))
 		}
 	}
 	if s.o.on(sockets.Name) {
-		out = append(out, sockets.New(sockets.Options{}))
+		var listeners sockets.Options
+		if s.service.named() {
+			listeners.Wanted = s.service.listens
+		}
+		out = append(out, sockets.New(listeners))
 	}
 	return out, procs, nil
 }
@@ -121,8 +125,8 @@ func (o *Options) every() map[string]time.Duration {
 	return map[string]time.Duration{host.Name: config.FastInterval, process.Name: config.FastInterval}
 }
 
-// Servers returns the sources of the servers beside the application and its database
-// that a kasoku.toml names, to be closed by who uses them.
+// Servers returns the sources of the servers that a kasoku.toml names, without the
+// application and its database. The caller closes them.
 func Servers(c *config.Config) ([]observe.Source, error) {
 	var o Options
 	o.configureServers(c)
@@ -133,30 +137,6 @@ func Servers(c *config.Config) ([]observe.Source, error) {
 func (o *Options) servers() (out []observe.Source, err error) {
 	if o.Observers == kasoku.ObserversOff {
 		return nil, nil
-	}
-	if o.NginxStatus != "" {
-		page, err := nginx.New(o.NginxStatus)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, page)
-	}
-	if o.Varnish != nil {
-		out = append(out, varnish.New(*o.Varnish))
-	}
-	if o.Redis != nil {
-		server, err := redis.New(*o.Redis)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, server)
-	}
-	if o.Graphite != nil {
-		carbon, err := graphite.New(*o.Graphite)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, carbon)
 	}
 	for _, table := range o.Servers {
 		server, err := table.Open()

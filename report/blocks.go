@@ -24,7 +24,7 @@ type Flame struct {
 // A FlameFrame is a function in one stack.
 type FlameFrame struct {
 	Name  string // as it is drawn
-	Tell  string // all that is known of it, in one line
+	Title string // all that is known of it, in one line
 	Class profile.Class
 	Row   int     // 0 is the outermost
 	Left  float64 // 0..1 of the whole

@@ -6,7 +6,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
-// A Kind says what a document is about.
+// A Kind is what a document is about.
 type Kind string
 
 // The kinds.
@@ -23,6 +23,7 @@ const (
 	KindDigests   Kind = "digests"   // what a server counted of its statements
 	KindPlans     Kind = "plans"     // how a server runs statements
 	KindProbe     Kind = "probe"     // what endpoints run that were asked alone
+	KindAnswers   Kind = "answers"   // golden answers that were kept, or compared
 	KindTry       Kind = "try"       // what one change did to a probe's statements
 	KindAutopilot Kind = "autopilot" // what many changes did to a score
 	KindAttack    Kind = "attack"    // what a load came to that was made outside of a run
@@ -32,7 +33,7 @@ const (
 // Prose is text of kasoku's own, in which `backticks` mark code.
 type Prose string
 
-// A Tone says what a word or a number means, for outputs that can colour it. It is
+// A Tone is what a word or a number means, for outputs that can colour it. It is
 // never the only carrier: the word says it too.
 type Tone string
 
@@ -70,6 +71,12 @@ type Alert struct {
 	Hint Prose
 }
 
+// The labels of facts that say what was measured, which every output shows.
+const (
+	FactService = "Service"
+	FactUnseen  = "Not seen"
+)
+
 // A Fact is a label with its value.
 type Fact struct {
 	Label string
@@ -89,8 +96,8 @@ type Section struct {
 	Blocks []Block
 }
 
-// A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves,
-// *Curve, *Flame, *Notes, *Pairs, *Diff, *Trend, *Tale or Para.
+// A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves, *Curve, *Flame,
+// *Notes, *Pairs, *Diff, *Trend, *Tale, *Strips or Para.
 type Block interface{ block() }
 
 // Para is a paragraph.
@@ -158,7 +165,7 @@ func (d *Document) Tables(f func(s *Section, t *Table)) {
 	}
 }
 
-// Options says what Show and its siblings put into a document.
+// Options configure what the functions that build documents put into one.
 type Options struct {
 	Sections []string       // ids; none is all
 	Location *time.Location // for wall times; nil leaves them as the run has them

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// An Align says how the cells of a column stand.
+// An Align defines how the cells of a column stand.
 type Align uint8
 
 // The alignments.
@@ -55,15 +55,15 @@ type Row struct {
 
 // A Table is rows and columns.
 type Table struct {
-	ID       string
-	Title    string // said only when a section has several
-	Narrow   bool   // few short cells, which would be lost across a page
-	Columns  []Column
-	Rows     []Row
-	More     string // what was left out: 31 more, 4.2 % of time
-	Tell     string // where a terminal has no room for some columns it names them, and says this: -o tsv shows them
-	Sortable bool   // a page lets its reader sort the rows
-	Note     Prose
+	ID         string
+	Title      string // said only when a section has several
+	Narrow     bool   // few short cells, which would be lost across a page
+	Columns    []Column
+	Rows       []Row
+	More       string // what was left out: 31 more, 4.2 % of time
+	NarrowHint string // where a terminal has no room for some columns it names them, and says this: -o tsv shows them
+	Sortable   bool   // a page lets its reader sort the rows
+	Note       Prose
 }
 
 // Toned returns the cell with another tone.

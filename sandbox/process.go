@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,7 +102,7 @@ func (p *process) alive() bool {
 	return ok && start == p.start
 }
 
-// outcome says how a child ended.
+// outcome describes how a child ended.
 func (p *process) outcome() string {
 	if p.child == nil {
 		return "gone"
@@ -147,19 +146,9 @@ func (p *process) verifyGone() error {
 
 // startOf returns when a process started, in ticks since boot; false when there
 // is none or it is a zombie.
-//
-// Source: proc_pid_stat(5), fields 3 and 22, counted from the end of the name,
-// which may hold anything.
 func startOf(pid int) (string, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return "", false
-	}
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) < 20 || string(fields[0]) == "Z" || string(fields[0]) == "X" {
-		return "", false
-	}
-	return string(fields[19]), true
+	start, ok := command.StartOf(pid)
+	return strconv.FormatUint(start, 10), ok
 }
 
 // state is what a directory says of the server that runs in it.

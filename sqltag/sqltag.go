@@ -187,7 +187,7 @@ type requests struct {
 	shards [64]struct {
 		sync.Mutex
 		tags map[uint64]string
-		_    [40]byte // two shards share no line of the cache
+		_    [48]byte // two shards share no line of the cache
 	}
 }
 

@@ -15,15 +15,15 @@ import (
 
 // What callers decide on. Errors of this package wrap them.
 var (
-	// ErrNotFound says that there is no such run.
+	// ErrNotFound means that there is no such run.
 	ErrNotFound = errors.New("no such run")
-	// ErrNotRun says that a file is not a run file.
+	// ErrNotRun means that a file is not a run file.
 	ErrNotRun = errors.New("not a kasoku run file")
-	// ErrNewer says that a newer kasoku wrote the file.
+	// ErrNewer means that a newer kasoku wrote the file.
 	ErrNewer = errors.New("written by a newer kasoku")
-	// ErrBusy says that the run is still being recorded.
+	// ErrBusy means that the run is still being recorded.
 	ErrBusy = errors.New("still being recorded")
-	// ErrInUse says that a run was finished while another program read its file,
+	// ErrInUse means that a run was finished while another program read its file,
 	// so that its log still lies beside it. The next Open makes them one file.
 	ErrInUse = errors.New("another program reads it")
 )
@@ -59,7 +59,7 @@ func hintFor(path string, err error) string {
 	dir := filepath.Dir(path)
 	switch {
 	case errors.Is(err, ErrNewer):
-		return "install a newer kasoku; `kasoku version` tells yours"
+		return "install a newer kasoku; `kasoku version` reports yours"
 	case errors.Is(err, ErrNotRun):
 		return "`kasoku list` has all runs of a directory"
 	case errors.Is(err, ErrBusy):
@@ -79,7 +79,7 @@ func hintFor(path string, err error) string {
 	return ""
 }
 
-// fullHint says how much room the file system of dir has left.
+// fullHint describes how much room the file system of dir has left.
 func fullHint(dir string) string {
 	const kept = "what was recorded before is kept and can be read"
 	var st unix.Statfs_t
@@ -114,7 +114,7 @@ func extendedCode(err error) int {
 // stored.
 func IsFull(err error) bool { return isFull(err) }
 
-// isFull reports that there is no room: a full disk or quota, or a limit on the
+// isFull reports whether there is no room: a full disk or quota, or a limit on the
 // size of files, which the kernel answers with EFBIG and SQLite calls a failed
 // write.
 func isFull(err error) bool {
@@ -123,7 +123,7 @@ func isFull(err error) bool {
 		errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }
 
-// isReadOnly reports that the file, its directory or the medium cannot be
+// isReadOnly reports whether the file, its directory or the medium cannot be
 // written to. SQLite says CANTOPEN where it may not create a log beside the file.
 func isReadOnly(err error) bool {
 	c := code(err)
@@ -136,10 +136,10 @@ func isBusy(err error) bool {
 	return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED || c == sqlite3.SQLITE_PROTOCOL
 }
 
-// errDamaged says that a table cannot be read whole.
+// errDamaged means that a table cannot be read whole.
 var errDamaged = errors.New("damaged")
 
-// isDamage reports that the bytes of the file are at fault.
+// isDamage reports whether the bytes of the file are at fault.
 func isDamage(err error) bool {
 	c := code(err)
 	return errors.Is(err, errDamaged) || c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB ||

@@ -24,11 +24,3 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
-
-// FuzzStart checks that the parser of process states never panics.
-func FuzzStart(f *testing.F) {
-	f.Add([]byte("1204 (userapi) S 1 1204 1204 0 -1 4194560 1 0 0 0 5 3 0 0 20 0 7 0 123456 1 2 3"))
-	f.Add([]byte("1 (a) b) c) S 1"))
-	f.Add([]byte(""))
-	f.Fuzz(func(t *testing.T, b []byte) { parseStart(b) })
-}

@@ -35,11 +35,16 @@ type Info struct {
 	Dirty      bool
 	Group      string
 	Repeat     int
+	Base       string // id of the run that it is a try upon; empty: the one before it
 	Observers  string
 	Price      kasoku.Price
 	Score      *kasoku.Score   // nil when none was given
 	Summary    *kasoku.Summary // nil when none was made
 	Exit       int             // exit code of the command, -1 when a signal killed it; 0 without one
+	Hosts      []string        // that were measured
+	Targets    []string        // of a load of kasoku's own
+	Steps      []kasoku.Step   // likewise
+	Entries    []string        // listeners that the load was seen at: 127.0.0.1:8080; empty when that is not known
 	SizeBytes  int64           // of the file, with the log that lies beside it
 	Err        error           // why nothing is known of it; all above but Path, ID and SizeBytes is empty then
 }
@@ -129,10 +134,15 @@ func Describe(path string) Info {
 	info.Load, info.Verdict = run.Load, run.verdict
 	info.Revision, info.Dirty = run.Revision, run.Dirty
 	info.Group, info.Repeat, info.Observers, info.Price = run.Group, run.Repeat, run.Observers, run.Price
+	info.Base = run.Base
 	info.Score, info.Summary = run.Score, run.summary
 	if run.Command != nil {
 		info.Exit = run.Command.ExitCode
 	}
+	for _, h := range run.Hosts {
+		info.Hosts = append(info.Hosts, h.Name)
+	}
+	info.Targets, info.Steps, info.Entries = run.targets, run.steps, run.entries
 	return info
 }
 
@@ -181,6 +191,7 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 		}
 		run.Score, run.summary = described(rd, scoreTable(), older), described(rd, summaryTable(), older)
 		run.Command = described(rd, commandTable(), older)
+		rd.describeLoad(run, older)
 		if math.IsNaN(run.Price.PerHour) { // of a file that does not know prices
 			run.Price.PerHour = 0
 		}
@@ -189,10 +200,33 @@ func (o opener) describeWith(path string, m mode) (run *runRow, err error) {
 	return run, err
 }
 
-// described reads the one row of a table. A file of an older version is read as it
-// is: bringing it up to date would copy all of it. What its tables lack is NULL, so
-// a migration that does more to them than add columns must be handled here.
+// describeLoad reads what a run's load was asked for, and where it went.
+func (rd *reader) describeLoad(run *runRow, older bool) {
+	for _, h := range describedRows(rd, hostTable(), older) {
+		run.Hosts = append(run.Hosts, h.v)
+	}
+	for _, s := range describedRows(rd, stepTable(), older) {
+		run.steps = append(run.steps, s.v)
+	}
+	if l := described(rd, loadTable(), older); l != nil {
+		run.targets = l.Targets
+	}
+	for _, e := range describedRows(rd, memberEdgeTable(), older) {
+		if e.v.From == "" && !e.v.Weak {
+			run.entries = append(run.entries, e.v.At.Address)
+		}
+	}
+}
+
+// described reads the one row of a table.
 func described[T any](rd *reader, t table[T], older bool) *T {
+	return one(describedRows(rd, t, older))
+}
+
+// describedRows reads a table. A file of an older version is read as it is: bringing it up
+// to date would copy all of it. What its tables lack is NULL, so a migration that does
+// more to them than add columns must be handled here.
+func describedRows[T any](rd *reader, t table[T], older bool) []kept[T] {
 	if older {
 		have, err := columnsOf(rd.db, t.name)
 		if err != nil || len(have) == 0 {
@@ -205,5 +239,5 @@ func described[T any](rd *reader, t table[T], older bool) *T {
 			}
 		}
 	}
-	return one(t.read(rd))
+	return t.read(rd)
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Ongoing reads how far a run is that is being recorded: its description, its steps, and
-// the seconds of its load from one on. The rest of the recording is empty. It is for who
-// asks again and again, to whom [Open] would read all series each time. A file into which
-// nothing is recorded is an error.
+// the seconds of its load with the number from and later. The rest of the recording is
+// empty. It is for callers that poll, for whom [Open] would read all series each time. A
+// file into which nothing is recorded is an error.
 func Ongoing(path string, from int) (*kasoku.Recording, error) {
 	by, err := recorderOf(target(path))
 	if err == nil && !by.alive() {
-		err = fmt.Errorf("%w: nobody records into it", ErrClosed)
+		err = fmt.Errorf("%w: no one records into it", ErrClosed)
 	}
 	if err != nil {
 		return nil, stepError("open run file", path, err)
@@ -25,8 +25,8 @@ func Ongoing(path string, from int) (*kasoku.Recording, error) {
 	return Load(path, from)
 }
 
-// Load reads the same of any run: of one that has ended since [Ongoing] was asked, what
-// came after that.
+// Load reads the same of any run. When [Ongoing] fails because the run has ended, a
+// poller reads its last seconds with Load.
 func Load(path string, from int) (*kasoku.Recording, error) {
 	s, err := currentSchema()
 	if err != nil {

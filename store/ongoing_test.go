@@ -19,7 +19,7 @@ func TestOngoing(t *testing.T) {
 		s.Second = at
 		seconds = append(seconds, s)
 	}
-	if err := errors.Join(w.SaveSteps(sampleRecording().Steps), w.AddSeconds(seconds)); err != nil {
+	if err := errors.Join(Save(w, sampleRecording().Steps), w.AddSeconds(seconds)); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := Open(path)

@@ -30,7 +30,7 @@ func crash(tb testing.TB, dir string, seconds int) string {
 	for n := 1; n <= seconds; n++ {
 		mustFrames(tb, w, sim.tick(n))
 	}
-	if err := w.SaveSteps([]kasoku.Step{{Number: 1, PerSec: 10}}); err != nil {
+	if err := Save(w, []kasoku.Step{{Number: 1, PerSec: 10}}); err != nil {
 		tb.Fatal(err)
 	}
 	to := filepath.Join(dir, "before"+Extension)
@@ -350,9 +350,9 @@ type report struct {
 
 // childOpen opens a file as a user without rights.
 func childOpen(path string) error {
-	const nobody = 65534
+	const overflowUID = 65534
 	if os.Geteuid() == 0 {
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(overflowUID), syscall.Setuid(overflowUID)); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,10 @@
 package store
 
 import (
-	"bytes"
-	"fmt"
 	"os"
-	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 // A recorder identifies the process that writes a run: its id alone may be
@@ -20,7 +19,7 @@ type recorder struct {
 // thisProcess returns the recorder that this process is.
 func thisProcess() recorder {
 	r := recorder{pid: int64(os.Getpid())}
-	r.start, _ = startOf("self")
+	r.start, _ = startOf(os.Getpid())
 	r.bootID = bootID()
 	return r
 }
@@ -31,7 +30,7 @@ func (r recorder) alive() bool {
 	if r.pid <= 0 || r.bootID == "" || r.bootID != bootID() {
 		return false
 	}
-	start, err := startOf(strconv.FormatInt(r.pid, 10))
+	start, err := startOf(int(r.pid))
 	return err == nil && start == r.start
 }
 
@@ -47,23 +46,7 @@ func bootID() string {
 }
 
 // startOf returns when a process started, in clock ticks after boot.
-func startOf(pid string) (int64, error) {
-	b, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0, err
-	}
-	return parseStart(b)
-}
-
-// parseStart returns field 22, starttime, of /proc/PID/stat. Field 2 is the
-// command's name in parentheses and may hold anything, parentheses too.
-//
-// Kernel: Documentation/filesystems/proc.rst, table 1-4.
-func parseStart(stat []byte) (int64, error) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const after = 22 - 3 // the first field after the name is number 3
-	if len(fields) <= after {
-		return 0, fmt.Errorf("process stat %q: no field 22", stat)
-	}
-	return strconv.ParseInt(string(fields[after]), 10, 64)
+func startOf(pid int) (int64, error) {
+	st, err := procstat.Read(pid)
+	return int64(st.Start), err
 }

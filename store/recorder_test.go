@@ -23,17 +23,3 @@ func TestAlive(t *testing.T) {
 		}
 	}
 }
-
-func TestParseStart(t *testing.T) {
-	f := func(stat string, want int64) {
-		t.Helper()
-		got, err := parseStart([]byte(stat))
-		if got != want || (err != nil) != (want == 0) {
-			t.Errorf("%q: %d, %v; want %d", stat, got, err, want)
-		}
-	}
-	f("1204 (userapi) S 1 1204 1204 0 -1 4194560 1 0 0 0 5 3 0 0 20 0 7 0 123456 1 2", 123456)
-	f("1204 (a) b (c)) S 1 1204 1204 0 -1 4194560 1 0 0 0 5 3 0 0 20 0 7 0 99 1 2", 99)
-	f("1204 (userapi) S 1 1204", 0)
-	f("", 0)
-}

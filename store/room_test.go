@@ -39,7 +39,7 @@ func TestRealDiskFull(t *testing.T) {
 		t.Errorf("a frame of later: %v", err)
 	}
 	change := kasoku.Change{Name: "slow_query_log", Before: "OFF", During: "ON", Restored: true}
-	if err := w.SaveChanges([]kasoku.Change{change}); err != nil {
+	if err := Save(w, []kasoku.Change{change}); err != nil {
 		t.Error(err)
 	}
 	run := sampleRun()

@@ -17,6 +17,7 @@ func sampleRecording() *kasoku.Recording {
 		User: 9 * time.Second, System: 4 * time.Second, MaxRSSBytes: 41 << 20, VoluntarySwitch: 90211, ForcedSwitch: 318,
 		Output: "Success 30.5 %\n"}
 	run.Group, run.Repeat, run.Observers = "20261120-140000-before", 2, kasoku.ObserversOn
+	run.Base = "20261120-135500-start"
 	run.Price = kasoku.Price{PerHour: 0.096, Currency: "USD"}
 	run.Score = &kasoku.Score{Value: 12345, Outcome: kasoku.Passed, Source: "output, JSON score", Requests: 60_000, Failures: 41_700}
 	run.Hosts[0].ClockNote = "the run's clock"
@@ -57,7 +58,10 @@ func sampleRecording() *kasoku.Recording {
 		Plans: []kasoku.Plan{{Host: "lab1", QueryID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Schema: "app", Format: "table", Text: "id\tselect_type\n1\tSIMPLE\n",
 			Rows: []kasoku.PlanRow{{Select: "SIMPLE", Table: "users", Access: "ALL", Rows: 3_055, Filtered: 10, Extra: "Using where"}}, Note: "sample of 12:01:07"}},
 		Tables: []kasoku.TableDef{{Host: "lab1", Schema: "app", Name: "users", Create: "CREATE TABLE users (id INT)", Engine: "InnoDB", Rows: 3_055,
-			DataBytes: 1 << 20, IndexBytes: 1 << 14, Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{3_055}}}}},
+			DataBytes: 1 << 20, IndexBytes: 1 << 14, Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{3_055}}},
+			Columns: []kasoku.ColumnSample{{Name: "id", Rows: 3_055, Distinct: 3_055, Most: 1}},
+			Checks: []kasoku.IndexCheck{{DDL: "CREATE INDEX users_name ON users (name)", Server: "MariaDB 10.11.19", Rows: 3_055, Whole: true,
+				Classes: []kasoku.CheckedClass{{QueryID: "Q1", Before: 3_055, After: 21, Used: true, Helps: true}}}}}},
 		Advice: []kasoku.Advice{{Host: "lab1", ID: "MYS-25", Area: "innodb", Title: "The buffer pool misses", Variable: "innodb_buffer_pool_size",
 			Value: "134217728", Proposed: "1073741824", Formula: "reads / read_requests", Measured: "12 %", Threshold: "> 10 %", Window: "60 s of load",
 			Confidence: kasoku.Confidence{Level: kasoku.High, Holds: 2, Of: 3, Note: "one run"}, SetGlobal: "SET GLOBAL innodb_buffer_pool_size = 1073741824;",
@@ -109,6 +113,9 @@ func sampleRecording() *kasoku.Recording {
 // sampleOfVersion is what the kept file of a version holds of the sample.
 func sampleOfVersion(v int64) *kasoku.Recording {
 	rec := sampleRecording()
+	if v < 9 {
+		rec.Run.Base = ""
+	}
 	if v < 2 {
 		rec.Summary, rec.Phases, rec.Configs = nil, nil, nil
 		rec.Run.Group, rec.Run.Repeat, rec.Run.Observers = "", 0, ""
@@ -148,6 +155,14 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 8 {
 		rec.Service = nil
+	}
+	for i := range rec.Tables {
+		if v < 10 {
+			rec.Tables[i].Columns = nil
+		}
+		if v < 11 {
+			rec.Tables[i].Checks = nil
+		}
 	}
 	return rec
 }

@@ -17,93 +17,91 @@ func (w *Writer) SaveRun(run kasoku.Run) error {
 	})
 }
 
-// SaveSteps stores the steps of the load.
-func (w *Writer) SaveSteps(steps []kasoku.Step) error { return saveAll(w, stepTable(), steps) }
+// A Kept is what a run file has many of.
+type Kept interface {
+	kasoku.Step | // the steps of the load
+		kasoku.Setting | // the configuration in force
+		kasoku.Change | // what the recording altered on servers
+		kasoku.Phase | // the phases of the traffic
+		kasoku.RowCheck | // the comparisons of rows with answers
+		kasoku.Warning | // the warnings that belong to the result
+		kasoku.Endpoint | // the routes that the access logs saw
+		kasoku.Transaction | // the classes of transactions of the slow logs
+		kasoku.TableDef | // the tables that plans read
+		kasoku.Advice | // what the checks of a server's settings say
+		kasoku.Join | // how well it is known which endpoint runs which statements
+		kasoku.Caller | // which endpoint runs which statements
+		kasoku.LockWait | // who waited for whose locks
+		kasoku.Deadlock | // the deadlocks that servers reported
+		kasoku.Config | // the texts of the configuration in force
+		kasoku.LogWindow | // which part of which log was read
+		kasoku.Query | // the classes of statements, of slow logs or statement digests
+		kasoku.SaveShape | // the trails of ORM saves
+		kasoku.SlowRequest | // the slowest requests of the access logs
+		kasoku.Plan | // how the server runs statements
+		kasoku.Message | // the classes of lines of the application's logs
+		kasoku.Profile // the profiles of programs
+}
+
+// Save makes rows all that the file has of their kind.
+func Save[T Kept](w *Writer, rows []T) error {
+	switch rows := any(rows).(type) {
+	case []kasoku.Step:
+		return saveAll(w, stepTable(), rows)
+	case []kasoku.Setting:
+		return saveAll(w, settingTable(), rows)
+	case []kasoku.Change:
+		return saveAll(w, changeTable(), rows)
+	case []kasoku.Phase:
+		return saveAll(w, phaseTable(), rows)
+	case []kasoku.RowCheck:
+		return saveAll(w, rowCheckTable(), rows)
+	case []kasoku.Warning:
+		return saveAll(w, warningTable(), rows)
+	case []kasoku.Endpoint:
+		return saveAll(w, endpointTable(), rows)
+	case []kasoku.Transaction:
+		return saveAll(w, txnTable(), rows)
+	case []kasoku.TableDef:
+		return saveAll(w, tableDefTable(), rows)
+	case []kasoku.Advice:
+		return saveAll(w, adviceTable(), rows)
+	case []kasoku.Join:
+		return saveAll(w, joinTable(), rows)
+	case []kasoku.Caller:
+		return saveAll(w, callerTable(), rows)
+	case []kasoku.LockWait:
+		return saveAll(w, lockWaitTable(), rows)
+	case []kasoku.Deadlock:
+		return saveAll(w, deadlockTable(), rows)
+	case []kasoku.Config:
+		return w.saveTx("config", func(tx *sql.Tx) error { return saveConfigs(tx, rows) })
+	case []kasoku.LogWindow:
+		return w.saveTx("log_window", func(tx *sql.Tx) error { return saveLogs(tx, rows) })
+	case []kasoku.Query:
+		return w.saveTx("query", func(tx *sql.Tx) error { return saveQueries(tx, rows) })
+	case []kasoku.SaveShape:
+		return w.saveTx("save_shape", func(tx *sql.Tx) error { return saveSaves(tx, rows) })
+	case []kasoku.SlowRequest:
+		return w.saveTx("slow_request", func(tx *sql.Tx) error { return saveSlowest(tx, rows) })
+	case []kasoku.Plan:
+		return w.saveTx("plan", func(tx *sql.Tx) error { return savePlans(tx, rows) })
+	case []kasoku.Message:
+		return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, rows) })
+	case []kasoku.Profile:
+		return w.saveTx("profile", func(tx *sql.Tx) error { return saveProfiles(tx, rows) })
+	}
+	panic("store: a kind of rows without a table") // Kept has no other
+}
 
 // SaveLoad stores what is known of the generator; nil removes it.
 func (w *Writer) SaveLoad(l *kasoku.LoadSummary) error {
 	return w.saveTx("load", func(tx *sql.Tx) error { return loadTable().replaceOne(tx, l) })
 }
 
-// SaveSettings stores the configuration in force.
-func (w *Writer) SaveSettings(s []kasoku.Setting) error { return saveAll(w, settingTable(), s) }
-
-// SaveChanges stores what the recording altered on servers.
-func (w *Writer) SaveChanges(c []kasoku.Change) error { return saveAll(w, changeTable(), c) }
-
-// SavePhases stores the phases of the traffic.
-func (w *Writer) SavePhases(p []kasoku.Phase) error { return saveAll(w, phaseTable(), p) }
-
-// SaveConfigs stores the texts of the configuration in force.
-func (w *Writer) SaveConfigs(c []kasoku.Config) error {
-	return w.saveTx("config", func(tx *sql.Tx) error { return saveConfigs(tx, c) })
-}
-
 // SaveSummary stores what a list of runs says about this one; nil removes it.
 func (w *Writer) SaveSummary(s *kasoku.Summary) error {
 	return w.saveTx("summary", func(tx *sql.Tx) error { return summaryTable().replaceOne(tx, s) })
-}
-
-// SaveRowChecks stores the comparisons of rows with answers.
-func (w *Writer) SaveRowChecks(c []kasoku.RowCheck) error { return saveAll(w, rowCheckTable(), c) }
-
-// SaveWarnings stores the warnings that belong to the result.
-func (w *Writer) SaveWarnings(s []kasoku.Warning) error { return saveAll(w, warningTable(), s) }
-
-// SaveEndpoints stores the routes that the access logs saw.
-func (w *Writer) SaveEndpoints(e []kasoku.Endpoint) error { return saveAll(w, endpointTable(), e) }
-
-// SaveLogs stores which part of which log was read.
-func (w *Writer) SaveLogs(logs []kasoku.LogWindow) error {
-	return w.saveTx("log_window", func(tx *sql.Tx) error { return saveLogs(tx, logs) })
-}
-
-// SaveQueries stores the classes of statements of the slow logs.
-func (w *Writer) SaveQueries(queries []kasoku.Query) error {
-	return w.saveTx("query", func(tx *sql.Tx) error { return saveQueries(tx, queries) })
-}
-
-// SaveSaves stores the trails of ORM saves.
-func (w *Writer) SaveSaves(saves []kasoku.SaveShape) error {
-	return w.saveTx("save_shape", func(tx *sql.Tx) error { return saveSaves(tx, saves) })
-}
-
-// SaveSlowest stores the slowest requests of the access logs.
-func (w *Writer) SaveSlowest(slow []kasoku.SlowRequest) error {
-	return w.saveTx("slow_request", func(tx *sql.Tx) error {
-		return saveWithText(tx, slowTable(), rawURITable(), slow, func(s *kasoku.SlowRequest) string { return s.URI })
-	})
-}
-
-// SaveTransactions stores the classes of transactions of the slow logs.
-func (w *Writer) SaveTransactions(t []kasoku.Transaction) error { return saveAll(w, txnTable(), t) }
-
-// SavePlans stores how the server runs statements.
-func (w *Writer) SavePlans(plans []kasoku.Plan) error {
-	return w.saveTx("plan", func(tx *sql.Tx) error { return savePlans(tx, plans) })
-}
-
-// SaveTables stores the tables that plans read.
-func (w *Writer) SaveTables(t []kasoku.TableDef) error { return saveAll(w, tableDefTable(), t) }
-
-// SaveAdvice stores what the checks of a server's settings say.
-func (w *Writer) SaveAdvice(a []kasoku.Advice) error { return saveAll(w, adviceTable(), a) }
-
-// SaveJoins stores how well it is known which endpoint runs which statements.
-func (w *Writer) SaveJoins(j []kasoku.Join) error { return saveAll(w, joinTable(), j) }
-
-// SaveCallers stores which endpoint runs which statements.
-func (w *Writer) SaveCallers(c []kasoku.Caller) error { return saveAll(w, callerTable(), c) }
-
-// SaveLockWaits stores who waited for whose locks.
-func (w *Writer) SaveLockWaits(l []kasoku.LockWait) error { return saveAll(w, lockWaitTable(), l) }
-
-// SaveDeadlocks stores the deadlocks that servers reported.
-func (w *Writer) SaveDeadlocks(d []kasoku.Deadlock) error { return saveAll(w, deadlockTable(), d) }
-
-// SaveMessages stores the classes of lines of the application's logs.
-func (w *Writer) SaveMessages(messages []kasoku.Message) error {
-	return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, messages) })
 }
 
 // SaveDiagnosis stores what the rules said, and its verdict with the run; nil
@@ -290,6 +288,10 @@ func saveTexts[T any](tx *sql.Tx, t table[rawText], values []T, text func(*T) st
 		}
 	}
 	return nil
+}
+
+func saveSlowest(tx *sql.Tx, slow []kasoku.SlowRequest) error {
+	return saveWithText(tx, slowTable(), rawURITable(), slow, func(s *kasoku.SlowRequest) string { return s.URI })
 }
 
 func saveSaves(tx *sql.Tx, saves []kasoku.SaveShape) error {

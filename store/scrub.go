@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// ScrubOptions says what a scrub drops in addition to what it always does.
+// ScrubOptions configure what a scrub drops in addition to what it always does.
 type ScrubOptions struct {
 	Configs bool // all texts of the configuration, not only differences of code
 }
@@ -110,7 +110,7 @@ func rawTexts(o ScrubOptions) []rawDrop {
 		{what: "sample statements", table: "raw_query"},
 		{what: "statements as they were sent", table: "raw_statement"},
 		{what: "paths of slow requests", table: "raw_uri"},
-		{what: "plans as the server told them", table: "raw_plan"},
+		{what: "plans as the server reported them", table: "raw_plan"},
 		{what: "statements of saves", table: "raw_save"},
 		{what: "sample lines of application logs", table: "raw_message"},
 		{what: "quotations of evidence", table: "raw_evidence"},

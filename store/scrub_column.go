@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kasoku/kasoku/logs/mask"
+	"github.com/kasoku/kasoku/store/scrub"
 )
 
 // keptColumns lists, by table, the text columns that stay in a scrubbed file, masked:
@@ -32,7 +32,7 @@ var keptColumns = map[string]string{
 	"txn":              "shape tag verbs",
 	"plan":             "schema_name format",
 	"plan_step":        "select_type table_name access possible_keys key_name key_len",
-	"table_def":        "schema_name name engine indexes",
+	"table_def":        "schema_name name engine indexes columns checks",
 	"advice":           "area title variable confidence window",
 	"message":          "path level code seconds",
 	"row_check":        "table_name",
@@ -91,13 +91,13 @@ func (c textColumn) exact() bool { return slices.Contains(exactColumns, c.name) 
 func (c textColumn) scrub(text string) string {
 	switch {
 	case c.table == "command" && c.name == "args":
-		return mask.Args(text)
+		return scrub.Args(text)
 	case !c.kept():
-		return mask.MapJSON(text, func(string) string { return "" })
+		return scrub.MapJSON(text, func(string) string { return "" })
 	case c.exact():
-		return mask.MapJSON(text, mask.ID)
+		return scrub.MapJSON(text, scrub.ID)
 	}
-	return mask.MapJSON(text, mask.Text)
+	return scrub.MapJSON(text, scrub.Text)
 }
 
 // scrubColumns goes over all text columns. It returns how many texts it cleared and

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/logs/mask"
+	"github.com/kasoku/kasoku/store/scrub"
 )
 
 // planted stands for all that must not leave the machine.
@@ -223,7 +223,7 @@ func plant(t *testing.T, path, text string) (columns int) {
 		for _, c := range all {
 			rows := map[int64]string{}
 			err := eachText(tx, fmt.Sprintf("SELECT id, %s || '' FROM %s", quoteName(c.name), c.table), func(id int64, was string) {
-				now := mask.MapJSON(was, func(s string) string { return fmt.Sprintf("%s %s %d", s, text, id) })
+				now := scrub.MapJSON(was, func(s string) string { return fmt.Sprintf("%s %s %d", s, text, id) })
 				if now != was { // else an empty list, or one of numbers
 					rows[id] = now
 				}
@@ -292,7 +292,7 @@ func TestScrubEverything(t *testing.T) {
 func TestScrubArgs(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
-		if got := mask.Args(jsonText(args)); got != jsonText(strings.Fields(want)) {
+		if got := scrub.Args(jsonText(args)); got != jsonText(strings.Fields(want)) {
 			t.Errorf("%q: %s, want %q", args, got, want)
 		}
 	}

@@ -14,7 +14,10 @@ type runRow struct {
 	kasoku.Run
 	verdict  string
 	recorder recorder
-	summary  *kasoku.Summary // of table summary; only Describe reads it
+	summary  *kasoku.Summary // of table summary; only Describe reads it, as what follows
+	targets  []string
+	steps    []kasoku.Step
+	entries  []string
 }
 
 func runTable() table[runRow] {
@@ -30,6 +33,7 @@ func runTable() table[runRow] {
 			{"recorder_boot_id", textOf(&v.recorder.bootID)}, {"run_group", textOf(&v.Group)},
 			{"repeat", numberOf(&v.Repeat)}, {"observers", textOf(&v.Observers)},
 			{"price_per_hour", realOf(&v.Price.PerHour)}, {"currency", textOf(&v.Price.Currency)},
+			{"base", textOf(&v.Base)},
 		}
 	})
 }

@@ -66,7 +66,8 @@ func tableDefTable() table[kasoku.TableDef] {
 			{"host", textOf(&v.Host)}, {"schema_name", textOf(&v.Schema)}, {"name", textOf(&v.Name)},
 			{"definition", textOf(&v.Create)}, {"engine", textOf(&v.Engine)}, {"row_count", numberOf(&v.Rows)},
 			{"data_bytes", numberOf(&v.DataBytes)}, {"index_bytes", numberOf(&v.IndexBytes)},
-			{"indexes", jsonOf(&v.Indexes)},
+			{"indexes", jsonOf(&v.Indexes)}, {"columns", jsonOf(&v.Columns)},
+			{"checks", jsonOf(&v.Checks)},
 		}
 	})
 }

@@ -34,24 +34,21 @@ func profileFunctionTable() table[profileFunction] {
 	})
 }
 
-// SaveProfiles stores the profiles of programs.
-func (w *Writer) SaveProfiles(profiles []kasoku.Profile) error {
-	return w.saveTx("profile", func(tx *sql.Tx) error {
-		if err := profileTable().replace(tx, profiles); err != nil {
-			return err
-		}
-		if err := profileFunctionTable().replace(tx, nil); err != nil {
-			return err
-		}
-		for i := range profiles {
-			for _, f := range profiles[i].Functions {
-				if err := profileFunctionTable().add(tx, &profileFunction{int64(i + 1), f}); err != nil {
-					return err
-				}
+func saveProfiles(tx *sql.Tx, profiles []kasoku.Profile) error {
+	if err := profileTable().replace(tx, profiles); err != nil {
+		return err
+	}
+	if err := profileFunctionTable().replace(tx, nil); err != nil {
+		return err
+	}
+	for i := range profiles {
+		for _, f := range profiles[i].Functions {
+			if err := profileFunctionTable().add(tx, &profileFunction{int64(i + 1), f}); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // readProfiles reads the profiles with their functions.

@@ -37,15 +37,15 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 			return err
 		}
 	}
-	err = errors.Join(w.SaveSummary(rec.Summary), w.SavePhases(rec.Phases), w.SaveConfigs(rec.Configs),
-		w.SaveSteps(rec.Steps), w.SaveLoad(rec.Load), w.AddSeconds(rec.Seconds),
-		w.SaveSettings(rec.Settings), w.SaveChanges(rec.Changes), w.SaveRowChecks(rec.RowChecks),
-		w.SaveLogs(rec.Logs), w.SaveEndpoints(rec.Endpoints), w.SaveQueries(rec.Queries),
-		w.SaveSlowest(rec.Slowest), w.SaveTransactions(rec.Transactions), w.SavePlans(rec.Plans),
-		w.SaveTables(rec.Tables), w.SaveAdvice(rec.Advice),
-		w.SaveJoins(rec.Joins), w.SaveCallers(rec.Callers), w.SaveLockWaits(rec.LockWaits),
-		w.SaveDeadlocks(rec.Deadlocks), w.SaveProfiles(rec.Profiles), w.SaveService(rec.Service),
-		w.SaveSaves(rec.Saves), w.SaveMessages(rec.Messages), w.SaveWarnings(rec.Warnings),
+	err = errors.Join(w.SaveSummary(rec.Summary), Save(w, rec.Phases), Save(w, rec.Configs),
+		Save(w, rec.Steps), w.SaveLoad(rec.Load), w.AddSeconds(rec.Seconds),
+		Save(w, rec.Settings), Save(w, rec.Changes), Save(w, rec.RowChecks),
+		Save(w, rec.Logs), Save(w, rec.Endpoints), Save(w, rec.Queries),
+		Save(w, rec.Slowest), Save(w, rec.Transactions), Save(w, rec.Plans),
+		Save(w, rec.Tables), Save(w, rec.Advice),
+		Save(w, rec.Joins), Save(w, rec.Callers), Save(w, rec.LockWaits),
+		Save(w, rec.Deadlocks), Save(w, rec.Profiles), w.SaveService(rec.Service),
+		Save(w, rec.Saves), Save(w, rec.Messages), Save(w, rec.Warnings),
 		w.SaveDiagnosis(rec.Diagnosis))
 	if err != nil {
 		return err

@@ -199,13 +199,13 @@ func TestSaveReplaces(t *testing.T) {
 	var want *kasoku.Recording
 	for seed := range uint64(2) {
 		want = anyRecording(seed)
-		err := errors.Join(w.SaveRun(want.Run), w.SaveSteps(want.Steps), w.SaveLoad(want.Load), w.SaveSettings(want.Settings),
-			w.SaveChanges(want.Changes), w.SaveRowChecks(want.RowChecks), w.SaveLogs(want.Logs),
-			w.SaveEndpoints(want.Endpoints), w.SaveQueries(want.Queries), w.SaveSaves(want.Saves),
-			w.SaveMessages(want.Messages), w.SaveWarnings(want.Warnings), w.SaveDiagnosis(want.Diagnosis),
-			w.SavePhases(want.Phases), w.SaveConfigs(want.Configs), w.SaveSummary(want.Summary),
-			w.SaveSlowest(want.Slowest), w.SaveTransactions(want.Transactions), w.SavePlans(want.Plans), w.SaveTables(want.Tables), w.SaveAdvice(want.Advice),
-			w.SaveJoins(want.Joins), w.SaveCallers(want.Callers), w.SaveLockWaits(want.LockWaits), w.SaveDeadlocks(want.Deadlocks), w.SaveProfiles(want.Profiles), w.SaveService(want.Service))
+		err := errors.Join(w.SaveRun(want.Run), Save(w, want.Steps), w.SaveLoad(want.Load), Save(w, want.Settings),
+			Save(w, want.Changes), Save(w, want.RowChecks), Save(w, want.Logs),
+			Save(w, want.Endpoints), Save(w, want.Queries), Save(w, want.Saves),
+			Save(w, want.Messages), Save(w, want.Warnings), w.SaveDiagnosis(want.Diagnosis),
+			Save(w, want.Phases), Save(w, want.Configs), w.SaveSummary(want.Summary),
+			Save(w, want.Slowest), Save(w, want.Transactions), Save(w, want.Plans), Save(w, want.Tables), Save(w, want.Advice),
+			Save(w, want.Joins), Save(w, want.Callers), Save(w, want.LockWaits), Save(w, want.Deadlocks), Save(w, want.Profiles), w.SaveService(want.Service))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestClosedWriter(t *testing.T) {
 	if err := w.Finish(sampleRun()); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{w.Frame(&kasoku.Frame{}), w.Gap(kasoku.Gap{}), w.SaveSteps(nil), w.Finish(sampleRun())} {
+	for _, err := range []error{w.Frame(&kasoku.Frame{}), w.Gap(kasoku.Gap{}), Save[kasoku.Step](w, nil), w.Finish(sampleRun())} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("error %v", err)
 		}

@@ -1,14 +1,11 @@
 package topology
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"debug/buildinfo"
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"net/netip"
 	"path/filepath"
 	"runtime/debug"
@@ -21,7 +18,8 @@ import (
 	"github.com/kasoku/kasoku/internal/foreign"
 )
 
-// A GoProgram is what a Go binary says about itself.
+// A GoProgram is what the build information of a Go binary shows, and which pages about itself
+// it serves.
 type GoProgram struct {
 	Module   string // github.com/isucon/shop
 	Version  string // of Go: go1.26.0
@@ -37,22 +35,43 @@ var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "de
 // homes are where people put what they wrote themselves.
 var homes = []string{"/home/", "/opt/", "/srv/", "/var/www/", "/usr/local/", "/root/", "/app/", "/tmp/"}
 
-// applications scores what listens and is neither of the system nor a known server.
-func (l *looker) applications() {
-	apps := l.found.Of(App)
-	all := l.serviceOf()
+// programs are the applications among the services, with all that they are judged by.
+type programs struct {
+	view  *view
+	ask   asker
+	found *Found
+	all   []*subject
+	apps  []*subject
+	links []connection
+	owner map[int]*Service // by the pid of each process
+}
+
+// programs returns the applications as they are known by now.
+func (l *looker) programs() *programs {
+	p := &programs{view: l.view, ask: l.ask, found: l.found, all: l.subjects, apps: l.of(App), links: l.links,
+		owner: map[int]*Service{}}
+	for _, s := range l.subjects {
+		for _, pid := range s.PIDs {
+			p.owner[pid] = s.Service
+		}
+	}
+	return p
+}
+
+// score scores what listens and is neither of the system nor a known server.
+func (p *programs) score() {
 	var wg sync.WaitGroup
-	for _, s := range apps {
-		l.readGo(s)
-		l.score(s, all)
-		if s.Go == nil || l.get == nil {
+	for _, s := range p.apps {
+		p.view.readGo(s)
+		p.scoreOne(s)
+		if s.Go == nil || p.ask.get == nil {
 			continue
 		}
 		wg.Go(contain.Func(contain.Part{Kind: contain.Check, Name: "profiles of a program"},
-			func() { s.Go.Pprof, s.Go.Vars = l.pprof(l.ctx, s), l.vars(l.ctx, s) }))
+			func() { s.Go.Pprof, s.Go.Vars = p.ask.pprof(s.Service), p.ask.vars(s.Service) }))
 	}
 	wg.Wait()
-	for _, s := range apps {
+	for _, s := range p.apps {
 		if s.Go != nil && s.Go.Pprof != "" {
 			s.Score++
 			s.Why = append(s.Why, "serves Go profiles")
@@ -63,30 +82,19 @@ func (l *looker) applications() {
 	}
 }
 
-// serviceOf finds the service that a process belongs to.
-func (l *looker) serviceOf() map[int]*Service {
-	out := map[int]*Service{}
-	for i := range l.found.Services {
-		for _, pid := range l.found.Services[i].PIDs {
-			out[pid] = &l.found.Services[i]
-		}
-	}
-	return out
-}
-
-// score says how likely a service is what people tune, and why.
-func (l *looker) score(s *Service, all map[int]*Service) {
+// scoreOne says how likely a service is what people tune, and why.
+func (p *programs) scoreOne(s *subject) {
 	add := func(points int, format string, args ...any) {
 		s.Score += points
 		s.Why = append(s.Why, fmt.Sprintf(format, args...))
 	}
-	if at, ok := l.behindNginx(s); ok {
+	if at, ok := p.passedByNginx(s.Service); ok {
 		add(4, "nginx passes requests on to %s", at)
 	}
-	if n, to := l.connections(s, all); n > 0 {
+	if n, to := p.connections(s.Service); n > 0 {
 		add(3, "%d connections to %s", n, to)
 	}
-	if s.Unit != "" && l.tree.exists("/etc/systemd/system/"+s.Unit) {
+	if s.Unit != "" && p.view.tree.exists("/etc/systemd/system/"+s.Unit) {
 		add(2, "its unit %s is in /etc/systemd/system", s.Unit)
 	}
 	for _, path := range []string{s.Exe, s.Dir} {
@@ -108,15 +116,15 @@ func (l *looker) score(s *Service, all map[int]*Service) {
 	if s.Go != nil {
 		add(1, "a Go program, %s", s.Go.Module)
 	}
-	if s.Unit != "" && (l.tree.exists("/lib/systemd/system/"+s.Unit) ||
-		l.tree.exists("/usr/lib/systemd/system/"+s.Unit)) {
+	if s.Unit != "" && (p.view.tree.exists("/lib/systemd/system/"+s.Unit) ||
+		p.view.tree.exists("/usr/lib/systemd/system/"+s.Unit)) {
 		add(-3, "its unit %s came with the system", s.Unit)
 	}
 }
 
-// behindNginx reports whether an nginx passes requests on to the service.
-func (l *looker) behindNginx(s *Service) (at string, ok bool) {
-	for _, web := range l.found.Of(Nginx) {
+// passedByNginx reports whether an nginx passes requests on to the service.
+func (p *programs) passedByNginx(s *Service) (at string, ok bool) {
+	for _, web := range ofKind(p.all, Nginx) {
 		if web.Nginx == nil {
 			continue
 		}
@@ -147,10 +155,9 @@ func meets(upstream string, at Listener) bool {
 
 // connections counts the connections of a service to a database or a cache, by
 // the port that they go to.
-func (l *looker) connections(s *Service, all map[int]*Service) (n int, to string) {
+func (p *programs) connections(s *Service) (n int, to string) {
 	names := map[uint16]string{3306: "the port of MySQL", 5432: "the port of PostgreSQL", 6379: "the port of Redis"}
-	for i := range l.found.Services {
-		db := &l.found.Services[i]
+	for _, db := range p.all {
 		if k := db.Kind; k != MySQL && k != Postgres && k != Redis && k != Memcached {
 			continue
 		}
@@ -160,9 +167,9 @@ func (l *looker) connections(s *Service, all map[int]*Service) (n int, to string
 			}
 		}
 	}
-	for _, c := range l.links {
+	for _, c := range p.links {
 		name, ok := names[c.remote.Port()]
-		if ok && all[c.pid] == s {
+		if ok && p.owner[c.pid] == s {
 			n++
 			to = name
 		}
@@ -170,14 +177,15 @@ func (l *looker) connections(s *Service, all map[int]*Service) (n int, to string
 	return n, to
 }
 
-// clients names the applications that are connected to each database.
-func (l *looker) clients() {
-	all := l.serviceOf()
-	apps := l.found.Of(App)
-	slices.SortStableFunc(apps, func(a, b *Service) int { return b.Score - a.Score })
-	for _, db := range l.found.Of(MySQL) {
+// nameClients names the applications that are connected to each database.
+func (p *programs) nameClients() {
+	apps := slices.Clone(p.apps)
+	slices.SortStableFunc(apps, func(a, b *subject) int { return b.Score - a.Score })
+	for _, db := range ofKind(p.all, MySQL) {
 		for _, s := range apps {
-			if slices.ContainsFunc(l.links, func(c connection) bool { return all[c.pid] == s && c.leadsTo(db) }) {
+			if slices.ContainsFunc(p.links, func(c connection) bool {
+				return p.owner[c.pid] == s.Service && c.leadsTo(db.Service)
+			}) {
 				db.MySQL.Clients = append(db.MySQL.Clients, s.Name)
 			}
 		}
@@ -202,17 +210,17 @@ func (c connection) leadsTo(db *Service) bool {
 
 // readGo reads the build information of a service's program: the one that runs, also
 // when its file was replaced.
-func (l *looker) readGo(s *Service) {
+func (v *view) readGo(s *subject) {
 	var info *debug.BuildInfo
 	var err error
 	switch {
 	case s.held != nil:
-		info, err = foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo,
+		info, err = foreign.ReadExe(v.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo,
 			error) {
 			return buildinfo.Read(io.NewSectionReader(r, 0, size))
 		})
-	case !l.tree.real() && s.Exe != "":
-		info, err = buildinfo.ReadFile(l.tree.at(s.Exe))
+	case !v.tree.real() && s.Exe != "":
+		info, err = buildinfo.ReadFile(v.tree.at(s.Exe))
 	default:
 		return
 	}
@@ -227,42 +235,15 @@ func (l *looker) readGo(s *Service) {
 	}
 }
 
-// pprof asks a Go program for its profiles.
-func (l *looker) pprof(ctx context.Context, s *Service) string {
-	return l.serves(ctx, s, "/debug/pprof/", "goroutine")
-}
-
-// vars asks a Go program for what package expvar publishes: at least the program's
-// command line and memory.
-func (l *looker) vars(ctx context.Context, s *Service) string {
-	return l.serves(ctx, s, "/debug/vars", `"cmdline"`)
-}
-
-// serves asks the loopback ports of a program for a page with a word in it. Ports
-// that are open to other hosts are left alone.
-func (l *looker) serves(ctx context.Context, s *Service, path, word string) string {
-	for _, at := range s.Listen {
-		if at.Port == 0 || at.Private || !at.Loopback {
-			continue
-		}
-		url := "http://" + at.Address + path
-		status, body, err := l.get(ctx, url)
-		if err == nil && status == http.StatusOK && bytes.Contains(body, []byte(word)) {
-			return url
-		}
-	}
-	return ""
-}
-
-// appLogs finds the files that applications write their output to.
-func (l *looker) appLogs() {
-	for _, s := range l.found.Of(App) {
+// findLogs finds the files that applications write their output to.
+func (p *programs) findLogs() {
+	for _, s := range p.apps {
 		seen := map[string]bool{}
 		for _, fd := range slices.Sorted(maps.Keys(s.fds)) {
 			path := s.fds[fd]
 			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") &&
 				!strings.HasSuffix(path, " (deleted)")
-			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] {
+			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] || noLog(path) {
 				continue
 			}
 			seen[path] = true
@@ -274,12 +255,21 @@ func (l *looker) appLogs() {
 			if strings.Contains(filepath.Base(path), "access") {
 				kind = AccessLog
 			}
-			l.found.Logs = append(l.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
+			p.found.Logs = append(p.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
 		}
-		if len(seen) == 0 && s.Unit != "" && l.found.Systemd {
-			l.note("log of "+s.Label(), "its output goes to the journal",
+		if len(seen) == 0 && s.Unit != "" && p.found.Systemd {
+			p.view.note("log of "+s.Label(), "its output goes to the journal",
 				"journalctl -u "+s.Unit+" shows it; StandardOutput=append:/var/log/"+
 					strings.TrimSuffix(s.Unit, ".service")+".log in the unit makes it a file")
 		}
 	}
+}
+
+// noLog reports whether a file is no log, though a program's output may go there.
+func noLog(path string) bool {
+	switch filepath.Ext(path) {
+	case ".pid", ".lock", ".sock", ".db", ".sqlite", ".sqlite3", ".state":
+		return true
+	}
+	return false
 }

@@ -62,29 +62,26 @@ func parentOf(dir string) string {
 	return "/"
 }
 
-// filesOf is how the files of a service are read; hostFiles how those are that root
-// keeps at known places.
-func (l *looker) filesOf(s *Service) files {
+// filesOf is how the files of a service are read.
+func (v *view) filesOf(s *subject) files {
 	if s.held != nil {
-		return ownFiles{l.ctx, s.held}
+		return ownFiles{v.ctx, s.held}
 	}
-	return l.tree
+	return v.tree
 }
 
-func (l *looker) hostFiles() files { return l.tree }
-
 // elsewhere reports whether a service sees other files than kasoku.
-func (l *looker) elsewhere(s *Service) bool { return s.held != nil && !s.held.Here }
+func (s *subject) elsewhere() bool { return s.held != nil && !s.held.Here }
 
-// claims are the names that the programs of a kind may have, for those whose files are
-// read by root's word alone.
+// claims are the names that the program of a believed service of a kind must have; of other
+// kinds any.
 var claims = map[Kind][]string{Nginx: NginxPrograms, MySQL: DatabasePrograms}
 
-// believe holds a service against what the kernel says of its process. It reports
-// whether the service is kept; one that is not believed keeps what the kernel says of
-// it, as an application, and nothing that it says itself.
-func (l *looker) believe(s *Service, kind Kind) bool {
-	if !l.tree.real() {
+// believe compares a service with what the kernel says of its process, and reports whether the
+// service is kept. One that is not believed is kept only as an application, with what the
+// kernel says of it and nothing that it says itself.
+func (l *looker) believe(s *subject, kind Kind) bool {
+	if !l.view.tree.real() {
 		return true
 	}
 	if kind == Other {
@@ -107,16 +104,13 @@ func (l *looker) believe(s *Service, kind Kind) bool {
 	if errors.As(err, &doubt) {
 		hint = doubt.Hint()
 	}
-	l.note("pid "+strconv.Itoa(s.PID), err.Error(), hint)
+	l.view.note("pid "+strconv.Itoa(s.PID), err.Error(), hint)
 	s.Dir, s.Exe, s.fds, s.args = "", "", nil, nil
 	return kind == App
 }
 
 // release lets go of the processes.
 func (l *looker) release() {
-	for i := range l.found.Services {
-		l.found.Services[i].held = nil
-	}
 	for _, p := range l.held {
 		_ = p.Close() // it was only read
 	}

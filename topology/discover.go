@@ -21,7 +21,7 @@ import (
 // limit is how long a look may take unless the caller says.
 const limit = 3 * time.Second
 
-// Options say where to look. The zero value is this host.
+// Options configure where to look. The zero value is this host.
 type Options struct {
 	Root  string        // directory that stands for /; empty: the real one
 	Limit time.Duration // of the whole look; 0: 3 s
@@ -37,7 +37,7 @@ type Options struct {
 	Ask func(ctx context.Context, network, address, text string) (answer string, err error)
 }
 
-// A Kind says what a service is.
+// A Kind is the kind of a service.
 type Kind string
 
 // The kinds of services.
@@ -71,8 +71,8 @@ func (l Listener) String() string {
 	return l.Address
 }
 
-// OnLoopback returns host:port at which this host reaches a TCP listener without
-// leaving itself; empty where it does not.
+// OnLoopback returns host:port at which this host reaches a TCP listener over loopback;
+// empty when it cannot.
 func (l Listener) OnLoopback() string {
 	switch {
 	case l.Network != "tcp" || l.Private:
@@ -83,7 +83,7 @@ func (l Listener) OnLoopback() string {
 	return onLoopback(l)
 }
 
-// A Service is a program that runs here, with all of its processes.
+// A Service is a program that runs on this host, with all of its processes.
 type Service struct {
 	Kind       Kind
 	Name       string // of the process
@@ -109,13 +109,9 @@ type Service struct {
 
 	Score int      // of an application: how likely it is the one to measure
 	Why   []string // what the score is made of
-
-	args []string
-	fds  map[int]string   // open files and sockets
-	held *foreign.Process // that is believed; nil in a tree that is no real host
 }
 
-// Port returns the first TCP port of the service, 0 without one.
+// Port returns the first TCP port of the service, 0 when it has none.
 func (s *Service) Port() int {
 	for _, l := range s.Listen {
 		if l.Port != 0 {
@@ -145,7 +141,7 @@ type Log struct {
 	How         string
 }
 
-// A Note is something that could not be seen, and why.
+// A Note names something that could not be seen, and the reason.
 type Note struct {
 	What string
 	Why  string
@@ -200,19 +196,19 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	defer cancel()
 	l := newLooker(ctx, o)
 	defer l.release()
-	procs, err := l.processes()
+	procs, err := l.view.processes()
 	if err != nil {
 		return nil, fmt.Errorf("look at processes: %w", err)
 	}
 	for _, part := range l.parts(procs) {
 		if err := contain.Run(contain.Part{Kind: contain.Check, Name: part.name}, part.look); err != nil {
-			l.note("discovery: "+part.name, err.Error(), "")
+			l.view.note("discovery: "+part.name, err.Error(), "")
 		}
 	}
 	if ctx.Err() != nil {
-		l.note("the whole host", "the look took more than "+o.Limit.String(), "")
+		l.view.note("the whole host", "the look took more than "+o.Limit.String(), "")
 	}
-	l.found.Took = time.Since(begin)
+	l.found.Notes, l.found.Took = l.view.notes, time.Since(begin)
 	return l.found, nil
 }
 
@@ -230,52 +226,68 @@ func (l *looker) parts(procs []*process) []part {
 		{"services", func() { l.services(procs) }},
 		{"nginx", l.nginx},
 		{"databases", l.databases},
-		{"applications", l.applications},
-		{"clients", l.clients},
-		{"what services report", l.tells},
-		{"logs of applications", l.appLogs},
-		{"order", l.sort},
+		{"applications", func() { l.programs().score() }},
+		{"clients", func() { l.programs().nameClients() }},
+		{"what services report", l.findStatusPages},
+		{"logs of applications", func() { l.programs().findLogs() }},
+		{"order", l.list},
 	}
 }
 
 // A looker is one look.
 type looker struct {
-	ctx   context.Context
-	tree  tree
-	run   func(ctx context.Context, name string, args ...string) ([]byte, error)
-	get   func(ctx context.Context, url string) (int, []byte, error)
-	ask   func(ctx context.Context, network, address, text string) (string, error)
-	found *Found
-	links []connection // established ones, for the scores
-
-	unowned []string // addresses whose process cannot be seen
-	held    []*foreign.Process
+	view     *view
+	ask      asker
+	found    *Found
+	subjects []*subject
+	links    []connection
+	held     []*foreign.Process
 }
 
 func newLooker(ctx context.Context, o Options) *looker {
-	l := &looker{ctx: ctx, tree: tree{o.Root}, run: o.Run, get: o.Get, ask: o.Ask, found: &Found{}}
-	if l.tree.real() && l.run == nil {
-		l.run = runProgram
+	v := &view{ctx: ctx, tree: tree{o.Root}}
+	ask := asker{view: v, run: o.Run, get: o.Get, ask: o.Ask}
+	if v.tree.real() && ask.run == nil {
+		ask.run = runProgram
 	}
-	if l.tree.real() && l.get == nil {
-		l.get = getLoopback
+	if v.tree.real() && ask.get == nil {
+		ask.get = getLoopback
 	}
-	if l.tree.real() && l.ask == nil {
-		l.ask = askLoopback
+	if v.tree.real() && ask.ask == nil {
+		ask.ask = askLoopback
 	}
-	return l
+	return &looker{view: v, ask: ask, found: &Found{}}
+}
+
+// of returns the services of a kind with what was seen of them.
+func (l *looker) of(kind Kind) []*subject { return ofKind(l.subjects, kind) }
+
+func ofKind(all []*subject, kind Kind) (out []*subject) {
+	for _, s := range all {
+		if s.Kind == kind {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// A view is this host, as far as it can be seen in the time of the look.
+type view struct {
+	ctx   context.Context
+	tree  tree
+	notes []Note
 }
 
 // note keeps what could not be seen, each once.
-func (l *looker) note(what, why, hint string) {
+func (v *view) note(what, why, hint string) {
 	n := Note{what, why, hint}
-	if !slices.Contains(l.found.Notes, n) {
-		l.found.Notes = append(l.found.Notes, n)
+	if !slices.Contains(v.notes, n) {
+		v.notes = append(v.notes, n)
 	}
 }
 
 // unreadable notes a file that is there and may not be read.
-func (l *looker) unreadable(what string, err error) {
+func (v *view) unreadable(what string, err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -283,7 +295,16 @@ func (l *looker) unreadable(what string, err error) {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	l.note(what, err.Error(), "")
+	v.note(what, err.Error(), "")
+}
+
+// A subject is a service with what was seen of its first process, for the time of the
+// look.
+type subject struct {
+	*Service
+	args []string
+	fds  map[int]string   // open files and sockets
+	held *foreign.Process // that is believed; nil in a tree that is no real host
 }
 
 func (l *looker) describeHost() {
@@ -293,12 +314,12 @@ func (l *looker) describeHost() {
 	if u, err := user.Current(); err == nil {
 		f.User = u.Username
 	}
-	if name, err := l.tree.read("/proc/sys/kernel/hostname"); err == nil {
+	if name, err := l.view.tree.read("/proc/sys/kernel/hostname"); err == nil {
 		f.Host = strings.TrimSpace(string(name))
 	}
-	f.Systemd = l.tree.isDir("/run/systemd/system") // sd_booted(3)
+	f.Systemd = l.view.tree.isDir("/run/systemd/system") // sd_booted(3)
 	for _, path := range []string{"/run/docker.sock", "/var/run/docker.sock"} {
-		if l.tree.exists(path) {
+		if l.view.tree.exists(path) {
 			f.Docker = path
 			break
 		}
@@ -308,9 +329,12 @@ func (l *looker) describeHost() {
 // kindOrder is the order in which services are listed.
 var kindOrder = []Kind{Nginx, Proxy, Varnish, App, MySQL, Postgres, Redis, Memcached, Carbon, Other}
 
-// sort puts services in the order of a request's way, the likeliest
+// list lists the services in the order of a request's way, the likeliest
 // application first.
-func (l *looker) sort() {
+func (l *looker) list() {
+	for _, s := range l.subjects {
+		l.found.Services = append(l.found.Services, *s.Service)
+	}
 	slices.SortStableFunc(l.found.Services, func(a, b Service) int {
 		if d := slices.Index(kindOrder, a.Kind) - slices.Index(kindOrder, b.Kind); d != 0 {
 			return d

@@ -169,8 +169,8 @@ func certificate(t *testing.T) *sandbox.RedisTLS {
 	return out
 }
 
-// TestLook_Tells: where real servers publish numbers about themselves.
-func TestLook_Tells(t *testing.T) {
+// TestLook_StatusPages: where real servers publish numbers about themselves.
+func TestLook_StatusPages(t *testing.T) {
 	cache := sandboxtest.Redis(t, sandbox.RedisOptions{Password: "x"})
 	secure := sandboxtest.Redis(t, sandbox.RedisOptions{TLS: certificate(t)})
 	carbons := []*sandbox.CarbonServer{sandboxtest.Carbon(t, sandbox.CarbonOptions{}), sandboxtest.GoCarbon(t, sandbox.CarbonOptions{})}

@@ -128,7 +128,7 @@ func TestByUser(t *testing.T) {
 	f := func(want string, procs ...*process) {
 		t.Helper()
 		all := families(procs)
-		(&looker{found: &Found{}}).byUser(socket{network: "unix", path: "/s", uid: 27}, false, all)
+		(&census{families: all}).giveByUser(socket{network: "unix", path: "/s", uid: 27}, false)
 		got := ""
 		for pid := range procs {
 			if fam := all[procs[pid].pid]; fam != nil && len(fam.listen) > 0 {
@@ -153,11 +153,11 @@ func TestPprof(t *testing.T) {
 	f := func(body, want, asked string, at ...Listener) {
 		t.Helper()
 		var urls []string
-		l := &looker{get: func(_ context.Context, url string) (int, []byte, error) {
+		a := asker{view: &view{ctx: t.Context()}, get: func(_ context.Context, url string) (int, []byte, error) {
 			urls = append(urls, url)
 			return 200, []byte(body), nil
 		}}
-		got := l.pprof(t.Context(), &Service{Listen: at})
+		got := a.pprof(&Service{Listen: at})
 		if got != want || strings.Join(urls, " ") != asked {
 			t.Errorf("got %q, asked %q", got, urls)
 		}
@@ -197,11 +197,11 @@ func TestLook_Clients(t *testing.T) {
 	f("127.0.0.1:40000", "127.0.0.1:3306", db(), true) // its sockets cannot be seen
 
 	app, other, one, two := Service{Kind: App, Name: "shop", PIDs: []int{7, 8}}, Service{Kind: Other, Name: "x", PIDs: []int{9}}, *db("127.0.0.1:3306"), *db("127.0.0.1:3307")
-	l := &looker{found: &Found{Services: []Service{app, other, one, two}}}
+	l := &looker{subjects: []*subject{{Service: &app}, {Service: &other}, {Service: &one}, {Service: &two}}}
 	at := netip.MustParseAddrPort
 	l.links = []connection{{8, at("127.0.0.1:40000"), at("127.0.0.1:3307")}, {9, at("127.0.0.1:40001"), at("127.0.0.1:3306")}}
-	l.clients()
-	if a, b := l.found.Services[2].MySQL.Clients, l.found.Services[3].MySQL.Clients; len(a) != 0 || len(b) != 1 || b[0] != "shop" {
+	l.programs().nameClients()
+	if a, b := one.MySQL.Clients, two.MySQL.Clients; len(a) != 0 || len(b) != 1 || b[0] != "shop" {
 		t.Errorf("clients %v and %v", a, b)
 	}
 }

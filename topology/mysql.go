@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"path"
 	"path/filepath"
@@ -32,29 +33,30 @@ var serverGroups = []string{"mysqld", "mariadb", "mariadbd", "server", "galera"}
 
 // databases looks at the option files and at each database server.
 func (l *looker) databases() {
-	servers := l.found.Of(MySQL)
-	global := map[string]string{}
-	if len(servers) > 0 || l.tree.isDir("/etc/mysql") {
+	servers := l.of(MySQL)
+	host := newOptionFiles(l.view, l.view.tree) // those that root keeps at known places
+	if len(servers) > 0 || l.view.tree.isDir("/etc/mysql") {
 		for _, file := range []string{"/etc/my.cnf", "/etc/mysql/my.cnf"} {
-			l.readOptions(l.hostFiles(), file, global, 0)
+			host.add(file, 0)
 		}
 	}
-	l.clientFile()
+	l.found.OptionFiles = host.paths
+	l.findClientFile()
 	for _, s := range servers {
-		l.database(s, global)
+		l.describeDatabase(s, host)
 	}
 }
 
-// clientFile looks for the option file of the user who asks.
-func (l *looker) clientFile() {
-	home := l.tree.home()
+// findClientFile looks for the option file of the user who asks.
+func (l *looker) findClientFile() {
+	home := l.view.tree.home()
 	if home == "" {
 		return
 	}
 	file := filepath.Join(home, ".my.cnf")
-	data, err := l.tree.read(file)
+	data, err := l.view.tree.read(file)
 	if err != nil {
-		l.unreadable(file, err)
+		l.view.unreadable(file, err)
 		return
 	}
 	for _, o := range mysqlflags.ParseOptions(data) {
@@ -65,8 +67,8 @@ func (l *looker) clientFile() {
 	}
 }
 
-// database describes one server: its command line wins over option files.
-func (l *looker) database(s *Service, global map[string]string) {
+// describeDatabase describes one server: its command line wins over option files.
+func (l *looker) describeDatabase(s *subject, host *optionFiles) {
 	db := &Database{Flavor: "MySQL", Port: 3306}
 	s.MySQL = db
 	options := map[string]string{}
@@ -74,17 +76,17 @@ func (l *looker) database(s *Service, global map[string]string) {
 	file, own := args["defaults-file"]
 	_, none := args["no-defaults"]
 	switch {
-	case own && l.elsewhere(s):
-		l.note("option file of "+s.Label(), "it sees another file system than this host's",
+	case own && s.elsewhere():
+		l.view.note("option file of "+s.Label(), "it sees another file system than this host's",
 			"run kasoku in its container")
 	case own:
-		files := l.found.OptionFiles
-		l.found.OptionFiles = nil
-		l.readOptions(l.filesOf(s), file, options, 0)
-		s.Config, l.found.OptionFiles = l.found.OptionFiles, append(files, l.found.OptionFiles...)
-	case !none && s.Container == "" && !l.elsewhere(s):
+		files := newOptionFiles(l.view, l.view.filesOf(s))
+		files.add(file, 0)
+		s.Config, options = files.paths, files.values
+		l.found.OptionFiles = append(l.found.OptionFiles, files.paths...)
+	case !none && s.Container == "" && !s.elsewhere():
 		s.Config = slices.Clone(l.found.OptionFiles)
-		options = global
+		options = host.values
 	}
 	say := func(name string) string {
 		if v, ok := args[name]; ok {
@@ -107,7 +109,7 @@ func (l *looker) database(s *Service, global map[string]string) {
 			db.Socket = at.Address
 		}
 	}
-	if db.Socket == "" && s.Container == "" && l.tree.exists("/run/mysqld/mysqld.sock") {
+	if db.Socket == "" && s.Container == "" && l.view.tree.exists("/run/mysqld/mysqld.sock") {
 		db.Socket = "/run/mysqld/mysqld.sock"
 	}
 	// The port 33060 is that of the X protocol, which the client does not speak.
@@ -117,17 +119,17 @@ func (l *looker) database(s *Service, global map[string]string) {
 			break
 		}
 	}
-	db.Flavor = l.flavor(s)
+	db.Flavor = s.flavor(l.view.ctx)
 }
 
 // flavor distinguishes MariaDB from MySQL: by name, else by the version that its program has
 // in it. MariaDB calls its server mysqld before 10.5.
-func (l *looker) flavor(s *Service) string {
+func (s *subject) flavor(ctx context.Context) string {
 	if s.Name == "mariadbd" || filepath.Base(s.Exe) == "mariadbd" {
 		return "MariaDB"
 	}
 	if s.held != nil && filepath.Base(s.Exe) == "mysqld" {
-		text, _ := foreign.ReadExe(l.ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string,
+		text, _ := foreign.ReadExe(ctx, s.held, mostProgram, func(r io.ReaderAt, size int64) (string,
 			error) {
 			return textIn(r, size, "-MariaDB")
 		})
@@ -141,27 +143,39 @@ func (l *looker) flavor(s *Service) string {
 // maxInclude is how deep option files may include each other; MySQL's own limit.
 const maxInclude = 10
 
-// readOptions adds what an option file says to servers; later files win.
-func (l *looker) readOptions(from files, file string, into map[string]string, depth int) {
-	if depth > maxInclude || slices.Contains(l.found.OptionFiles, file) {
+// optionFiles are option files, each read once, and what they say to servers.
+type optionFiles struct {
+	view   *view
+	from   files
+	paths  []string
+	values map[string]string
+}
+
+func newOptionFiles(v *view, from files) *optionFiles {
+	return &optionFiles{view: v, from: from, values: map[string]string{}}
+}
+
+// add adds what an option file says to servers; later files win.
+func (o *optionFiles) add(file string, depth int) {
+	if depth > maxInclude || slices.Contains(o.paths, file) {
 		return
 	}
-	data, err := from.read(file)
+	data, err := o.from.read(file)
 	if err != nil {
-		l.unreadable(file, err)
+		o.view.unreadable(file, err)
 		return
 	}
-	l.found.OptionFiles = append(l.found.OptionFiles, file)
-	for _, o := range mysqlflags.ParseOptions(data) {
+	o.paths = append(o.paths, file)
+	for _, set := range mysqlflags.ParseOptions(data) {
 		switch {
-		case o.Directive == "include":
-			l.readOptions(from, below(path.Dir(file), o.Value), into, depth+1)
-		case o.Directive == "includedir":
-			for _, one := range from.glob(below(path.Dir(file), o.Value) + "/*.cnf") {
-				l.readOptions(from, one, into, depth+1)
+		case set.Directive == "include":
+			o.add(below(path.Dir(file), set.Value), depth+1)
+		case set.Directive == "includedir":
+			for _, one := range o.from.glob(below(path.Dir(file), set.Value) + "/*.cnf") {
+				o.add(one, depth+1)
 			}
-		case ofServer(o.Group):
-			into[o.Name] = o.Value
+		case ofServer(set.Group):
+			o.values[set.Name] = set.Value
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
-// A WebServer is what an nginx's configuration says.
+// A WebServer is what the configuration of an nginx defines.
 type WebServer struct {
 	Formats   map[string]string
 	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
@@ -19,52 +19,53 @@ type WebServer struct {
 
 // nginx looks at the configuration of each nginx that runs.
 func (l *looker) nginx() {
-	for _, s := range l.found.Of(Nginx) {
-		l.oneNginx(s)
+	all := l.of(Nginx)
+	for _, s := range all {
+		l.describeNginx(s)
 	}
-	if len(l.found.Of(Nginx)) == 0 && l.tree.exists("/etc/nginx/nginx.conf") {
-		l.note("nginx", "it is installed and does not run", "")
+	if len(all) == 0 && l.view.tree.exists("/etc/nginx/nginx.conf") {
+		l.view.note("nginx", "it is installed and does not run", "")
 	}
 }
 
-func (l *looker) oneNginx(s *Service) {
+func (l *looker) describeNginx(s *subject) {
 	s.Nginx = &WebServer{Formats: map[string]string{}}
-	conf, err := l.readNginx(s)
+	conf, err := l.view.readNginx(s)
 	if err != nil {
-		l.unreadable("configuration of nginx", err)
+		l.view.unreadable("configuration of nginx", err)
 		return
 	}
 	for _, err := range conf.Unread {
-		l.unreadable("configuration of nginx", err)
+		l.view.unreadable("configuration of nginx", err)
 	}
 	how := "read from " + conf.Path
 	s.How += "; " + how
-	n := nginxFile{service: s, prefix: conf.Prefix, built: conf.Built, how: how}
+	n := nginxFile{service: s.Service, prefix: conf.Prefix, built: conf.Built, how: how}
 	n.read(conf.Config)
-	if l.elsewhere(s) {
-		l.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
+	if s.elsewhere() {
+		l.view.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
 	} else {
 		s.Config = n.files
 		l.found.Logs = append(l.found.Logs, n.logs...)
 	}
-	l.stubStatus(s, conf.Config)
+	s.Nginx.Status = l.ask.stubStatus(s.Service, conf.Config)
 	for _, skipped := range n.skipped {
-		l.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
+		l.view.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}
 }
 
 // readNginx reads the configuration of an nginx as it sees its files.
-func (l *looker) readNginx(s *Service) (*NginxConfig, error) {
+func (v *view) readNginx(s *subject) (*NginxConfig, error) {
 	if s.held != nil {
-		return ReadNginx(l.ctx, s.held)
+		return ReadNginx(v.ctx, s.held)
 	}
 	return readNginx(nginxFiles{
 		args: s.args, built: func() map[string]string { return nginxDefaults },
 		read: func(_ *foreign.Writer, path string) (foreign.File, error) {
-			data, err := l.tree.read(path)
+			data, err := v.tree.read(path)
 			return foreign.File{Data: data, Regular: err == nil}, err
 		},
-		glob:   func(_ *foreign.Writer, pattern string) []string { return l.tree.glob(pattern) },
+		glob:   func(_ *foreign.Writer, pattern string) []string { return v.tree.glob(pattern) },
 		writer: func(foreign.File, *foreign.Writer) *foreign.Writer { return nil },
 	})
 }

@@ -27,8 +27,8 @@ const (
 	readWithin = 5 * time.Second
 )
 
-// A NginxConfig is what a running nginx is configured by, read from its files. Nothing
-// is run: neither the program that calls itself nginx, nor one of that name, as a
+// A NginxConfig is the configuration of a running nginx, read from its files. No program
+// is run, neither the one that calls itself nginx nor another of that name: a
 // configuration may load modules and name any file.
 type NginxConfig struct {
 	Path   string // of the first file
@@ -39,17 +39,20 @@ type NginxConfig struct {
 	Unread []error // included files that could not be read
 }
 
+// Resolve returns where a path of the configuration leads.
+func (c *NginxConfig) Resolve(path string) string { return below(c.Prefix, path) }
+
 // A NginxFile is one file of a configuration, as the server sees it.
 type NginxFile struct {
 	Path string
 	foreign.File
 }
 
-// ReadNginx reads the configuration of an nginx that is believed. The error is that of
-// the first file. What is wrong in a file does not keep nginx from running: it runs.
+// ReadNginx reads the configuration of an nginx that is believed. The error is that of the
+// first file; a fault in an included file is none, since nginx runs with it.
 //
-// The words of a file are its owner's: what it includes is read with his rights. So the
-// owner of one site of many has nothing read that root alone may read.
+// Files that a file includes are read with the rights of its owner, so that the owner of
+// one site of many reaches nothing that only root may read.
 func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()

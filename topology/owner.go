@@ -9,12 +9,15 @@ import (
 	"strings"
 )
 
-// Owners returns the processes of this host that listen at an address: host:port for
-// the network tcp, a path for unix. It is empty when none does, when the address is not
-// of this host, and when the kernel hides whose the socket is.
-func Owners(network, address string) (pids []int) {
+// Owners returns the processes of this host that listen at an address: host:port for the
+// network tcp, a path for unix. The result is empty when there is none, when the address
+// is not of this host, and when the kernel hides the owner of the socket.
+func Owners(network, address string) (pids []int) { return Holders(Listening(network, address)) }
+
+// Listening returns the kernel's numbers of the sockets of this host that take connections
+// to an address, as [Owners] takes it, each once and in order.
+func Listening(network, address string) (inodes []string) {
 	t := tree{}
-	inodes := map[string]bool{}
 	for _, name := range []string{"tcp", "tcp6", "unix"} {
 		text, err := t.read("/proc/net/" + name)
 		if err != nil {
@@ -22,25 +25,36 @@ func Owners(network, address string) (pids []int) {
 		}
 		if name == "unix" {
 			for _, s := range parseUnix(text) {
-				inodes[s.inode] = inodes[s.inode] || network == "unix" && samePath(s.path, address)
+				if network == "unix" && samePath(s.path, address) {
+					inodes = append(inodes, s.inode)
+				}
 			}
 			continue
 		}
 		for _, s := range parseTCP(text) {
-			inodes[s.inode] = inodes[s.inode] || network == "tcp" && s.listens && accepts(s.local, address)
+			if network == "tcp" && s.listens && accepts(s.local, address) {
+				inodes = append(inodes, s.inode)
+			}
 		}
 	}
+	slices.Sort(inodes)
+	return slices.Compact(inodes)
+}
+
+// Holders returns the processes of this host that have one of the sockets open.
+func Holders(inodes []string) (pids []int) {
+	t := tree{}
 	names, _ := t.names("/proc") // without it none is found
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil {
+		if err != nil || len(inodes) == 0 {
 			continue
 		}
 		fds, _ := t.names("/proc/" + name + "/fd") // hidden: not known
 		if slices.ContainsFunc(fds, func(fd string) bool {
 			to, err := t.link("/proc/" + name + "/fd/" + fd)
 			inode, ok := strings.CutPrefix(to, "socket:[")
-			return err == nil && ok && inodes[strings.TrimSuffix(inode, "]")]
+			return err == nil && ok && slices.Contains(inodes, strings.TrimSuffix(inode, "]"))
 		}) {
 			pids = append(pids, pid)
 		}

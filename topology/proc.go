@@ -21,8 +21,8 @@ type process struct {
 }
 
 // processes reads the table of processes, kernel threads left out.
-func (l *looker) processes() ([]*process, error) {
-	names, err := l.tree.names("/proc")
+func (v *view) processes() ([]*process, error) {
+	names, err := v.tree.names("/proc")
 	if err != nil {
 		return nil, err
 	}
@@ -30,10 +30,10 @@ func (l *looker) processes() ([]*process, error) {
 	hidden := 0
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || l.ctx.Err() != nil {
+		if err != nil || v.ctx.Err() != nil {
 			continue
 		}
-		p, ok := l.process(pid)
+		p, ok := v.process(pid)
 		if !ok {
 			continue
 		}
@@ -43,7 +43,7 @@ func (l *looker) processes() ([]*process, error) {
 		out = append(out, p)
 	}
 	if hidden > 0 {
-		l.note(strconv.Itoa(hidden)+" processes of other users",
+		v.note(strconv.Itoa(hidden)+" processes of other users",
 			"which files and sockets they have open may be read by root alone",
 			"run it once with sudo to see more")
 	}
@@ -52,31 +52,31 @@ func (l *looker) processes() ([]*process, error) {
 }
 
 // process reads one process; false when it has gone or is the kernel's.
-func (l *looker) process(pid int) (*process, bool) {
+func (v *view) process(pid int) (*process, bool) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	line, err := l.tree.read(dir + "/cmdline")
+	line, err := v.tree.read(dir + "/cmdline")
 	if err != nil || len(line) == 0 {
 		return nil, false
 	}
-	status, err := l.tree.read(dir + "/status")
+	status, err := v.tree.read(dir + "/status")
 	if err != nil {
 		return nil, false
 	}
 	p := &process{pid: pid, args: parseArgs(line)}
 	p.name, p.parent, p.uid = parseStatus(status)
-	if group, err := l.tree.read(dir + "/cgroup"); err == nil {
+	if group, err := v.tree.read(dir + "/cgroup"); err == nil {
 		p.unit, p.container = parseCgroup(group)
 	}
-	if p.exe, err = l.tree.link(dir + "/exe"); err == nil {
+	if p.exe, err = v.tree.link(dir + "/exe"); err == nil {
 		p.exe = strings.TrimSuffix(p.exe, " (deleted)") // an update replaced it
 	}
-	if p.dir, err = l.tree.link(dir + "/cwd"); err != nil {
+	if p.dir, err = v.tree.link(dir + "/cwd"); err != nil {
 		p.dir = ""
 	}
-	if p.netns, err = l.tree.link(dir + "/ns/net"); err != nil {
+	if p.netns, err = v.tree.link(dir + "/ns/net"); err != nil {
 		p.netns = ""
 	}
-	p.fds, p.hidden = l.openFiles(dir + "/fd")
+	p.fds, p.hidden = v.openFiles(dir + "/fd")
 	return p, true
 }
 
@@ -84,8 +84,8 @@ func (l *looker) process(pid int) (*process, bool) {
 // listens with are opened early.
 const maxFiles = 4096
 
-func (l *looker) openFiles(dir string) (fds map[int]string, hidden bool) {
-	names, err := l.tree.names(dir)
+func (v *view) openFiles(dir string) (fds map[int]string, hidden bool) {
+	names, err := v.tree.names(dir)
 	if err != nil {
 		return nil, denied(err)
 	}
@@ -95,7 +95,7 @@ func (l *looker) openFiles(dir string) (fds map[int]string, hidden bool) {
 		if err != nil {
 			continue
 		}
-		if to, err := l.tree.link(dir + "/" + name); err == nil {
+		if to, err := v.tree.link(dir + "/" + name); err == nil {
 			fds[fd] = to
 		}
 	}

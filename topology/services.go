@@ -96,44 +96,49 @@ func sameProgram(parent, p *process) bool {
 
 // services finds the programs that listen, and those that are known by name.
 func (l *looker) services(procs []*process) {
-	all := families(procs)
-	familyOf := map[int]*family{}
-	for _, f := range all {
-		for _, p := range f.members {
-			familyOf[p.pid] = f
-		}
-	}
-	own := l.listening(procs, familyOf, all)
-	if n := len(l.unowned); n > 0 {
-		slices.Sort(l.unowned)
-		const most = 5 // a host has few ports that matter
-		at := strings.Join(l.unowned[:min(n, most)], ", ")
-		if n > most {
-			at += " and " + strconv.Itoa(n-most) + " more ports"
-		}
-		l.note("who listens", "at "+at+": root alone may see which process it is", "run it once with sudo to see more")
-	}
-	for _, pid := range slices.Sorted(maps.Keys(all)) {
-		f := all[pid]
+	c := newCensus(l.view, procs)
+	c.giveSockets(procs)
+	c.noteUnowned()
+	l.links = c.links
+	own, _ := l.view.tree.link("/proc/self")
+	for _, pid := range slices.Sorted(maps.Keys(c.families)) {
+		f := c.families[pid]
 		kind := kindOf(f.head)
 		known := kind != App && kind != Other
-		if own(f) || len(f.listen) == 0 && !known {
+		if strconv.Itoa(pid) == own || len(f.listen) == 0 && !known { // own: kasoku itself
 			continue
 		}
-		if s := l.service(f, kind); l.believe(&s, kind) {
-			l.repository(&s)
-			l.found.Services = append(l.found.Services, s)
+		if s := f.service(kind); l.believe(s, kind) {
+			l.view.findRepository(s)
+			l.subjects = append(l.subjects, s)
 		}
 	}
 }
 
-// listening gives each family the sockets that it listens on. It returns a function
-// that recognises kasoku itself.
-func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[int]*family) (self func(*family) bool) {
-	pid, _ := l.tree.link("/proc/self")
-	self = func(f *family) bool { return strconv.Itoa(f.head.pid) == pid }
-	perSpace := l.sockets(procs)
-	ownSpace, _ := l.tree.link("/proc/self/ns/net")
+// A census is which processes belong together, and which sockets they have.
+type census struct {
+	view     *view
+	families map[int]*family // by the pid of the head
+	familyOf map[int]*family // by the pid of each member
+	links    []connection    // established ones, for the scores
+	unowned  []string        // addresses whose process cannot be seen
+}
+
+func newCensus(v *view, procs []*process) *census {
+	c := &census{view: v, families: families(procs), familyOf: map[int]*family{}}
+	for _, f := range c.families {
+		for _, p := range f.members {
+			c.familyOf[p.pid] = f
+		}
+	}
+	return c
+}
+
+// giveSockets gives each family the sockets that it listens on, and keeps the
+// established connections.
+func (c *census) giveSockets(procs []*process) {
+	perSpace := c.view.sockets(procs)
+	ownSpace, _ := c.view.tree.link("/proc/self/ns/net")
 	owners := map[string][]*process{}
 	for _, p := range procs {
 		for _, to := range p.fds {
@@ -149,24 +154,23 @@ func (l *looker) listening(procs []*process, familyOf map[int]*family, all map[i
 			switch {
 			case !s.listens:
 				for _, p := range who {
-					l.links = append(l.links, connection{p.pid, s.local, s.remote})
+					c.links = append(c.links, connection{p.pid, s.local, s.remote})
 				}
 			case len(who) > 0:
 				slices.SortFunc(who, func(a, b *process) int { return a.pid - b.pid })
-				familyOf[who[0].pid].add(s.listener(space != ownSpace), "the socket is among its open files")
+				c.familyOf[who[0].pid].add(s.listener(space != ownSpace), "the socket is among its open files")
 			default:
-				l.byUser(s, space != ownSpace, all)
+				c.giveByUser(s, space != ownSpace)
 			}
 		}
 	}
-	return self
 }
 
-// byUser gives a socket whose owner cannot be seen to the one family of its user,
+// giveByUser gives a socket whose owner cannot be seen to the one family of its user,
 // and keeps it for a note when there are several.
-func (l *looker) byUser(s socket, private bool, all map[int]*family) {
+func (c *census) giveByUser(s socket, private bool) {
 	var of []*family
-	for _, f := range all {
+	for _, f := range c.families {
 		if f.head.uid == s.uid && f.head.hidden {
 			of = append(of, f)
 		}
@@ -175,8 +179,23 @@ func (l *looker) byUser(s socket, private bool, all map[int]*family) {
 	case len(of) == 1:
 		of[0].add(s.listener(private), "the socket is of its user, who has no other process")
 	case len(of) > 1 && s.network == "tcp":
-		l.unowned = append(l.unowned, s.local.String())
+		c.unowned = append(c.unowned, s.local.String())
 	}
+}
+
+// noteUnowned notes the ports whose process cannot be seen.
+func (c *census) noteUnowned() {
+	n := len(c.unowned)
+	if n == 0 {
+		return
+	}
+	slices.Sort(c.unowned)
+	const most = 5 // a host has few ports that matter
+	at := strings.Join(c.unowned[:min(n, most)], ", ")
+	if n > most {
+		at += " and " + strconv.Itoa(n-most) + " more ports"
+	}
+	c.view.note("who listens", "at "+at+": root alone may see which process it is", "run it once with sudo to see more")
 }
 
 func (f *family) add(at Listener, how string) {
@@ -187,12 +206,12 @@ func (f *family) add(at Listener, how string) {
 }
 
 // service describes a family.
-func (l *looker) service(f *family, kind Kind) Service {
+func (f *family) service(kind Kind) *subject {
 	p := f.head
-	s := Service{
+	s := &subject{args: p.args, fds: p.fds, Service: &Service{
 		Kind: kind, Name: p.name, PID: p.pid, UID: p.uid, Exe: p.exe, Dir: p.dir, Unit: p.unit, Container: p.container,
-		Listen: f.listen, How: "a process of that name", args: p.args, fds: p.fds,
-	}
+		Listen: f.listen, How: "a process of that name",
+	}}
 	s.PIDs = append(s.PIDs, p.pid)
 	for _, m := range f.members {
 		if m != p {
@@ -206,13 +225,13 @@ func (l *looker) service(f *family, kind Kind) Service {
 	return s
 }
 
-// repository finds the git work tree that a service lies in.
-func (l *looker) repository(s *Service) {
-	if s.Container != "" || l.elsewhere(s) {
+// findRepository finds the git work tree that a service lies in.
+func (v *view) findRepository(s *subject) {
+	if s.Container != "" || s.elsewhere() {
 		return
 	}
 	for _, dir := range []string{s.Dir, filepath.Dir(s.Exe)} {
-		if top, ok := l.filesOf(s).upward(dir, ".git"); ok && top != "/" {
+		if top, ok := v.filesOf(s).upward(dir, ".git"); ok && top != "/" {
 			s.Repository = top
 			return
 		}

@@ -92,29 +92,29 @@ type connection struct {
 // sockets reads the sockets of each network namespace once, through a process
 // that is in it; the key is its identity. Processes whose namespace cannot be
 // determined count as being in kasoku's own.
-func (l *looker) sockets(procs []*process) map[string][]socket {
-	own, err := l.tree.link("/proc/self/ns/net")
+func (v *view) sockets(procs []*process) map[string][]socket {
+	own, err := v.tree.link("/proc/self/ns/net")
 	if err != nil {
 		own = ""
 	}
-	out := map[string][]socket{own: l.readSockets("/proc/net")}
+	out := map[string][]socket{own: v.readSockets("/proc/net")}
 	for _, p := range procs {
 		if p.netns == "" {
 			p.netns = own
 		}
-		if _, ok := out[p.netns]; !ok && l.ctx.Err() == nil {
-			out[p.netns] = l.readSockets("/proc/" + strconv.Itoa(p.pid) + "/net")
+		if _, ok := out[p.netns]; !ok && v.ctx.Err() == nil {
+			out[p.netns] = v.readSockets("/proc/" + strconv.Itoa(p.pid) + "/net")
 		}
 	}
 	return out
 }
 
-func (l *looker) readSockets(dir string) []socket {
+func (v *view) readSockets(dir string) []socket {
 	var out []socket
 	for _, name := range []string{"tcp", "tcp6", "unix"} {
-		text, err := l.tree.read(dir + "/" + name)
+		text, err := v.tree.read(dir + "/" + name)
 		if err != nil {
-			l.unreadable(dir+"/"+name, err)
+			v.unreadable(dir+"/"+name, err)
 			continue
 		}
 		if name == "unix" {

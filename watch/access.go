@@ -396,8 +396,8 @@ func (a *access) endpoints(from time.Duration) (out []kasoku.Endpoint, whole boo
 	return out, a.cut == 0 || a.cut < from
 }
 
-// told returns what there is to be drawn.
-func (a *access) told() (looks []routeLook, late bool) {
+// snapshot returns what there is to be drawn.
+func (a *access) snapshot() (looks []routeLook, late bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.looks), a.late > 0 && a.at-a.late <= lateFor

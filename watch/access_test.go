@@ -107,7 +107,7 @@ func TestAccess(t *testing.T) {
 			t.Errorf("second %d: %g requests and %g 5xx, want 52 and 1", at, all, failed)
 		}
 	}
-	table := d.routes(20)
+	table := look{d, 20}.routes()
 	table.arrange(0, "")
 	if len(table.rows) != 3 || table.rows[0].words[0] != "GET /users/:id/items" || table.rows[0].values[1] != 50 {
 		t.Fatalf("%q: %+v", table.title, table.rows)

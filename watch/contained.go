@@ -15,8 +15,8 @@ func (m *Model) table(id string) table {
 		if p.id == id {
 			t := table{id: id, title: id}
 			if bug := contain.Run(panel("table "+id), func() {
-				made := p.make(m.data, m.at)
-				made.arrange(m.sorts[id], m.filter[id])
+				made := p.make(m.look())
+				made.arrange(m.tables.sorts[id], m.tables.filter[id])
 				t = made
 			}); bug != nil {
 				m.message = bug.Error()
@@ -29,7 +29,7 @@ func (m *Model) table(id string) table {
 
 // findings makes the table of findings; an empty one where that panics.
 func (m *Model) findings() (t table) {
-	if bug := contain.Run(panel("table findings"), func() { t = m.data.findings(m.at) }); bug != nil {
+	if bug := contain.Run(panel("table findings"), func() { t = m.look().findings() }); bug != nil {
 		m.message = bug.Error()
 	}
 	return t

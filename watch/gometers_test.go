@@ -21,7 +21,7 @@ func TestGoMeters(t *testing.T) {
 	}
 	f := func(want string, list ...kasoku.Series) {
 		t.Helper()
-		d := &Data{Rec: &kasoku.Recording{Series: list}}
+		d := &Data{seconds: seconds{Rec: &kasoku.Recording{Series: list}}}
 		var got []string
 		for _, m := range d.goMeters(span{1, 2}) {
 			got = append(got, strings.TrimSpace(fmt.Sprint(m.name, " ", m.v[1], " ", m.unit)))

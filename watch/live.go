@@ -42,10 +42,11 @@ const (
 	runShare = 10
 )
 
-// LiveOptions say what is watched, and how.
+// LiveOptions configure what is watched, and how.
 type LiveOptions struct {
 	Watch record.Options  // what is sampled; Interval 0 is a second
 	Runs  string          // directory in which runs are looked for that other users record; empty: in none
+	Dir   string          // of the project whose load is shown; empty: the working directory
 	Rules []diagnose.Rule // see [OnWindow]
 	Keep  time.Duration   // what can be scrolled back to; 0: DefaultKeep
 	Save  func(*kasoku.Recording) (path string, err error)
@@ -68,8 +69,9 @@ type Live struct {
 		known int // its last second of load
 	}
 
-	loads  sync.Mutex      // guards handed
-	handed *handover.Loads // nil without such a file
+	choice *handover.Choice // whose load is shown
+	loads  sync.Mutex       // guards handed
+	handed *handover.Loads  // nil without such a file
 
 	mu       sync.Mutex // guards the fields below
 	findings []kasoku.Finding
@@ -99,6 +101,7 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start,
 		Sources: src.Sources, Sink: l.window})
 	l.done.Go(func() { l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) }) })
+	l.choice = handover.NewChoice(o.Dir, l.otherProject)
 	l.listenToLoads()
 	l.done.Go(l.contained("load", func() { l.followLoads(ctx) }))
 	if src.HasDatabase() {
@@ -189,7 +192,7 @@ func (l *Live) Save() (string, error) {
 	return l.o.Save(whole)
 }
 
-// Note says what is not seen, and why.
+// Note describes what is not seen, and why.
 func (l *Live) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,12 +205,27 @@ func (l *Live) note(what, text string) {
 	l.notes[what] = text
 }
 
+// otherProject says of the load of another project whether it is shown.
+func (l *Live) otherProject(dir string, taken bool) {
+	if dir == "" {
+		dir = "another project"
+	}
+	text := "a load of " + dir + " is not shown: `kasoku watch` there shows it"
+	if taken {
+		text = "the load is that of " + dir
+	}
+	l.Note(text)
+}
+
 // listenToLoads lets `kasoku attack` find this watch.
 func (l *Live) listenToLoads() {
 	path, leave, err := handover.Listen()
 	if err == nil {
 		l.leave = leave
 		l.handed, err = handover.NewLoads(path, l.start)
+	}
+	if err == nil {
+		l.handed.Choose(l.choice)
 	}
 	if err != nil {
 		l.note("load", "a load of `kasoku attack` is not seen: "+err.Error())
@@ -244,8 +262,8 @@ const settles = 60
 
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
-	for _, path := range handover.Recordings(l.o.Runs) {
-		from := 0
+	for _, run := range l.choice.OwnFirst(handover.Recordings(l.o.Runs)) {
+		path, from := run.Path, 0
 		if path == l.run.path {
 			from = l.run.known - settles
 		}
@@ -256,25 +274,32 @@ func (l *Live) followRun() {
 		if path != l.run.path {
 			l.run.path, l.run.known = path, 0
 		}
-		l.takeRun(rec)
+		l.takeRun(rec, run.Project)
 		return
 	}
 	l.note("runs", "")
 }
 
-func (l *Live) takeRun(rec *kasoku.Recording) {
+func (l *Live) takeRun(rec *kasoku.Recording, project string) {
 	l.note("runs", cmp.Or(rec.Run.Label, rec.Run.ID))
 	if len(rec.Seconds) == 0 {
 		return
 	}
 	l.run.known = rec.Seconds[len(rec.Seconds)-1].Second
 	shift := rec.Run.Started.Sub(l.start.Round(0))
+	whole := int(shift.Round(time.Second) / time.Second)
+	rec.Seconds = slices.DeleteFunc(rec.Seconds, func(s kasoku.LoadSecond) bool {
+		return !l.choice.Takes(project, s.Second+whole)
+	})
+	if !l.choice.Of(project) {
+		return
+	}
 	load, steps := LoadOf(rec), rec.Steps
 	for i := range steps {
 		steps[i].Interval.From += shift
 		steps[i].Interval.To += shift
 	}
-	l.window.SetLoad(load.shifted(int(shift.Round(time.Second)/time.Second)), steps)
+	l.window.SetLoad(load.shifted(whole), steps)
 }
 
 // followStatements asks what statements the database counted.

@@ -28,7 +28,7 @@ func TestFollowRun(t *testing.T) {
 	add := func(at int) {
 		t.Helper()
 		s := loadSecond(at)
-		if err := errors.Join(w.AddSeconds([]kasoku.LoadSecond{s}), w.SaveSteps([]kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: time.Minute}}})); err != nil {
+		if err := errors.Join(w.AddSeconds([]kasoku.LoadSecond{s}), store.Save(w, []kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: time.Minute}}})); err != nil {
 			t.Fatal(err)
 		}
 		l.followRun()

@@ -64,7 +64,7 @@ func (m *meter) known() bool { return !math.IsNaN(m.top()) }
 // A span is the seconds that a screen shows, both included.
 type span struct{ from, to int }
 
-// meters returns the lines that there is something for, the most telling first.
+// meters returns the lines that there is something for, the most significant first.
 func (d *Data) meters(s span) []meter {
 	if d.made.meters == nil || d.made.span != s { // a screen asks more than once
 		d.made.span, d.made.meters = s, d.makeMeters(s)
@@ -187,7 +187,7 @@ func (d *Data) hostMeters(s span) []meter {
 		}
 	}
 	used := meter{name: "memory", rank: 5, unit: "GiB", v: d.memory(s)}
-	if total := d.at(d.one(hostkeys.Name, hostkeys.MemTotal), s.to); total > 0 {
+	if total := d.valueAt(d.one(hostkeys.Name, hostkeys.MemTotal), s.to); total > 0 {
 		used.most, used.limit, used.floor = "of "+unit.Sig3(total/(1<<30)), 0.95*total/(1<<30), total/(1<<30)
 	}
 	disk, name := d.busiestDisk(s)
@@ -211,12 +211,12 @@ func (d *Data) hostMeters(s span) []meter {
 	return out
 }
 
-// modesNow says what the CPU does at a second.
+// modesNow describes what the CPU does at a second.
 func (d *Data) modesNow(second int) (parts []string) {
 	for _, m := range modes {
 		v := math.NaN()
 		for _, name := range m.series {
-			if x := d.at(d.one(hostkeys.Name, name), second); !math.IsNaN(x) {
+			if x := d.valueAt(d.one(hostkeys.Name, name), second); !math.IsNaN(x) {
 				v = x + zero(v)
 			}
 		}
@@ -343,9 +343,9 @@ func (d *Data) moreMeters(s span) []meter {
 	return kept
 }
 
-// columns squeezes the seconds of a meter into at most n columns, each the greatest
-// of its seconds. A column begins at a whole multiple of its length, so that it does
-// not change when time goes on.
+// columns squeezes the seconds of a meter into columns of per seconds, each the greatest of
+// its seconds. A column begins at a whole multiple of its length, so that it does not change
+// when time goes on.
 func (m *meter) columns(s span, per int) []float64 {
 	first := floorDiv(s.from, per)
 	out := make([]float64, floorDiv(s.to, per)-first+1)

@@ -23,7 +23,7 @@ type Feed interface {
 
 }
 
-// Options say how a screen is drawn.
+// Options configure how a screen is drawn.
 type Options struct {
 	Color bool
 	ASCII bool
@@ -38,26 +38,40 @@ type Model struct {
 
 	width, height int
 
+	playhead
+	tables tables
+	prompt prompt
+
+	zoom bool // a column a second
+	open int  // finding that is shown whole; 0: none
+	help bool
+
+	message string // the last thing that a key did
+	quit    bool
+	saving  *saving // nil: nothing is being kept
+}
+
+// A playhead is where in time the screen is.
+type playhead struct {
 	at     int  // the second that is shown
 	follow bool // it is the last one
 	play   bool // a replay goes on by itself
 	speed  int  // place in speeds
+}
 
+// tables are how the keys have arranged the tables, by id.
+type tables struct {
 	pane   string // that the keys are for
 	sorts  map[string]int
 	filter map[string]string
 	scroll map[string]int
-	zoom   bool // a column a second
-	open   int  // finding that is shown whole; 0: none
-	help   bool
+}
 
-	asks    string // "filter" or "mark" while something is typed
-	typed   string
-	message string // the last thing that a key did
-	quit    bool
-	told    map[string]bool // findings and gaps that lines have shown
-	asked   int             // second at which a mark was asked for
-	saving  *saving         // nil: nothing is being kept
+// A prompt is a line that is typed.
+type prompt struct {
+	asks  string // "filter" or "mark"; empty: nothing is typed
+	typed string
+	at    int // second at which a mark was asked for
 }
 
 // A saving is what there is being kept as a file.
@@ -72,8 +86,8 @@ var speeds = []int{1, 2, 5, 10, 30, 60}
 // NewModel returns a screen of 80 × 24 that shows what the feed has at its end, or
 // without a feed the data from its beginning.
 func NewModel(data *Data, feed Feed, o Options) *Model {
-	m := &Model{o: o, feed: feed, data: data, width: 80, height: 24, pane: panes[0].id,
-		sorts: map[string]int{}, filter: map[string]string{}, scroll: map[string]int{}}
+	m := &Model{o: o, feed: feed, data: data, width: 80, height: 24, tables: tables{pane: panes[0].id,
+		sorts: map[string]int{}, filter: map[string]string{}, scroll: map[string]int{}}}
 	if feed != nil {
 		m.follow = true
 	} else {
@@ -106,7 +120,7 @@ func (m *Model) Resize(width, height int) {
 // tick asks for the next picture.
 type tick struct{}
 
-// saved says what became of a file.
+// saved is what became of a file.
 type saved struct {
 	path string
 	err  error
@@ -133,8 +147,13 @@ func (m *Model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	next = m
 	if bug := contain.Run(panel("update"), func() { next, cmd = m.update(msg) }); bug != nil {
 		m.message = bug.Error()
-		if _, timed := msg.(tick); timed {
+		switch msg := msg.(type) {
+		case tick:
 			cmd = m.next()
+		case tea.KeyPressMsg:
+			if key := msg.String(); key == "ctrl+c" || key == "q" { // no screen may keep its user
+				m.quit, cmd = true, tea.Quit
+			}
 		}
 	}
 	return next, cmd
@@ -154,8 +173,8 @@ func (m *Model) update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.message = "not kept: " + msg.err.Error()
 		}
 	case tea.PasteMsg:
-		if m.asks != "" {
-			m.typed += printable(msg.Content)
+		if m.prompt.asks != "" {
+			m.prompt.typed += printable(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		return m, m.Key(msg.String(), msg.Text)
@@ -197,8 +216,8 @@ func (m *Model) Key(key, text string) tea.Cmd {
 		m.quit = true
 		return tea.Quit
 	}
-	if m.asks != "" {
-		m.typing(key, text)
+	if m.prompt.asks != "" {
+		m.typeKey(key, text)
 		return nil
 	}
 	m.message = ""
@@ -210,13 +229,13 @@ func (m *Model) Key(key, text string) tea.Cmd {
 		m.help = !m.help
 	case "esc":
 		m.help, m.open = false, 0
-		delete(m.filter, m.pane)
+		delete(m.tables.filter, m.tables.pane)
 	case "w":
 		return m.save()
 	case "m":
-		m.asks, m.typed, m.asked = "mark", "", m.at
+		m.prompt = prompt{asks: "mark", at: m.at}
 	case "/":
-		m.asks, m.typed = "filter", m.filter[m.pane]
+		m.prompt = prompt{asks: "filter", typed: m.tables.filter[m.tables.pane]}
 	default:
 		if !m.timeKey(key) {
 			m.paneKey(key)
@@ -287,7 +306,7 @@ func (m *Model) timeKey(key string) bool {
 }
 
 // stay keeps what is shown.
-func (m *Model) stay() { m.follow, m.play = false, false }
+func (p *playhead) stay() { p.follow, p.play = false, false }
 
 func (m *Model) pause() {
 	if m.feed != nil {
@@ -305,20 +324,16 @@ func (m *Model) pause() {
 func (m *Model) paneKey(key string) {
 	switch key {
 	case "tab":
-		m.turn(1)
+		m.tables.turn(1, m.look())
 	case "shift+tab":
-		m.turn(-1)
-	case "s":
-		m.sorts[m.pane]++
-	case "up", "k":
-		m.scroll[m.pane] = max(m.scroll[m.pane]-1, 0)
-	case "down", "j":
-		m.scroll[m.pane]++
+		m.tables.turn(-1, m.look())
+	case "s", "up", "k", "down", "j":
+		m.tables.key(key)
 	default:
 		if len(key) == 1 && key >= "1" && key <= "9" {
 			n := int(key[0] - '0')
 			switch {
-			case n == m.open || n > len(m.data.Findings) || !m.data.found(&m.data.Findings[n-1], m.at):
+			case n == m.open || n > len(m.data.Findings) || !m.look().found(&m.data.Findings[n-1]):
 				m.open = 0
 			default:
 				m.open = n
@@ -327,55 +342,81 @@ func (m *Model) paneKey(key string) {
 	}
 }
 
+// look is what the tables show.
+func (m *Model) look() look { return look{m.data, m.at} }
+
+// key sorts or scrolls the table of the keys.
+func (t *tables) key(key string) {
+	switch key {
+	case "s":
+		t.sorts[t.pane]++
+	case "up", "k":
+		t.scroll[t.pane] = max(t.scroll[t.pane]-1, 0)
+	case "down", "j":
+		t.scroll[t.pane]++
+	}
+}
+
 // turn goes to the next pane that there is something in.
-func (m *Model) turn(by int) {
-	at := slices.IndexFunc(panes, func(p pane) bool { return p.id == m.pane })
+func (t *tables) turn(by int, at look) {
+	i := slices.IndexFunc(panes, func(p pane) bool { return p.id == t.pane })
 	for range panes {
-		at = (at + by + len(panes)) % len(panes)
-		if t := panes[at].make(m.data, m.at); len(t.rows) > 0 {
+		i = (i + by + len(panes)) % len(panes)
+		if made := panes[i].make(at); len(made.rows) > 0 {
 			break
 		}
 	}
-	m.pane = panes[at].id
+	t.pane = panes[i].id
 }
 
-// typing handles the keys while something is typed.
-func (m *Model) typing(key, text string) {
-	switch key {
-	case "esc":
-		m.asks = ""
-		return
-	case "enter":
-		if m.asks == "mark" {
-			m.mark(m.typed)
-		}
-		m.asks = ""
-		return
-	case "backspace":
-		if r := []rune(m.typed); len(r) > 0 {
-			m.typed = string(r[:len(r)-1])
-		}
-	case "ctrl+u":
-		m.typed = ""
-	default:
-		m.typed += printable(text)
+// typeKey handles the keys while something is typed.
+func (m *Model) typeKey(key, text string) {
+	left, done := m.prompt.key(key, text)
+	if done && m.prompt.asks == "mark" {
+		m.mark(m.prompt.typed)
 	}
-	if m.asks == "filter" {
-		m.filter[m.pane], m.scroll[m.pane] = m.typed, 0
+	if m.prompt.asks == "filter" && !left && !done {
+		m.tables.keep(m.prompt.typed)
+	}
+	if left || done {
+		m.prompt.asks = ""
 	}
 }
+
+// key types a key. left says that the prompt was left with nothing done, done that what
+// was typed is to be used.
+func (p *prompt) key(key, text string) (left, done bool) {
+	switch key {
+	case "esc":
+		return true, false
+	case "enter":
+		return false, true
+	case "backspace":
+		if r := []rune(p.typed); len(r) > 0 {
+			p.typed = string(r[:len(r)-1])
+		}
+	case "ctrl+u":
+		p.typed = ""
+	default:
+		p.typed += printable(text)
+	}
+	return false, false
+}
+
+// keep filters the table of the keys.
+func (t *tables) keep(filter string) { t.filter[t.pane], t.scroll[t.pane] = filter, 0 }
 
 func (m *Model) mark(text string) {
 	if m.feed == nil {
 		m.message = "a run file is not changed here: `kasoku note` says more of a run"
 		return
 	}
-	if err := m.feed.Mark(time.Duration(m.asked)*time.Second, text); err != nil {
+	if err := m.feed.Mark(time.Duration(m.prompt.at)*time.Second, text); err != nil {
 		m.message = "not marked: " + err.Error()
 		return
 	}
 	m.data = m.feed.Take()
-	m.message = fmt.Sprintf("marked %s", m.data.clock(m.asked))
+	m.message = fmt.Sprintf("marked %s", m.data.clock(m.prompt.at))
 }
 
 // View draws the screen.

@@ -109,7 +109,7 @@ func TestTables(t *testing.T) {
 	m.stay()
 	m.Go(290)
 	order := func() (names []string) {
-		for _, r := range m.table(m.pane).rows {
+		for _, r := range m.table(m.tables.pane).rows {
 			names = append(names, r.words[0])
 		}
 		return names
@@ -135,7 +135,7 @@ func TestTables(t *testing.T) {
 	seen := map[string]bool{}
 	for range panes {
 		m.Key("tab", "")
-		seen[m.pane] = true
+		seen[m.tables.pane] = true
 	}
 	for _, want := range []string{"statements", "database", "cores", "units", "routes", "disks", "network", "findings", "events", "series", "processes"} {
 		if !seen[want] {
@@ -295,9 +295,9 @@ func TestNumbersOfFindings(t *testing.T) {
 	m.Go(100)
 	m.Key("1", "1")
 	if m.open != 0 {
-		t.Error("a finding is told before its time")
+		t.Error("a finding is reported before its time")
 	}
-	if t2 := m.data.findings(m.at); len(t2.rows) != 1 || t2.rows[0].values[0] != 2 {
+	if t2 := m.look().findings(); len(t2.rows) != 1 || t2.rows[0].values[0] != 2 {
 		t.Fatalf("rows %+v", t2.rows)
 	}
 	m.Key("2", "2")

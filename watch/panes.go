@@ -24,27 +24,33 @@ const recent = 10
 // A pane makes one table of a moment.
 type pane struct {
 	id   string
-	make func(d *Data, at int) table
+	make func(look) table
+}
+
+// A look is the data at a second, which tables show.
+type look struct {
+	*Data
+	at int
 }
 
 // panes are all tables, in the order of the tab key.
 var panes = []pane{
-	{"processes", (*Data).processes}, {"statements", (*Data).statements}, {"routes", (*Data).routes},
-	{"database", (*Data).kinds},
-	{"nginx", (*Data).nginx}, {"varnish", (*Data).varnish}, {"redis", (*Data).redis}, {"commands", (*Data).commands},
-	{"go", (*Data).programs}, {"pools", (*Data).pools}, {"services", (*Data).services},
-	{"cores", (*Data).cpus}, {"units", (*Data).units}, {"disks", (*Data).disks},
-	{"network", (*Data).networks}, {"findings", (*Data).findings}, {"events", (*Data).events},
-	{"series", (*Data).everything},
+	{"processes", look.processes}, {"statements", look.statements}, {"routes", look.routes},
+	{"database", look.kinds},
+	{"nginx", look.nginx}, {"varnish", look.varnish}, {"redis", look.redis}, {"commands", look.commands},
+	{"go", look.programs}, {"pools", look.pools}, {"services", look.services},
+	{"cores", look.cpus}, {"units", look.units}, {"disks", look.disks},
+	{"network", look.networks}, {"findings", look.findings}, {"events", look.events},
+	{"series", look.everything},
 }
 
 // findings are those of the rules, numbered as the keys are.
-func (d *Data) findings(at int) table {
+func (l look) findings() table {
 	t := table{id: "findings", title: "findings", columns: []column{{}, {text: true}, {text: true},
 		{text: true, wide: true}}}
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		if !d.found(f, at) {
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		if !l.found(f) {
 			continue
 		}
 		r := t.newRow()
@@ -58,67 +64,53 @@ func (d *Data) findings(at int) table {
 }
 
 // found reports whether a finding is shown at a second: in a replay from its own on.
-func (d *Data) found(f *kasoku.Finding, at int) bool {
-	return d.Live || f.Interval.Empty() || secondOf(f.Interval.From) <= at
+func (l look) found(f *kasoku.Finding) bool {
+	return l.Live || f.Interval.Empty() || secondOf(f.Interval.From) <= l.at
 }
 
-func (d *Data) processes(at int) table {
+func (l look) processes() table {
 	t := table{id: "processes", title: "processes", columns: []column{
 		{name: "process", text: true, wide: true}, {name: "pid", plain: true},
 		{name: "user", unit: "cores", decimal: 2}, {name: "system", unit: "cores", decimal: 2},
 		{name: "RSS", unit: "MB", decimal: 1}, {name: "files", drop: 3}, {name: "threads", drop: 2},
 		{name: "I/O", unit: "kB/s", drop: 4}, {name: "CPU", unit: "cores", decimal: 2, drop: 1},
 	}, sorts: []int{8, 4, 7, 0}}
-	get := func(name, instance string) float64 {
-		for _, s := range d.all(process.Name, name) {
-			if s.Key.Instance == instance {
-				return d.at(s, at)
-			}
-		}
-		return math.NaN()
-	}
-	for _, s := range d.all(process.Name, process.RSS) {
-		rss := d.at(s, at)
+	for _, s := range l.all(process.Name, process.RSS) {
+		rss := l.valueAt(s, l.at)
 		if math.IsNaN(rss) {
 			continue // it has ended, or is not among the busiest
 		}
 		r := t.newRow()
 		name := s.Key.Instance
+		get := l.of(process.Name, name)
 		pid, comm, _ := strings.Cut(name, " ")
 		r.words[0] = clean(comm)
 		if n, err := strconv.Atoi(pid); err == nil {
 			r.values[1] = float64(n)
 		}
-		r.values[2], r.values[3], r.values[4] = get(process.CPUUser, name), get(process.CPUSystem, name), rss/1e6
-		r.values[5], r.values[6] = get(process.FDs, name), get(process.Threads, name)
-		r.values[7] = (get(process.IOReadBytes, name) + get(process.IOWriteBytes, name)) / 1e3
+		r.values[2], r.values[3], r.values[4] = get(process.CPUUser), get(process.CPUSystem), rss/1e6
+		r.values[5], r.values[6] = get(process.FDs), get(process.Threads)
+		r.values[7] = (get(process.IOReadBytes) + get(process.IOWriteBytes)) / 1e3
 		r.values[8] = r.values[2] + r.values[3]
 		t.rows = append(t.rows, r)
 	}
 	return t
 }
 
-func (d *Data) units(at int) table {
+func (l look) units() table {
 	t := table{id: "units", title: "units and containers", columns: []column{
 		{name: "unit", text: true, wide: true}, {name: "CPU", unit: "cores", decimal: 2},
 		{name: "memory", unit: "MB", decimal: 1},
 		{name: "limit", unit: "cores", drop: 2, decimal: 2}, {name: "throttled", unit: "% of time", drop: 1},
 	}, sorts: []int{1, 2, 0}}
-	for _, s := range d.all(cgroup.Name, cgroup.CPUUsage) {
-		cpu := d.at(s, at)
+	for _, s := range l.all(cgroup.Name, cgroup.CPUUsage) {
+		cpu := l.valueAt(s, l.at)
 		if math.IsNaN(cpu) {
 			continue
 		}
 		r := t.newRow()
 		name := s.Key.Instance
-		get := func(series string) float64 {
-			for _, s := range d.all(cgroup.Name, series) {
-				if s.Key.Instance == name {
-					return d.at(s, at)
-				}
-			}
-			return math.NaN()
-		}
+		get := l.of(cgroup.Name, name)
 		r.words[0], r.values[1] = clean(cmp.Or(name, "/")), cpu
 		r.values[2], r.values[3], r.values[4] = get(cgroup.MemoryCurrent)/1e6, get(cgroup.CPUMax),
 			100*get(cgroup.CPUThrottled)
@@ -127,20 +119,20 @@ func (d *Data) units(at int) table {
 	return t
 }
 
-func (d *Data) cpus(at int) table {
+func (l look) cpus() table {
 	t := table{id: "cores", title: "cores", columns: []column{{name: "core", text: true, wide: true},
 		{name: "busy", decimal: 2}}, sorts: []int{1, 0}}
 	for _, m := range modes {
 		t.columns = append(t.columns, column{name: m.name, decimal: 2})
 	}
-	for _, core := range d.coreNames() {
+	for _, core := range l.coreNames() {
 		r := t.newRow()
 		r.words[0] = clean(core)
-		r.values[1] = last(d.cpu(core, span{at - 1, at}))
+		r.values[1] = last(l.cpu(core, span{l.at - 1, l.at}))
 		for i, m := range modes {
 			for _, name := range m.series {
-				for _, s := range d.named(host.Name, name, func(x string) bool { return x == core }) {
-					if v := d.at(s, at); !math.IsNaN(v) {
+				for _, s := range l.named(host.Name, name, func(x string) bool { return x == core }) {
+					if v := l.valueAt(s, l.at); !math.IsNaN(v) {
 						r.values[2+i] = zero(r.values[2+i]) + v
 					}
 				}
@@ -153,22 +145,23 @@ func (d *Data) cpus(at int) table {
 }
 
 // statements are the classes of the last seconds.
-func (d *Data) statements(at int) table {
-	from, long := d.looked(at)
+func (l look) statements() table {
+	from, long := l.looked()
+	to := l.at
 	t := table{id: "statements", title: fmt.Sprintf("statements, last %.0f s", long), columns: []column{
 		{name: "statement", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "at once", decimal: 2},
 		{name: "each", unit: "ms", decimal: 2}, {name: "sent", unit: "rows/call", drop: 1},
 	}, sorts: []int{2, 1, 3}}
-	queries := d.Rec.Queries
-	if len(d.looks) > 0 {
-		queries = sum(d.looks, from-1, at)
-		from, at = 1, at-from+1 // as sum numbers them
+	queries := l.Rec.Queries
+	if len(l.looks) > 0 {
+		queries = sum(l.looks, from-1, to)
+		from, to = 1, to-from+1 // as sum numbers them
 	}
 	for i := range queries {
 		q := &queries[i]
 		var calls, rows uint64
 		var total time.Duration
-		for s := from; s <= at; s++ {
+		for s := from; s <= to; s++ {
 			one := q.Seconds[s]
 			calls, rows, total = calls+one.Calls, rows+one.Rows, total+one.Total
 		}
@@ -188,18 +181,18 @@ func (d *Data) statements(at int) table {
 // looked returns the first of the seconds up to at whose statements are shown, and how
 // many seconds they were counted in. Live they are looked at only so often: as many
 // looks count as cover no more than the recent seconds, at least one.
-func (d *Data) looked(at int) (from int, long float64) {
-	from = at - recent + 1
-	for i := len(d.looks) - 1; i >= 0; i-- {
-		l := &d.looks[i]
-		if l.second > at {
+func (l look) looked() (from int, long float64) {
+	from = l.at - recent + 1
+	for i := len(l.looks) - 1; i >= 0; i-- {
+		one := &l.looks[i]
+		if one.second > l.at {
 			continue
 		}
-		took := l.long.Seconds()
-		if long == 0 && float64(at-l.second) > max(recent, 2*took) || long > 0 && long+took > recent+1 {
+		took := one.long.Seconds()
+		if long == 0 && float64(l.at-one.second) > max(recent, 2*took) || long > 0 && long+took > recent+1 {
 			break
 		}
-		from, long = l.second, long+took
+		from, long = one.second, long+took
 	}
 	if long == 0 {
 		return from, recent
@@ -208,22 +201,22 @@ func (d *Data) looked(at int) (from int, long float64) {
 }
 
 // kinds are the counters of the database that people ask for.
-func (d *Data) kinds(at int) table {
+func (l look) kinds() table {
 	t := table{id: "database", title: "database", columns: []column{{name: "counted", text: true, wide: true},
 		{name: "now", unit: "/s"}, {name: "max", unit: "5 min"}}, sorts: []int{1, 2, 0}}
 	take := func(name, label string) {
-		s := d.one(mysql.Name, name)
+		s := l.one(mysql.Name, name)
 		if s == nil {
 			return
 		}
-		m := meter{v: d.values(s, at-lookBack+1, at)}
+		m := meter{v: l.values(s, l.at-lookBack+1, l.at)}
 		if m.top() > 0 {
 			r := t.newRow()
 			r.words[0], r.values[1], r.values[2] = clean(label), m.now(), m.top()
 			t.rows = append(t.rows, r)
 		}
 	}
-	for _, s := range d.prefixed(mysql.Name, "Com_") {
+	for _, s := range l.prefixed(mysql.Name, "Com_") {
 		take(s.Key.Name, strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(s.Key.Name, "Com_"), "_", " ")))
 	}
 	for _, c := range statusCounters {
@@ -248,15 +241,15 @@ var statusCounters = []struct{ name, label string }{
 	{mysql.ThreadsCreated, "threads created"},
 }
 
-func (d *Data) disks(at int) table {
+func (l look) disks() table {
 	t := table{id: "disks", title: "disks", columns: []column{
 		{name: "disk", text: true, wide: true}, {name: "busy", unit: "% of time"}, {name: "reads", unit: "/s"},
 		{name: "writes", unit: "/s"},
 		{name: "read", unit: "MB/s", decimal: 2, drop: 2}, {name: "written", unit: "MB/s", decimal: 2, drop: 2},
 		{name: "await", unit: "ms", decimal: 2, drop: 1},
 	}, sorts: []int{1, 2, 3, 0}}
-	for _, s := range d.named(host.Name, host.DiskBusy, each) {
-		get := d.of(host.Name, s.Key.Instance, at)
+	for _, s := range l.named(host.Name, host.DiskBusy, each) {
+		get := l.of(host.Name, s.Key.Instance)
 		r := t.newRow()
 		r.words[0], r.values[1] = clean(s.Key.Instance), 100*get(host.DiskBusy)
 		r.values[2], r.values[3] = get(host.DiskReads), get(host.DiskWrites)
@@ -272,26 +265,26 @@ func (d *Data) disks(at int) table {
 }
 
 // of returns what the series of an instance are at a second.
-func (d *Data) of(source, instance string, at int) func(name string) float64 {
+func (l look) of(source, instance string) func(name string) float64 {
 	return func(name string) float64 {
-		for _, s := range d.all(source, name) {
+		for _, s := range l.all(source, name) {
 			if s.Key.Instance == instance {
-				return d.at(s, at)
+				return l.valueAt(s, l.at)
 			}
 		}
 		return math.NaN()
 	}
 }
 
-func (d *Data) networks(at int) table {
+func (l look) networks() table {
 	t := table{id: "network", title: "network", columns: []column{
 		{name: "device", text: true, wide: true}, {name: "in", unit: "MB/s", decimal: 2},
 		{name: "out", unit: "MB/s", decimal: 2},
 		{name: "in", unit: "packets/s"}, {name: "out", unit: "packets/s"}, {name: "drops", unit: "/s", drop: 1},
 		{name: "errors", unit: "/s", drop: 1},
 	}, sorts: []int{1, 2, 0}}
-	for _, s := range d.named(host.Name, host.NetRxBytes, each) {
-		get := d.of(host.Name, s.Key.Instance, at)
+	for _, s := range l.named(host.Name, host.NetRxBytes, each) {
+		get := l.of(host.Name, s.Key.Instance)
 		r := t.newRow()
 		r.words[0] = clean(s.Key.Instance)
 		r.values[1], r.values[2] = get(host.NetRxBytes)/1e6, get(host.NetTxBytes)/1e6
@@ -305,7 +298,7 @@ func (d *Data) networks(at int) table {
 }
 
 // events are marks, restarts and gaps up to a second, the latest first.
-func (d *Data) events(at int) table {
+func (l look) events() table {
 	t := table{id: "events", title: "events and gaps", columns: []column{{text: true}, {text: true},
 		{text: true, wide: true}}}
 	type moment struct {
@@ -313,22 +306,22 @@ func (d *Data) events(at int) table {
 		kind, text string
 	}
 	var all []moment
-	for _, e := range d.Rec.Events {
+	for _, e := range l.Rec.Events {
 		all = append(all, moment{e.At, e.Kind, e.Text})
 	}
-	for _, g := range d.Rec.Gaps {
+	for _, g := range l.Rec.Gaps {
 		all = append(all, moment{g.Interval.From, "gap", fmt.Sprintf("%s, %s: %s", g.Source,
 			unit.Elapsed(g.Interval.Len()), g.Reason)})
 	}
 	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(b.at, a.at) })
 	for _, m := range all {
-		if secondOf(m.at) <= at {
+		if secondOf(m.at) <= l.at {
 			r := t.newRow()
-			r.words[0], r.words[1], r.words[2] = d.clock(int(m.at/time.Second)), clean(m.kind), clean(m.text)
+			r.words[0], r.words[1], r.words[2] = l.clock(int(m.at/time.Second)), clean(m.kind), clean(m.text)
 			t.rows = append(t.rows, r)
 		}
 	}
-	for _, n := range d.Notes {
+	for _, n := range l.Notes {
 		r := t.newRow()
 		r.words[1], r.words[2] = "not seen", clean(n)
 		t.rows = append(t.rows, r)

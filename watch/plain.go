@@ -20,9 +20,10 @@ import (
 // or without a feed until the data does. The heads come again after each page.
 func Lines(ctx context.Context, w io.Writer, m *Model) error {
 	m.o.Color = false
+	l := &lineWriter{Model: m, w: w, shown: map[string]bool{}}
 	if m.feed == nil {
 		for m.at = m.first(); m.at <= m.last(); m.at++ {
-			if err := m.containedLine(w, m.at-m.first()); err != nil || ctx.Err() != nil {
+			if err := l.containedLine(m.at - m.first()); err != nil || ctx.Err() != nil {
 				return err
 			}
 		}
@@ -46,7 +47,7 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 		}
 		for next = max(next, m.first()); next <= to; next++ {
 			m.at = next
-			if err := m.containedLine(w, n); err != nil {
+			if err := l.containedLine(n); err != nil {
 				return err
 			}
 			n++
@@ -55,6 +56,13 @@ func Lines(ctx context.Context, w io.Writer, m *Model) error {
 			return nil
 		}
 	}
+}
+
+// A lineWriter writes what a model shows as lines.
+type lineWriter struct {
+	*Model
+	w     io.Writer
+	shown map[string]bool // findings and gaps
 }
 
 // handOver is how many seconds a load may take until it has handed over a second.
@@ -71,16 +79,16 @@ type figure struct {
 }
 
 // containedLine writes a line. One that panics is a line that says so.
-func (m *Model) containedLine(w io.Writer, n int) error {
-	err := contain.Do(panel("line"), func() error { return m.writeLine(w, n) })
+func (l *lineWriter) containedLine(n int) error {
+	err := contain.Do(panel("line"), func() error { return l.writeLine(n) })
 	if bug := new(contain.Bug); errors.As(err, &bug) {
-		_, err = fmt.Fprintf(w, "# this line is lost: %s\n", clean(bug.Error()))
+		_, err = fmt.Fprintf(l.w, "# this line is lost: %s\n", clean(bug.Error()))
 	}
 	return err
 }
 
-func (m *Model) writeLine(w io.Writer, n int) error {
-	figures := m.figures()
+func (l *lineWriter) writeLine(n int) error {
+	figures := l.figures()
 	var head, text strings.Builder
 	for i, f := range figures {
 		if i > 0 {
@@ -94,48 +102,45 @@ func (m *Model) writeLine(w io.Writer, n int) error {
 	if n%page == 0 {
 		out = head.String() + "\n" + out
 	}
-	for _, e := range m.data.Rec.Events {
-		if secondOf(e.At) == m.at {
-			out += "# " + m.data.clock(m.at) + " " + clean(e.Kind+": "+e.Text) + "\n"
+	for _, e := range l.data.Rec.Events {
+		if secondOf(e.At) == l.at {
+			out += "# " + l.data.clock(l.at) + " " + clean(e.Kind+": "+e.Text) + "\n"
 		}
 	}
-	for _, g := range m.data.Rec.Gaps {
-		begins := secondOf(g.Interval.From) == m.at
-		if m.feed != nil { // a source may be late to say that it misses
-			begins = secondOf(g.Interval.From) <= m.at && m.at <= secondOf(g.Interval.To)+1 && m.news(fmt.Sprint("gap ", g.Source, g.Interval.From))
+	for _, g := range l.data.Rec.Gaps {
+		begins := secondOf(g.Interval.From) == l.at
+		if l.feed != nil { // a source may be late to say that it misses
+			begins = secondOf(g.Interval.From) <= l.at && l.at <= secondOf(g.Interval.To)+1 && l.news(fmt.Sprint("gap ", g.Source, g.Interval.From))
 		}
 		if begins {
-			out += "# " + m.data.clock(m.at) + " gap: " + clean(g.Source+": "+g.Reason) + "\n"
+			out += "# " + l.data.clock(l.at) + " gap: " + clean(g.Source+": "+g.Reason) + "\n"
 		}
 	}
-	for i := range m.data.Findings {
-		if f := &m.data.Findings[i]; m.feed == nil && secondOf(f.Interval.From) == m.at || m.feed != nil && m.news(f.ID) {
-			out += "# " + m.data.clock(m.at) + " " + clean(f.ID+": "+f.Title) + "\n"
+	for i := range l.data.Findings {
+		if f := &l.data.Findings[i]; l.feed == nil && secondOf(f.Interval.From) == l.at || l.feed != nil && l.news(f.ID) {
+			out += "# " + l.data.clock(l.at) + " " + clean(f.ID+": "+f.Title) + "\n"
 		}
 	}
-	if m.o.ASCII {
+	if l.o.ASCII {
 		out = terminal.ASCII(out)
 	}
-	_, err := io.WriteString(w, out)
+	_, err := io.WriteString(l.w, out)
 	return err
 }
 
 // news reports whether a finding was not shown yet.
-func (m *Model) news(id string) bool {
-	if m.told == nil {
-		m.told = map[string]bool{}
-	}
-	was := m.told[id]
-	m.told[id] = true
+func (l *lineWriter) news(id string) bool {
+	was := l.shown[id]
+	l.shown[id] = true
 	return !was
 }
 
 // figures are those of a line: always the same ones, whatever there is.
-func (m *Model) figures() []figure {
-	d, s := m.data, span{m.at - 1, m.at}
+func (l *lineWriter) figures() []figure {
+	d, s := l.data, span{l.at - 1, l.at}
 	mib := func(v float64) string { return number(v / (1 << 20)) }
-	host := func(name string) float64 { return d.at(d.one(hostkeys.Name, name), m.at) }
-	db := func(name string) float64 { return d.at(d.one(mysql.Name, name), m.at) }
+	host := func(name string) float64 { return d.valueAt(d.one(hostkeys.Name, name), l.at) }
+	db := func(name string) float64 { return d.valueAt(d.one(mysql.Name, name), l.at) }
 	mode := func(name string) string {
 		v := host(name)
 		if math.IsNaN(v) {
@@ -144,14 +149,14 @@ func (m *Model) figures() []figure {
 		return unit.Fixed(v, 2)
 	}
 	disk, _ := d.busiestDisk(s)
-	point, ok := d.Load.points[m.at-1]
+	point, ok := d.Load.points[l.at-1]
 	good, failed, p99 := math.NaN(), math.NaN(), math.NaN()
 	if ok {
 		good, failed, p99 = float64(point.Good), float64(point.Failed), point.P99.Seconds()*1e3
 	}
 	used := host(hostkeys.MemTotal) - host(hostkeys.MemAvailable)
 	return []figure{
-		{"time", 8, d.clock(m.at)},
+		{"time", 8, d.clock(l.at)},
 		{"user", 5, mode(hostkeys.CPUUser)}, {"sys", 5, mode(hostkeys.CPUSystem)}, {"iowait", 6,
 			mode(hostkeys.CPUIowait)},
 		{"run", 4, count(host(hostkeys.ProcsRunning))}, {"memMiB", 7, mib(used)},
@@ -160,7 +165,7 @@ func (m *Model) figures() []figure {
 		{"outMB/s", 7, number(last(d.sum(d.named(hostkeys.Name, hostkeys.NetTxBytes, outside), s.from, s.to)) / 1e6)},
 		{"sql/s", 6, number(db(mysql.Questions))}, {"running", 7, count(db(mysql.ThreadsRunning))},
 		{"locks/s", 7, number(db(mysql.InnodbRowLockWaits))},
-		{"req/s", 6, number(d.requestsAt(m.at))}, {"5xx/s", 5, number(last(d.answered(s, "5xx")))},
+		{"req/s", 6, number(d.requestsAt(l.at))}, {"5xx/s", 5, number(last(d.answered(s, "5xx")))},
 		{"ok/s", 6, count(good)}, {"fail/s", 6, count(failed)}, {"p99ms", 6, number(p99)},
 	}
 }

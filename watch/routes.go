@@ -12,21 +12,21 @@ import (
 
 // routes are those of the access logs: live of the last stretches that were added up,
 // in a run of the last seconds.
-func (d *Data) routes(at int) table {
-	if !d.has(accessName) || len(d.Rec.Endpoints) > 0 {
-		return d.recordedRoutes(at)
+func (l look) routes() table {
+	if !l.has(accessName) || len(l.Rec.Endpoints) > 0 {
+		return l.recordedRoutes()
 	}
 	t := table{id: "routes", title: "routes", columns: []column{
 		{name: "route", text: true, wide: true}, {name: "requests", unit: "/s"},
 		{name: "p50", unit: "ms", drop: 2}, {name: "p99", unit: "ms"},
 		{name: "4xx", unit: "/s", drop: 1}, {name: "5xx", unit: "/s"}, {name: "sent", unit: "kB/s", drop: 3},
 	}, sorts: []int{1, 3, 5, 6, 0}}
-	look := d.routesAt(at)
+	look := l.routesAt()
 	if look == nil {
 		return t
 	}
 	long := float64(look.to - look.from)
-	t.title = fmt.Sprintf("routes, %.0f s to %s", long, d.clock(look.to))
+	t.title = fmt.Sprintf("routes, %.0f s to %s", long, l.clock(look.to))
 	for i := range look.rows {
 		e := &look.rows[i]
 		r := t.newRow()
@@ -46,29 +46,29 @@ func (d *Data) routes(at int) table {
 }
 
 // routesAt returns the latest look at routes up to a second; nil when that was long ago.
-func (d *Data) routesAt(at int) *routeLook {
-	for i := len(d.routeLooks) - 1; i >= 0; i-- {
-		l := &d.routeLooks[i]
-		if l.to > at {
+func (l look) routesAt() *routeLook {
+	for i := len(l.routeLooks) - 1; i >= 0; i-- {
+		one := &l.routeLooks[i]
+		if one.to > l.at {
 			continue
 		}
-		if at-l.to > 2*max(recent, l.to-l.from) {
+		if l.at-one.to > 2*max(recent, one.to-one.from) {
 			return nil
 		}
-		return l
+		return one
 	}
 	return nil
 }
 
 // recordedRoutes are those of a run.
-func (d *Data) recordedRoutes(at int) table {
+func (l look) recordedRoutes() table {
 	t := table{id: "routes", title: fmt.Sprintf("routes, last %d s", recent), columns: []column{
 		{name: "route", text: true, wide: true}, {name: "requests", unit: "/s"}, {name: "5xx", unit: "/s"},
 	}, sorts: []int{1, 2, 0}}
-	for i := range d.Rec.Endpoints {
-		e := &d.Rec.Endpoints[i]
+	for i := range l.Rec.Endpoints {
+		e := &l.Rec.Endpoints[i]
 		var count, failed uint64
-		for s := at - recent; s < at; s++ {
+		for s := l.at - recent; s < l.at; s++ {
 			count, failed = count+e.Seconds[s].Count, failed+e.Seconds[s].Failed
 		}
 		if count == 0 {
@@ -159,5 +159,5 @@ func (d *Data) requestsAt(at int) float64 {
 	if v := last(d.answered(span{at - 1, at})); !math.IsNaN(v) {
 		return v
 	}
-	return d.at(d.one(nginx.Name, nginx.Requests), at)
+	return d.valueAt(d.one(nginx.Name, nginx.Requests), at)
 }

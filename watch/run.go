@@ -96,7 +96,7 @@ func grow(rec *kasoku.Recording) {
 // Take returns the run as it was read last.
 func (f *Following) Take() *Data {
 	r := f.last.Load()
-	d := &Data{Rec: r.rec, Load: r.load, Live: r.rec.Run.State == kasoku.Running}
+	d := &Data{seconds: seconds{Rec: r.rec}, Load: r.load, Live: r.rec.Run.State == kasoku.Running}
 	if r.rec.Diagnosis != nil {
 		d.Findings = r.rec.Diagnosis.Findings
 	}
@@ -112,7 +112,7 @@ func (f *Following) Close() {
 	f.done.Wait()
 }
 
-// errTheirs says that the file is another process's.
+// errTheirs means that the file is another process's.
 var errTheirs = errors.New("another kasoku writes this run's file")
 
 // Mark refuses: the file is another process's.

@@ -2,18 +2,18 @@ package watch
 
 import (
 	"math"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/host"
 )
 
 // Data is what a screen is drawn of.
 type Data struct {
-	Rec    *kasoku.Recording
+	seconds
 	Load   Load
 	Oldest time.Duration // nothing older is there
 	Live   bool          // more comes
@@ -26,12 +26,17 @@ type Data struct {
 	looks      []counted   // at statements, when that is known; oldest first
 	routeLooks []routeLook // at routes, of what is live; oldest first
 	lateLog    bool        // lines of an access log came late
-	index      map[seriesName][]*kasoku.Series
 	made       struct {
 		span   span
 		meters []meter
 	} // the meters that were asked for last
-	tick int // seconds between two samples, at least 1
+}
+
+// seconds reads the series of a recording second by second.
+type seconds struct {
+	Rec   *kasoku.Recording
+	index map[seriesName][]*kasoku.Series
+	tick  int // seconds between two samples, at least 1; 0: not known yet
 }
 
 // seriesName is a key without host and instance.
@@ -39,7 +44,7 @@ type seriesName struct{ source, name string }
 
 // Replay returns the data of a run file.
 func Replay(rec *kasoku.Recording) *Data {
-	d := &Data{Rec: rec, Load: LoadOf(rec)}
+	d := &Data{seconds: seconds{Rec: rec}, Load: LoadOf(rec)}
 	if rec.Diagnosis != nil {
 		d.Findings = rec.Diagnosis.Findings
 	}
@@ -47,22 +52,22 @@ func Replay(rec *kasoku.Recording) *Data {
 }
 
 // all returns every series of a source and a name.
-func (d *Data) all(source, name string) []*kasoku.Series {
-	if d.index == nil {
-		d.index = map[seriesName][]*kasoku.Series{}
-		for i := range d.Rec.Series {
-			s := &d.Rec.Series[i]
+func (r *seconds) all(source, name string) []*kasoku.Series {
+	if r.index == nil {
+		r.index = map[seriesName][]*kasoku.Series{}
+		for i := range r.Rec.Series {
+			s := &r.Rec.Series[i]
 			k := seriesName{s.Key.Source, s.Key.Name}
-			d.index[k] = append(d.index[k], s)
+			r.index[k] = append(r.index[k], s)
 		}
 	}
-	return d.index[seriesName{source, name}]
+	return r.index[seriesName{source, name}]
 }
 
 // one returns the series of a source and a name without an instance, nil without
 // one.
-func (d *Data) one(source, name string) *kasoku.Series {
-	for _, s := range d.all(source, name) {
+func (r *seconds) one(source, name string) *kasoku.Series {
+	for _, s := range r.all(source, name) {
 		if s.Key.Instance == "" {
 			return s
 		}
@@ -71,9 +76,9 @@ func (d *Data) one(source, name string) *kasoku.Series {
 }
 
 // has reports whether a source gave anything.
-func (d *Data) has(source string) bool {
-	d.all(source, "")
-	for k := range d.index {
+func (r *seconds) has(source string) bool {
+	r.all(source, "")
+	for k := range r.index {
 		if k.source == source {
 			return true
 		}
@@ -82,14 +87,14 @@ func (d *Data) has(source string) bool {
 }
 
 // every returns how many seconds lie between two samples.
-func (d *Data) every() int {
-	if d.tick > 0 {
-		return d.tick
+func (r *seconds) every() int {
+	if r.tick > 0 {
+		return r.tick
 	}
-	d.tick = 1
-	s := d.one(host.Name, host.CPUUser)
+	r.tick = 1
+	s := r.one(host.Name, host.CPUUser)
 	if s == nil {
-		s = d.one(observe.SelfName, observe.SelfCPUUser)
+		s = r.one(observe.SelfName, observe.SelfCPUUser)
 	}
 	if s != nil && len(s.Points) > 2 {
 		n := len(s.Points)
@@ -97,10 +102,9 @@ func (d *Data) every() int {
 		for i := max(1, n-15); i < n; i++ {
 			gaps = append(gaps, (s.Points[i].At - s.Points[i-1].At).Seconds())
 		}
-		sort.Float64s(gaps)
-		d.tick = max(1, int(math.Round(gaps[len(gaps)/2])))
+		r.tick = max(1, int(math.Round(median.High(gaps))))
 	}
-	return d.tick
+	return r.tick
 }
 
 // secondOf is the second that a sample stands for: that at whose end it was due.
@@ -108,7 +112,7 @@ func secondOf(at time.Duration) int { return int((at + 50*time.Millisecond) / ti
 
 // values returns what a series was in each second from the first to the last: a
 // counter's growth a second, a gauge's value. Not a number where it is not known.
-func (d *Data) values(s *kasoku.Series, from, to int) []float64 {
+func (r *seconds) values(s *kasoku.Series, from, to int) []float64 {
 	out := make([]float64, to-from+1)
 	for i := range out {
 		out[i] = math.NaN()
@@ -116,11 +120,11 @@ func (d *Data) values(s *kasoku.Series, from, to int) []float64 {
 	if s == nil {
 		return out
 	}
-	iv := kasoku.Interval{From: time.Duration(from-1-2*d.every())*time.Second - 50*time.Millisecond,
+	iv := kasoku.Interval{From: time.Duration(from-1-2*r.every())*time.Second - 50*time.Millisecond,
 		To: time.Duration(to+1)*time.Second - 50*time.Millisecond}
 	points := s.Within(iv)
 	if s.Kind == kasoku.Gauge {
-		d.gauge(out, points, from)
+		r.gauge(out, points, from)
 		return out
 	}
 	rates(out, points, from)
@@ -128,10 +132,10 @@ func (d *Data) values(s *kasoku.Series, from, to int) []float64 {
 }
 
 // gauge fills in a gauge's values; one holds until the next is due.
-func (d *Data) gauge(out []float64, points []kasoku.Point, from int) {
+func (r *seconds) gauge(out []float64, points []kasoku.Point, from int) {
 	for _, p := range points {
 		at := secondOf(p.At) - from
-		for i := max(at, 0); i < min(at+d.every(), len(out)); i++ {
+		for i := max(at, 0); i < min(at+r.every(), len(out)); i++ {
 			out[i] = p.Value
 		}
 	}
@@ -150,10 +154,7 @@ func rates(out []float64, points []kasoku.Point, from int) {
 		if took <= 0 {
 			continue
 		}
-		grown := b.Value - a.Value
-		if grown < 0 {
-			grown = b.Value // it began anew
-		}
+		grown := kasoku.Growth(a.Value, b.Value)
 		for at := max(secondOf(a.At)+1, from); at <= secondOf(b.At) && at-from < len(out); at++ {
 			out[at-from] = grown / took
 		}
@@ -161,19 +162,19 @@ func rates(out []float64, points []kasoku.Point, from int) {
 }
 
 // sum adds up several series second by second; not a number where all are.
-func (d *Data) sum(all []*kasoku.Series, from, to int) []float64 {
-	return d.merge(all, from, to, func(a, b float64) float64 { return a + b })
+func (r *seconds) sum(all []*kasoku.Series, from, to int) []float64 {
+	return r.merge(all, from, to, func(a, b float64) float64 { return a + b })
 }
 
 // most takes the greatest of several series.
-func (d *Data) most(all []*kasoku.Series, from, to int) []float64 {
-	return d.merge(all, from, to, math.Max)
+func (r *seconds) most(all []*kasoku.Series, from, to int) []float64 {
+	return r.merge(all, from, to, math.Max)
 }
 
-func (d *Data) merge(all []*kasoku.Series, from, to int, how func(a, b float64) float64) []float64 {
-	out := d.values(nil, from, to)
+func (r *seconds) merge(all []*kasoku.Series, from, to int, how func(a, b float64) float64) []float64 {
+	out := r.values(nil, from, to)
 	for _, s := range all {
-		for i, v := range d.values(s, from, to) {
+		for i, v := range r.values(s, from, to) {
 			switch {
 			case math.IsNaN(v):
 			case math.IsNaN(out[i]):
@@ -186,10 +187,10 @@ func (d *Data) merge(all []*kasoku.Series, from, to int, how func(a, b float64) 
 	return out
 }
 
-// at returns a series' value at a second, or at the one before while its source has
+// valueAt returns a series' value at a second, or at the one before while its source has
 // not answered yet.
-func (d *Data) at(s *kasoku.Series, second int) float64 {
-	return last(d.values(s, second-1, second))
+func (r *seconds) valueAt(s *kasoku.Series, second int) float64 {
+	return last(r.values(s, second-1, second))
 }
 
 // last is the latest value of the last two seconds.
@@ -202,8 +203,8 @@ func last(v []float64) float64 {
 }
 
 // named returns the series of a source and a name for which the instance is wanted.
-func (d *Data) named(source, name string, want func(instance string) bool) (out []*kasoku.Series) {
-	for _, s := range d.all(source, name) {
+func (r *seconds) named(source, name string, want func(instance string) bool) (out []*kasoku.Series) {
+	for _, s := range r.all(source, name) {
 		if want(s.Key.Instance) {
 			out = append(out, s)
 		}
@@ -236,9 +237,9 @@ func add(a, b []float64) []float64 {
 }
 
 // prefixed returns the series of a source whose names begin so.
-func (d *Data) prefixed(source, prefix string) (out []*kasoku.Series) {
-	for i := range d.Rec.Series {
-		if s := &d.Rec.Series[i]; s.Key.Source == source && strings.HasPrefix(s.Key.Name, prefix) {
+func (r *seconds) prefixed(source, prefix string) (out []*kasoku.Series) {
+	for i := range r.Rec.Series {
+		if s := &r.Rec.Series[i]; s.Key.Source == source && strings.HasPrefix(s.Key.Name, prefix) {
 			out = append(out, s)
 		}
 	}

@@ -53,7 +53,7 @@ func TestLiveOfAServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Tick()
-		m.pane = "statements"
+		m.tables.pane = "statements"
 	}
 	if s := m.Screen(); !strings.Contains(s, "threads running") || !strings.Contains(s, "max 1") {
 		t.Errorf("the meters of the database are missing:\n%s", s)
@@ -92,7 +92,7 @@ func TestLiveOfNginx(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		m.Tick()
-		m.pane = "routes"
+		m.tables.pane = "routes"
 		d := m.data
 		if s := m.Screen(); len(d.Findings) == 1 && d.Findings[0].ID == "NGX-02" && strings.Contains(s, "GET /app.js") && rotated && d.requestsAt(m.at) > 0 {
 			break

@@ -27,14 +27,14 @@ func percentOf(part, rest float64) float64 {
 }
 
 // nginx is the web server as it counts itself.
-func (d *Data) nginx(at int) table {
+func (l look) nginx() table {
 	t := table{id: "nginx", title: "nginx", columns: []column{
 		{name: "server", text: true, wide: true}, {name: "requests", unit: "/s"},
 		{name: "each conn", unit: "requests", decimal: 1, drop: 1}, {name: "new conns", unit: "/s"},
 		{name: "refused", unit: "/s"},
 		{name: "active", unit: "conns"}, {name: "reading", drop: 3}, {name: "writing"}, {name: "waiting", drop: 2},
 	}}
-	get := func(name string) float64 { return d.at(d.one(nginx.Name, name), at) }
+	get := func(name string) float64 { return l.valueAt(l.one(nginx.Name, name), l.at) }
 	if math.IsNaN(get(nginx.Active)) {
 		return t
 	}
@@ -51,7 +51,7 @@ func (d *Data) nginx(at int) table {
 }
 
 // varnish is the cache.
-func (d *Data) varnish(at int) table {
+func (l look) varnish() table {
 	t := table{id: "varnish", title: "varnish", columns: []column{
 		{name: "cache", text: true, wide: true, least: 13}, {name: "requests", unit: "/s"}, {name: "hits", unit: "/s"},
 		{name: "hits", unit: "%", decimal: 1},
@@ -59,7 +59,7 @@ func (d *Data) varnish(at int) table {
 		{name: "threads", drop: 1}, {name: "limited", unit: "/s", drop: 3}, {name: "dropped", unit: "/s", drop: 2},
 		{name: "nuked", unit: "/s", drop: 4},
 	}}
-	get := func(name string) float64 { return d.at(d.one(varnish.Name, name), at) }
+	get := func(name string) float64 { return l.valueAt(l.one(varnish.Name, name), l.at) }
 	if math.IsNaN(get(varnish.ClientRequests)) {
 		return t
 	}
@@ -81,7 +81,7 @@ func (d *Data) varnish(at int) table {
 }
 
 // redis is the server.
-func (d *Data) redis(at int) table {
+func (l look) redis() table {
 	t := table{id: "redis", title: "redis", columns: []column{
 		{name: "server", text: true, wide: true}, {name: "commands", unit: "/s"}, {name: "hits", unit: "%", decimal: 1},
 		{name: "memory", unit: "MB", decimal: 1}, {name: "of", unit: "MB", drop: 1}, {name: "evicted", unit: "/s"},
@@ -89,14 +89,14 @@ func (d *Data) redis(at int) table {
 		{name: "clients"}, {name: "blocked"}, {name: "slow log", unit: "entries", drop: 2},
 		{name: "errors", unit: "/s", drop: 4}, {name: "sent", unit: "MB/s", decimal: 2, drop: 5},
 	}}
-	get := func(name string) float64 { return d.at(d.one(redis.Name, name), at) }
+	get := func(name string) float64 { return l.valueAt(l.one(redis.Name, name), l.at) }
 	if math.IsNaN(get(redis.UsedMemory)) {
 		return t
 	}
 	r := t.newRow()
 	keys := 0.0
-	for _, s := range d.all(redis.Name, redis.Keys) {
-		keys += zero(d.at(s, at))
+	for _, s := range l.all(redis.Name, redis.Keys) {
+		keys += zero(l.valueAt(s, l.at))
 	}
 	r.words[0] = unit.Counted(int64(keys), "key", "keys")
 	r.values[1], r.values[2] = get(redis.TotalCommandsProcessed), percentOf(get(redis.KeyspaceHits),
@@ -114,17 +114,17 @@ func (d *Data) redis(at int) table {
 }
 
 // commands are those of Redis, where they are counted.
-func (d *Data) commands(at int) table {
+func (l look) commands() table {
 	t := table{id: "commands", title: "redis commands", columns: []column{
 		{name: "command", text: true, wide: true}, {name: "calls", unit: "/s"}, {name: "each", unit: "µs", decimal: 2},
 		{name: "busy", unit: "% of time", decimal: 2},
 	}, sorts: []int{3, 1, 2, 0}}
-	for _, s := range d.all(redis.Name, redis.CmdstatCalls) {
-		calls := d.at(s, at)
+	for _, s := range l.all(redis.Name, redis.CmdstatCalls) {
+		calls := l.valueAt(s, l.at)
 		if !(calls > 0) {
 			continue
 		}
-		busy := d.of(redis.Name, s.Key.Instance, at)(redis.CmdstatTime)
+		busy := l.of(redis.Name, s.Key.Instance)(redis.CmdstatTime)
 		r := t.newRow()
 		r.words[0], r.values[1], r.values[2], r.values[3] = clean(s.Key.Instance), calls, 1e6*busy/calls, 100*busy
 		t.rows = append(t.rows, r)
@@ -143,7 +143,7 @@ func program(instance string) (address, rest string) {
 }
 
 // programs are those in Go that publish figures of themselves.
-func (d *Data) programs(at int) table {
+func (l look) programs() table {
 	t := table{id: "go", title: "programs in Go", columns: []column{
 		{name: "program", text: true, wide: true, least: 15}, {name: "goroutines"},
 		{name: "heap", unit: "MB", decimal: 1}, {name: "next GC", unit: "MB", decimal: 1, drop: 2},
@@ -152,8 +152,8 @@ func (d *Data) programs(at int) table {
 	}}
 	rows := map[string]row{}
 	set := func(column int, name string, by float64) {
-		for _, s := range d.all(expvar.Name, name) {
-			v := d.at(s, at)
+		for _, s := range l.all(expvar.Name, name) {
+			v := l.valueAt(s, l.at)
 			if math.IsNaN(v) {
 				continue
 			}
@@ -182,14 +182,14 @@ func (d *Data) programs(at int) table {
 }
 
 // pools are the connections that programs in Go keep to their databases.
-func (d *Data) pools(at int) table {
+func (l look) pools() table {
 	t := table{id: "pools", title: "pools (sql.DB)", columns: []column{
 		{name: "pool", text: true, wide: true}, {name: "in use"}, {name: "open"}, {name: "of"}, {name: "idle", drop: 2},
 		{name: "waits", unit: "/s"}, {name: "waited", unit: "ms each", decimal: 2},
 		{name: "closed", unit: "idle/s", drop: 1},
 	}, sorts: []int{1, 5, 0}}
-	for _, s := range d.all(expvar.Name, expvar.InUse) {
-		get := d.of(expvar.Name, s.Key.Instance, at)
+	for _, s := range l.all(expvar.Name, expvar.InUse) {
+		get := l.of(expvar.Name, s.Key.Instance)
 		if math.IsNaN(get(expvar.InUse)) {
 			continue
 		}
@@ -211,32 +211,32 @@ func (d *Data) pools(at int) table {
 }
 
 // services are all counters and gauges of servers of which there is no table.
-func (d *Data) services(at int) table {
-	return d.browse("services", "other services", at, func(source string) bool {
+func (l look) services() table {
+	return l.browse("services", "other services", func(source string) bool {
 		if source == "" || source == accessName || slices.Contains(rowed, source) {
 			return false
 		}
-		d := sources.Find(source)
-		return d == nil || d.Role.IsServer()
+		of := sources.Find(source)
+		return of == nil || of.Role.IsServer()
 	})
 }
 
 // everything is every series: what to filter in.
-func (d *Data) everything(at int) table {
-	return d.browse("series", "all series", at, func(string) bool { return true })
+func (l look) everything() table {
+	return l.browse("series", "all series", func(string) bool { return true })
 }
 
-func (d *Data) browse(id, title string, at int, want func(source string) bool) table {
+func (l look) browse(id, title string, want func(source string) bool) table {
 	t := table{id: id, title: title, columns: []column{
 		{name: "series", text: true, wide: true}, {name: "now"}, {name: "max", unit: "5 min"},
 		{name: "unit", text: true},
 	}, sorts: []int{0, 1, 2}}
-	for i := range d.Rec.Series {
-		s := &d.Rec.Series[i]
+	for i := range l.Rec.Series {
+		s := &l.Rec.Series[i]
 		if !want(s.Key.Source) {
 			continue
 		}
-		m := meter{v: d.values(s, at-lookBack+1, at)}
+		m := meter{v: l.values(s, l.at-lookBack+1, l.at)}
 		if math.IsNaN(m.now()) {
 			continue
 		}

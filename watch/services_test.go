@@ -59,14 +59,14 @@ func TestServices(t *testing.T) {
 	}{{"80", 80, 60}, {"110", 110, 60}} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := NewModel(d, nil, Options{})
-			c := m.canvas(tc.width)
+			s := m.screen(tc.width)
 			m.Go(60)
 			for _, id := range []string{"nginx", "varnish", "redis", "commands", "go", "pools", "services"} {
 				table := m.table(id)
-				m.pane1(c, &table, 5, false)
-				c.line()
+				s.paneBlock(&table, 5, false)
+				s.line()
 			}
-			got := c.text()
+			got := s.text()
 			golden.CheckString(t, "testdata/services-"+tc.name+".txt", got)
 			if strings.Contains(got, "…") {
 				t.Error("something is cut")

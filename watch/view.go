@@ -19,57 +19,64 @@ const wideFrom = 150
 
 // Screen draws everything, as wide and as high as the terminal is.
 func (m *Model) Screen() string {
-	c := m.canvas(m.width)
-	c.contained("header", func() { m.header(c) })
-	body := m.height - len(c.lines) - 2
+	s := m.screen(m.width)
+	s.contained("header", func() { s.header() })
+	body := m.height - len(s.lines) - 2
 	switch {
 	case m.help:
-		m.helpLines(c)
+		s.helpLines()
 	case m.open > 0 && m.open <= len(m.data.Findings):
-		c.contained("finding", func() { m.findingLines(c, &m.data.Findings[m.open-1]) })
+		s.contained("finding", func() { s.findingLines(&m.data.Findings[m.open-1]) })
 	case m.width >= wideFrom:
-		c.contained("wide", func() { m.wide(c, body) })
+		s.contained("wide", func() { s.wide(body) })
 	default:
-		c.contained("narrow", func() { m.narrow(c, body) })
+		s.contained("narrow", func() { s.narrow(body) })
 	}
-	if len(c.lines) > m.height-2 {
-		c.lines = c.lines[:m.height-2]
+	if len(s.lines) > m.height-2 {
+		s.lines = s.lines[:m.height-2]
 	}
-	for len(c.lines) < m.height-2 {
-		c.lines = append(c.lines, nil)
+	for len(s.lines) < m.height-2 {
+		s.lines = append(s.lines, nil)
 	}
-	c.contained("footer", func() { m.footer(c) })
-	return c.text()
+	s.contained("footer", func() { s.footer() })
+	return s.text()
 }
 
-func (m *Model) canvas(width int) *canvas {
-	return &canvas{width: width, ascii: m.o.ASCII, color: m.o.Color}
+// A screen is a part of the terminal, on which a model is drawn.
+type screen struct {
+	*Model
+	*canvas
+}
+
+// screen returns an empty one.
+func (m *Model) screen(width int) *screen {
+	return &screen{m, &canvas{width: width, ascii: m.o.ASCII, color: m.o.Color}}
 }
 
 // header says what is seen and when.
-func (m *Model) header(c *canvas) {
-	left := []piece{{m.title(), bold}, {"   " + m.state(), m.stateTone()}}
-	if st := m.step(); st != "" {
+func (s *screen) header() {
+	left := []piece{{s.title(), bold}, {"   " + s.state(), s.stateTone()}}
+	if st := s.step(); st != "" {
 		left = append(left, piece{"   " + st, plain})
 	}
-	if r := m.data.Recorded; r != "" {
+	if r := s.data.Recorded; r != "" {
 		left = append(left, piece{"   run " + clean(r) + " is recorded", series})
 	}
-	right := []piece{{m.data.clock(m.at), bold}}
-	if h := m.data.Rec.Run.Hosts; len(h) > 0 {
+	right := []piece{{s.data.clock(s.at), bold}}
+	if h := s.data.Rec.Run.Hosts; len(h) > 0 {
 		host := piece{fmt.Sprintf("   %s, %s", clean(h[0].Name), unit.Counted(h[0].Cores, "core", "cores")), dim}
-		if line(left).width()+(line{host}).width()+line(right).width() < c.width {
+		if line(left).width()+(line{host}).width()+line(right).width() < s.canvas.width {
 			left = append(left, host)
 		}
 	}
-	c.sides(left, right)
+	s.sides(left, right)
 }
 
-func (m *Model) title() string {
-	r := &m.data.Rec.Run
+func (s *screen) title() string {
+	r := &s.data.Rec.Run
 	title := clean(r.Project)
-	if m.o.Title != "" {
-		title = clean(m.o.Title)
+	if s.o.Title != "" {
+		title = clean(s.o.Title)
 	}
 	if r.Label != "" {
 		title += " / " + clean(r.Label)
@@ -83,9 +90,9 @@ func (m *Model) title() string {
 // silentFrom is after how long without anything new that is said.
 const silentFrom = 4 * time.Second
 
-// state says whether what is seen is now.
+// state reports whether what is seen is now.
 func (m *Model) state() string {
-	switch behind := m.last() - m.at; {
+	switch lag := m.last() - m.at; {
 	case m.feed != nil && m.follow && !m.data.Live:
 		return "ended"
 	case m.feed != nil && m.follow && m.data.Silent > silentFrom:
@@ -93,7 +100,7 @@ func (m *Model) state() string {
 	case m.feed != nil && m.follow:
 		return "live"
 	case m.feed != nil:
-		return fmt.Sprintf("paused, %s ago", unit.Exact(time.Duration(behind)*time.Second))
+		return fmt.Sprintf("paused, %s ago", unit.Exact(time.Duration(lag)*time.Second))
 	case m.play:
 		return fmt.Sprintf("replay ×%d, %d of %d s", speeds[m.speed], m.at, m.last())
 	}
@@ -108,22 +115,22 @@ func (m *Model) stateTone() tone {
 }
 
 // step says which step of a load is under way.
-func (m *Model) step() string {
-	at := time.Duration(m.at)*time.Second - time.Millisecond
-	for i, s := range m.data.Rec.Steps {
-		if !s.Interval.Contains(at) {
+func (s *screen) step() string {
+	at := time.Duration(s.at)*time.Second - time.Millisecond
+	for i, one := range s.data.Rec.Steps {
+		if !one.Interval.Contains(at) {
 			continue
 		}
-		text := fmt.Sprintf("step %d/%d", i+1, len(m.data.Rec.Steps))
-		if s.PerSec > 0 {
-			text += "  " + unit.Plain(s.PerSec) + "/s"
+		text := fmt.Sprintf("step %d/%d", i+1, len(s.data.Rec.Steps))
+		if one.PerSec > 0 {
+			text += "  " + unit.Plain(one.PerSec) + "/s"
 		}
 		return text
 	}
 	return ""
 }
 
-// scale says how many seconds a column has, of those that a width has room for, and
+// scale describes how many seconds a column has, of those that a width has room for, and
 // which seconds are drawn.
 func (m *Model) scale(room int) (per int, s span) {
 	per = 1
@@ -149,7 +156,7 @@ func (m *Model) long() int {
 	return min(lookBack, max(m.last()-m.first()+1, 20))
 }
 
-// caption says what a column is.
+// caption describes what a column is.
 func caption(per int, s span) string {
 	long := unit.Exact(time.Duration(s.to-s.from+1) * time.Second)
 	if per == 1 {
@@ -160,27 +167,27 @@ func caption(per int, s span) string {
 
 // meterBlock draws the meters in a height; most of them get a line, those that say
 // most get more where there is room.
-func (m *Model) meterBlock(c *canvas, height int) {
-	c.contained("meters", func() { m.meterLines(c, height) })
+func (s *screen) meterBlock(height int) {
+	s.contained("meters", func() { s.allMeters(height) })
 }
 
-func (m *Model) meterLines(c *canvas, height int) {
-	room := max(c.width-leftCells-peakCells, 8)
-	per, s := m.scale(room)
-	c.line(piece{strings.Repeat(" ", leftCells) + caption(per, s), dim})
-	all := m.data.meters(s)
+func (s *screen) allMeters(height int) {
+	room := max(s.canvas.width-leftCells-peakCells, 8)
+	per, shown := s.scale(room)
+	s.line(piece{strings.Repeat(" ", leftCells) + caption(per, shown), dim})
+	all := s.data.meters(shown)
 	all = chosen(all, height-1)
 	rows := heights(all, height-1)
 	room = height - 1 - sumOf(rows)
 	for i := range all {
 		if i > 0 && room > 0 && (rows[i] > 1 || rows[i-1] > 1) {
-			c.line()
+			s.line()
 			room--
 		}
-		c.meterLines(&all[i], all[i].columns(s, per), rows[i])
+		s.canvas.meterLines(&all[i], all[i].columns(shown, per), rows[i])
 	}
 	if len(all) == 0 {
-		c.line(piece{" nothing was sampled in this time", dim})
+		s.line(piece{" nothing was sampled in this time", dim})
 	}
 }
 
@@ -227,44 +234,44 @@ func sumOf(v []int) (n int) {
 }
 
 // narrow puts one table below the meters, and the findings below that.
-func (m *Model) narrow(c *canvas, body int) {
-	findings := m.findings()
+func (s *screen) narrow(body int) {
+	findings := s.findings()
 	below := 1
 	if n := len(findings.rows); n > 0 {
 		below = 1 + min(n, max(2, body/8))
 	}
-	table := m.table(m.pane)
+	table := s.table(s.tables.pane)
 	meters := max(body*11/20, 3)
 	known := 0
-	_ = contain.Run(panel("meters"), func() { known = len(m.data.meters(span{m.at - lookBack + 1, m.at})) }) // meterBlock says it
+	_ = contain.Run(panel("meters"), func() { known = len(s.data.meters(span{s.at - lookBack + 1, s.at})) }) // meterBlock says it
 	if known+1 < meters && known > 0 && body < 40 {
 		meters = known + 1
 	}
-	m.meterBlock(c, meters)
-	for len(c.lines) < m.height-2-body+meters {
-		c.lines = append(c.lines, nil)
+	s.meterBlock(meters)
+	for len(s.lines) < s.height-2-body+meters {
+		s.lines = append(s.lines, nil)
 	}
-	c.line()
+	s.line()
 	rows := body - meters - 1 - below - 2
-	m.pane1(c, &table, rows, true)
-	for len(c.lines) < m.height-2-below {
-		c.lines = append(c.lines, nil)
+	s.paneBlock(&table, rows, true)
+	for len(s.lines) < s.height-2-below {
+		s.lines = append(s.lines, nil)
 	}
-	m.findingBlock(c, &findings, below-1)
+	s.findingBlock(&findings, below-1)
 }
 
-// pane1 draws a table in so many rows.
-func (m *Model) pane1(c *canvas, t *table, rows int, chosen bool) {
-	c.contained("pane", func() { m.paneLines(c, t, rows, chosen) })
+// paneBlock draws a table in so many rows.
+func (s *screen) paneBlock(t *table, rows int, chosen bool) {
+	s.contained("pane", func() { s.paneLines(t, rows, chosen) })
 }
 
-func (m *Model) paneLines(c *canvas, t *table, rows int, chosen bool) {
+func (s *screen) paneLines(t *table, rows int, chosen bool) {
 	if rows < 1 {
 		return
 	}
-	from := min(m.scroll[t.id], max(len(t.rows)-rows, 0))
+	from := min(s.tables.scroll[t.id], max(len(t.rows)-rows, 0))
 	if chosen {
-		m.scroll[t.id] = from
+		s.tables.scroll[t.id] = from
 	}
 	title := []piece{{" ", plain}, {t.title, bold}}
 	if chosen {
@@ -273,7 +280,7 @@ func (m *Model) paneLines(c *canvas, t *table, rows int, chosen bool) {
 	if len(t.sorts) > 1 {
 		title = append(title, piece{"  by " + t.columns[t.sorts[t.sorted]].name, dim})
 	}
-	if f := m.filter[t.id]; f != "" {
+	if f := s.tables.filter[t.id]; f != "" {
 		title = append(title, piece{fmt.Sprintf("  /%s", clean(f)), warning})
 	}
 	if len(t.rows) > rows {
@@ -284,47 +291,47 @@ func (m *Model) paneLines(c *canvas, t *table, rows int, chosen bool) {
 		if t.found > 0 {
 			note = fmt.Sprintf("none of %d holds that", t.found)
 		}
-		c.line(title...)
-		c.line(piece{" " + note, dim})
+		s.line(title...)
+		s.line(piece{" " + note, dim})
 		return
 	}
-	c.tableLines(t, title, from, rows)
+	s.tableLines(t, title, from, rows)
 }
 
 // findingBlock draws the findings in so many lines below their title.
-func (m *Model) findingBlock(c *canvas, t *table, rows int) {
+func (s *screen) findingBlock(t *table, rows int) {
 	if len(t.rows) == 0 {
-		c.line(piece{" findings", bold}, piece{"  " + m.noFinding(), dim})
+		s.line(piece{" findings", bold}, piece{"  " + s.noFinding(), dim})
 		return
 	}
-	title := []piece{{" findings", bold}, {"  " + m.findingNote(t), dim}}
-	c.tableLines(t, title, 0, rows)
+	title := []piece{{" findings", bold}, {"  " + s.findingNote(t), dim}}
+	s.tableLines(t, title, 0, rows)
 }
 
-func (m *Model) noFinding() string {
-	if m.feed != nil {
+func (s *screen) noFinding() string {
+	if s.feed != nil {
 		return "none in the last minute"
 	}
 	return "none up to here"
 }
 
-func (m *Model) findingNote(t *table) string {
+func (s *screen) findingNote(t *table) string {
 	n := len(t.rows)
-	note := "1–" + fmt.Sprint(min(n, 9)) + " tells more"
+	note := "1–" + fmt.Sprint(min(n, 9)) + " shows more"
 	switch {
 	case int(t.rows[n-1].values[0]) != n: // some come later in the replay
-		note = "a number tells more"
+		note = "a number shows more"
 	case n == 1:
-		note = "1 tells more"
+		note = "1 shows more"
 	}
-	if m.feed != nil {
+	if s.feed != nil {
 		note = "in the last minute; " + note
 	}
 	return note
 }
 
-// besides are the tables of a wide screen, with the most rows that each gets at first.
-var besides = []struct {
+// sideTables are the tables of a wide screen, with the most rows that each gets at first.
+var sideTables = []struct {
 	id   string
 	rows int
 }{
@@ -333,39 +340,39 @@ var besides = []struct {
 }
 
 // wide puts tables beside the meters.
-func (m *Model) wide(c *canvas, body int) {
-	left := m.width * 11 / 20
-	drawn := m.canvas(left - 3)
-	m.meterBlock(drawn, body)
-	side := m.canvas(m.width - left)
-	findings := m.findings()
-	m.findingBlock(side, &findings, 3)
-	m.sideTables(side, body)
+func (s *screen) wide(body int) {
+	left := s.Model.width * 11 / 20
+	drawn := s.screen(left - 3)
+	drawn.meterBlock(body)
+	side := s.screen(s.Model.width - left)
+	findings := s.findings()
+	side.findingBlock(&findings, 3)
+	side.sideTables(body)
 	if len(side.lines) > body {
 		side.lines = side.lines[:body]
 	}
-	top := len(c.lines)
-	lower := m.canvas(m.width)
+	top := len(s.lines)
+	lower := s.screen(s.Model.width)
 	lower.lines = drawn.lines
-	lower.beside(side, left)
-	c.lines = append(c.lines[:top], lower.lines...)
+	lower.beside(side.canvas, left)
+	s.lines = append(s.lines[:top], lower.lines...)
 }
 
 // sideTables stacks tables as long as there is room: that of the keys gets more.
-func (m *Model) sideTables(c *canvas, body int) {
-	if !slices.ContainsFunc(besides, func(b struct {
+func (s *screen) sideTables(body int) {
+	if !slices.ContainsFunc(sideTables, func(b struct {
 		id   string
 		rows int
 	}) bool {
-		return b.id == m.pane
+		return b.id == s.tables.pane
 	}) {
-		t := m.table(m.pane)
-		c.line()
-		m.pane1(c, &t, 10, true)
+		t := s.table(s.tables.pane)
+		s.line()
+		s.paneBlock(&t, 10, true)
 	}
-	for _, b := range besides {
-		chosen := b.id == m.pane
-		t := m.table(b.id)
+	for _, b := range sideTables {
+		chosen := b.id == s.tables.pane
+		t := s.table(b.id)
 		if len(t.rows) == 0 && !chosen {
 			continue
 		}
@@ -373,44 +380,44 @@ func (m *Model) sideTables(c *canvas, body int) {
 		if chosen {
 			rows = max(min(len(t.rows), 14), 1)
 		}
-		rows = min(rows, body-len(c.lines)-3)
+		rows = min(rows, body-len(s.lines)-3)
 		if rows < 1 || rows < min(2, len(t.rows)) {
 			return
 		}
-		c.line()
-		m.pane1(c, &t, rows, chosen)
+		s.line()
+		s.paneBlock(&t, rows, chosen)
 	}
 }
 
 // footer says what the watch itself costs, and the keys.
-func (m *Model) footer(c *canvas) {
-	status := m.cost()
+func (s *screen) footer() {
+	status := s.cost()
 	switch {
-	case m.asks == "mark":
-		c.line(piece{" mark " + m.data.clock(m.asked) + ": ", bold}, piece{m.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
-	case m.asks == "filter":
-		c.line(piece{" filter " + m.pane + ": ", bold}, piece{m.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
-	case m.message != "":
-		c.line(piece{" " + clean(m.message), warning})
+	case s.prompt.asks == "mark":
+		s.line(piece{" mark " + s.data.clock(s.prompt.at) + ": ", bold}, piece{s.prompt.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
+	case s.prompt.asks == "filter":
+		s.line(piece{" filter " + s.tables.pane + ": ", bold}, piece{s.prompt.typed + "_", plain}, piece{"   enter keeps, esc leaves", dim})
+	case s.message != "":
+		s.line(piece{" " + clean(s.message), warning})
 	default:
-		c.line(piece{" " + status, dim})
+		s.line(piece{" " + status, dim})
 	}
 	keys := "q quit  p pause  ←→ time  tab pane  s sort  / filter  m mark  ? keys"
-	if m.feed == nil {
+	if s.feed == nil {
 		keys = "q quit  p play  ←→ time  +− speed  tab pane  s sort  / filter  ? keys"
 	}
-	if m.width >= 120 {
+	if s.Model.width >= 120 {
 		keys = strings.ReplaceAll(keys, "? keys", "z zoom  1–9 finding  w keep as a run  shift ←→ 10 s  home end  ? keys")
 	}
-	c.line(piece{" " + keys, dim})
+	s.line(piece{" " + keys, dim})
 }
 
 // cost words what watching takes.
-func (m *Model) cost() string {
-	d := m.data
+func (s *screen) cost() string {
+	d := s.data
 	var parts []string
-	cpu := add(d.values(d.one(observe.SelfName, observe.SelfCPUUser), m.at-9, m.at),
-		d.values(d.one(observe.SelfName, observe.SelfCPUSystem), m.at-9, m.at))
+	cpu := add(d.values(d.one(observe.SelfName, observe.SelfCPUUser), s.at-9, s.at),
+		d.values(d.one(observe.SelfName, observe.SelfCPUSystem), s.at-9, s.at))
 	mean, n := 0.0, 0
 	for _, v := range cpu {
 		if !math.IsNaN(v) {
@@ -419,21 +426,21 @@ func (m *Model) cost() string {
 	}
 	if n > 0 {
 		text := "kasoku itself: " + unit.Percent(mean/float64(n)) + " of one core"
-		if rss := d.at(d.one(observe.SelfName, observe.SelfRSS), m.at); rss > 0 {
+		if rss := d.valueAt(d.one(observe.SelfName, observe.SelfRSS), s.at); rss > 0 {
 			text += ", " + unit.Bytes(uint64(rss))
 		}
 		parts = append(parts, text)
 	}
-	if g := gapsAt(d.Rec.Gaps, time.Duration(m.at)*time.Second); g != "" {
+	if g := gapsAt(d.Rec.Gaps, time.Duration(s.at)*time.Second); g != "" {
 		parts = append(parts, g)
 	}
-	if len(d.Notes) > 0 && m.width >= 120 {
+	if len(d.Notes) > 0 && s.Model.width >= 120 {
 		parts = append(parts, clean(d.Notes[0]))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// gapsAt says which source gives nothing at a moment.
+// gapsAt describes which source gives nothing at a moment.
 func gapsAt(gaps []kasoku.Gap, at time.Duration) string {
 	for i := len(gaps) - 1; i >= 0; i-- {
 		g := &gaps[i]
@@ -444,50 +451,30 @@ func gapsAt(gaps []kasoku.Gap, at time.Duration) string {
 	return ""
 }
 
-// helpLines lists all keys.
-func (m *Model) helpLines(c *canvas) {
-	c.line()
-	c.line(piece{" keys", bold})
-	for _, k := range [][2]string{
-		{"← →", "a second back, on"}, {"shift ← →  or H L", "10 seconds"}, {"page up, down", "a minute"},
-		{"home, end", "the oldest second; now, or the end of the run"},
-		{"p, space", "pause or go on; in a replay play or stop"}, {"+ −", "speed of a replay: ×1 to ×60"},
-		{"z", "a column a second, or the last 5 minutes"},
-		{"tab, shift tab", "the next table, the one before"}, {"↑ ↓", "scroll the table"}, {"s", "sort it by the next column"},
-		{"/", "only rows that hold a text; esc takes it away"}, {"1–9", "tell a finding whole, with evidence and fix"},
-		{"m", "mark a moment with a word"}, {"w", "keep what is seen as a run file, marks too"}, {"q, ctrl-c", "quit"},
-	} {
-		c.line(piece{"   " + padRight(k[0], 20), plain}, piece{k[1], dim})
-	}
-	c.line(piece{" tables: processes, statements, routes, database, nginx, varnish, redis and its", dim})
-	c.line(piece{" commands, go, pools, services, cores, units, disks, network, findings, events,", dim})
-	c.line(piece{" and all series there are", dim})
-}
-
 // findingLines draws one finding: evidence, cause, fix.
-func (m *Model) findingLines(c *canvas, f *kasoku.Finding) {
+func (s *screen) findingLines(f *kasoku.Finding) {
 	wrapped := func(indent string, text string, t tone) {
-		for _, l := range terminal.Wrap(clean(text), c.width-len(indent)-1) {
-			c.line(piece{indent, plain}, piece{l, t})
+		for _, l := range terminal.Wrap(clean(text), s.canvas.width-len(indent)-1) {
+			s.line(piece{indent, plain}, piece{l, t})
 		}
 	}
-	c.line()
-	c.line(piece{fmt.Sprintf(" %d  %s  ", m.open, clean(f.ID)), warning}, piece{clean(f.Title), bold})
+	s.line()
+	s.line(piece{fmt.Sprintf(" %d  %s  ", s.open, clean(f.ID)), warning}, piece{clean(f.Title), bold})
 	how := "confidence " + string(f.Confidence.Level)
 	if f.Impact.Share > 0 {
 		how = unit.Percent(f.Impact.Share) + " " + f.Impact.Of + ", " + how
 	}
 	wrapped("    ", how, dim)
 	for _, e := range f.Evidence {
-		c.line(piece{"    " + padRight(terminal.Cut(clean(e.Source), 10, c.ascii), 11), dim}, piece{clean(strings.TrimSpace(e.Text + "  " + e.Value)), plain}, piece{"  " + clean(e.Note), dim})
+		s.line(piece{"    " + padRight(terminal.Cut(clean(e.Source), 10, s.ascii), 11), dim}, piece{clean(strings.TrimSpace(e.Text + "  " + e.Value)), plain}, piece{"  " + clean(e.Note), dim})
 	}
-	c.line()
+	s.line()
 	wrapped("    ", f.Cause, plain)
 	for _, fix := range f.Fixes {
-		c.line()
+		s.line()
 		wrapped("    fix: ", fix.Text, plain)
 		for code := range strings.Lines(fix.Code) {
-			c.line(piece{"      " + clean(strings.TrimRight(code, "\n")), series})
+			s.line(piece{"      " + clean(strings.TrimRight(code, "\n")), series})
 		}
 		wrapped("      risk: ", string(fix.Risk), dim)
 	}

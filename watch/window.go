@@ -248,9 +248,9 @@ func (w *Window) Take() *Data {
 	rec.Gaps = slices.Clone(w.rec.Gaps)
 	rec.Events = slices.Clone(w.rec.Events)
 	rec.Steps = slices.Concat(w.rec.Steps, w.runSteps)
-	d := &Data{Rec: &rec, Load: w.load.over(&w.runs), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
+	d := &Data{seconds: seconds{Rec: &rec}, Load: w.load.over(&w.runs), Oldest: w.forgot, Live: true, looks: slices.Clone(w.counted)}
 	if w.access != nil {
-		d.routeLooks, d.lateLog = w.access.told()
+		d.routeLooks, d.lateLog = w.access.snapshot()
 	}
 	return d
 }

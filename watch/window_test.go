@@ -207,7 +207,7 @@ func TestStatementsOfSlowLooks(t *testing.T) {
 			w.AddQueries([]kasoku.Query{{ID: "A", Fingerprint: "select 1", Calls: uint64(40 * tc.every), Total: 2 * time.Duration(tc.every) * sec,
 				Seconds: map[int]kasoku.QuerySecond{}}}, s, time.Duration(tc.every)*sec)
 		}
-		table := w.Take().statements(tc.at)
+		table := look{w.Take(), tc.at}.statements()
 		if len(table.rows) != 1 || table.title != tc.title || table.rows[0].values[1] != 40 || table.rows[0].values[2] != 2 {
 			t.Errorf("looks each %d s, at %d s: %q %+v", tc.every, tc.at, table.title, table.rows)
 		}

@@ -117,7 +117,7 @@ func makeStatements(r *rand.Rand) []string {
 	case 1:
 		rows := make([]string, 1+r.IntN(10))
 		for i := range rows {
-			rows[i] = fmt.Sprintf("('%s', '2021-08-21 10:%02d:%02d', %d, 'message %d; of many\n# User@Host: nobody[nobody] @ localhost []\nwords')", id, r.IntN(60), r.IntN(60), r.IntN(2), r.IntN(1e6))
+			rows[i] = fmt.Sprintf("('%s', '2021-08-21 10:%02d:%02d', %d, 'message %d; of many\n# User@Host: app[app] @ localhost []\nwords')", id, r.IntN(60), r.IntN(60), r.IntN(2), r.IntN(1e6))
 		}
 		return []string{"INSERT INTO cond (uuid, at, sitting, message) VALUES " + strings.Join(rows, ", ")}
 	case 2:

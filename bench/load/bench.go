@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A plan says how long all of it takes.
+// A plan defines how long all of it takes.
 type plan struct {
 	rounds     int           // of kasoku, wrk and whatever a goal is about
 	peerRounds int           // of the other peers
@@ -35,13 +35,13 @@ func (p *plan) fewer() int {
 type bench struct {
 	lab
 	plan
-	peers   []*peer
-	version float64 // peak memory of `kasoku version`, bytes
-	book    book
-	goals   []goal
-	notes   []string // on the row at hand, such as programs that failed
-	out     io.Writer
-	tell    func(string) // what is being done
+	peers    []*peer
+	version  float64 // peak memory of `kasoku version`, bytes
+	book     book
+	goals    []goal
+	notes    []string // on the row at hand, such as programs that failed
+	out      io.Writer
+	progress func(string) // what is being done
 }
 
 // A row is one line of the table of goals, or two that are measured together.
@@ -100,7 +100,7 @@ func (b *bench) measure(ctx context.Context, rows []row) (err error) {
 			b.note("not measured to the end: " + e.Error())
 			err = errors.Join(err, fmt.Errorf("%s: %w", r.name, e))
 		}
-		b.tell("")
+		b.progress("")
 		fmt.Fprintf(b.out, "\n%s: %s\n\n", r.name, r.about)
 		r.print(b)
 		for _, n := range b.notes {
@@ -155,7 +155,7 @@ type place struct {
 // once runs a contestant. That it failed is noted; the error is that of ctx or
 // of the server.
 func (b *bench) once(ctx context.Context, at place, c *contestant, round int) (reading, error) {
-	b.tell(fmt.Sprintf("%s %s, round %d of %d: %s", at.row, at.setting, round+1, c.rounds, c.name))
+	b.progress(fmt.Sprintf("%s %s, round %d of %d: %s", at.row, at.setting, round+1, c.rounds, c.name))
 	srv, err := at.serve(ctx)
 	if err != nil {
 		return reading{}, err
@@ -175,7 +175,7 @@ func (b *bench) once(ctx context.Context, at place, c *contestant, round int) (r
 	}
 	b.enter(at, c.name, round, &r)
 	if w.perSec > 0 {
-		b.book.add(at.row, at.setting, c.name, round, "asked", w.asked())
+		b.book.add(at, c.name, round, "asked", w.asked())
 	}
 	return r, nil
 }
@@ -189,7 +189,7 @@ func (b *bench) note(text string) {
 
 // enter keeps the figures that every run has.
 func (b *bench) enter(at place, program string, round int, r *reading) {
-	add := func(figure string, v float64) { b.book.add(at.row, at.setting, program, round, figure, v) }
+	add := func(figure string, v float64) { b.book.add(at, program, round, figure, v) }
 	add("cpu_us", r.perRequest())
 	add("per_s", r.perSec)
 	add("requests", float64(r.requests))
@@ -251,12 +251,6 @@ func (p *peer) invocation(w work, args []string) invocation {
 		in.stdin = p.stdin(w)
 	}
 	return in
-}
-
-// paired returns a program's figure in units of that of another program of the
-// same round.
-func (b *bench) paired(at place, program, figure string, base place, unit string) []float64 {
-	return ratiosOf(b.book.get(at.row, at.setting, program, figure), b.book.get(base.row, base.setting, unit, figure))
 }
 
 var none = math.NaN()

@@ -35,27 +35,27 @@ func attackArgs(w work, more ...string) []string {
 }
 
 // attack is a contestant that runs `kasoku attack` alone.
-func (b *bench) attack(name string, rounds int, more ...string) contestant {
+func (l *lab) attack(name string, rounds int, more ...string) contestant {
 	return contestant{name: name, rounds: rounds, invoke: func(w work) invocation {
-		return invocation{path: b.kasoku, args: attackArgs(w, more...), length: w.length}
+		return invocation{path: l.kasoku, args: attackArgs(w, more...), length: w.length}
 	}}
 }
 
 // record is a contestant that runs `kasoku attack` below `kasoku record`.
-func (b *bench) record(name string, rounds int, more ...string) contestant {
+func (l *lab) record(name string, rounds int, more ...string) contestant {
 	return contestant{name: name, rounds: rounds, invoke: func(w work) invocation {
-		args := []string{"record", "--no-slowlog", "--label", "bench", "-o", b.runFile(), "--", b.kasoku}
+		args := []string{"record", "--no-slowlog", "--label", "bench", "-o", l.runFile(), "--", l.kasoku}
 		// 1: the recording found something that is bad, such as a busy core.
-		return invocation{path: b.kasoku, args: append(args, attackArgs(w, more...)...), exits: []int{1}, length: w.length,
-			before: []string{b.runFile()}}
+		return invocation{path: l.kasoku, args: append(args, attackArgs(w, more...)...), exits: []int{1}, length: w.length,
+			before: []string{l.runFile()}}
 	}}
 }
 
 // runFile is where the last recording is.
-func (b *bench) runFile() string { return filepath.Join(b.dir, "run.kasoku") }
+func (l *lab) runFile() string { return filepath.Join(l.dir, "run.kasoku") }
 
-// told is what `kasoku show -o json` and `kasoku attack -o json` say of a load.
-type told struct {
+// loadReport is what `kasoku show -o json` and `kasoku attack -o json` say of a load.
+type loadReport struct {
 	Generator struct {
 		Engine       string `json:"engine"`
 		Pacing       string `json:"pacing"`
@@ -80,8 +80,8 @@ type distribution struct {
 	Max float64 `json:"max_s"`
 }
 
-func parseTold(b []byte) (*told, error) {
-	var t told
+func parseLoadReport(b []byte) (*loadReport, error) {
+	var t loadReport
 	if err := json.Unmarshal(b, &t); err != nil {
 		return nil, fmt.Errorf("what kasoku says of the load: %w", err)
 	}
@@ -92,10 +92,10 @@ func parseTold(b []byte) (*told, error) {
 }
 
 // show returns what the last recording says of its load.
-func (b *bench) show(ctx context.Context) (*told, error) {
-	out, err := b.output(ctx, b.kasoku, "show", b.runFile(), "-o", "json")
+func (l *lab) show(ctx context.Context) (*loadReport, error) {
+	out, err := l.output(ctx, l.kasoku, "show", l.runFile(), "-o", "json")
 	if err != nil {
 		return nil, err
 	}
-	return parseTold(out)
+	return parseLoadReport(out)
 }

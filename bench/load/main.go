@@ -40,7 +40,7 @@ import (
 // errUsage is a wrong command line.
 var errUsage = errors.New("usage: load compare|stall|sink|plain|results; -h after each lists the flags")
 
-// errBelow says that a must was not met.
+// errBelow means that a must was not met.
 var errBelow = errors.New("not every must is met")
 
 func main() {
@@ -113,7 +113,7 @@ func (l *lab) complete(ctx context.Context) (all []*peer, missing []string, err 
 }
 
 func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
-	b := &bench{out: out, tell: newProgress(), plan: plan{rounds: 5, peerRounds: 2,
+	b := &bench{out: out, progress: newProgress(), plan: plan{rounds: 5, peerRounds: 2,
 		each: 5 * time.Second, peer: 4 * time.Second, settled: 8 * time.Second, thin: 12 * time.Second, long: time.Minute}}
 	labFlags(flags, &b.lab)
 	flags.BoolVar(&b.quick, "quick", false, "two rounds of short runs: a look, no proof")
@@ -208,12 +208,12 @@ func (b *bench) measureVersion(ctx context.Context) error {
 	return nil
 }
 
-// introduce says how and where is measured, and whether the machine is busy with
+// introduce describes how and where is measured, and whether the machine is busy with
 // something else.
 func (b *bench) introduce() {
 	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.peer, b.thin)
 	if load, err := loadAverage(); err == nil && load > 0.5 {
-		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below tells of that too\n", load)
+		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below includes that, too\n", load)
 	}
 }
 

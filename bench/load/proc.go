@@ -12,30 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
-// clockTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every
-// architecture that Go runs on.
-const clockTick = time.Second / 100
+// clockTick is the unit of CPU times in /proc/PID/stat.
+const clockTick = time.Second / procstat.UserHz
 
-// cpuOf returns the CPU time of a process. Source: proc_pid_stat(5), fields 14
-// and 15.
+// cpuOf returns the CPU time of a process.
 func cpuOf(pid int) (time.Duration, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name may hold spaces and parentheses; after it comes field 3.
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
-	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	if err1 != nil || err2 != nil {
-		return 0, fmt.Errorf("/proc/%d/stat: %q", pid, b)
-	}
-	return time.Duration(user+system) * clockTick, nil
+	st, err := procstat.Read(pid)
+	return time.Duration(st.CPU()) * clockTick, err
 }
 
 // splitCores returns a core for servers and one for generators, and moves this process

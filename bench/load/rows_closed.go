@@ -24,8 +24,8 @@ func printClosed(b *bench) {
 	at := b.closedAt()
 	b.printClosed(at, "sink busy %")
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 0.90, aim: 0.80},
-		goal{what: "requests per second", unit: " × wrk", got: middleValue(b.paired(at, recorded, "per_s", at, "wrk")), must: 1.12, aim: 1.25, atLeast: true})
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")), must: 0.90, aim: 0.80},
+		goal{what: "requests per second", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "per_s", at, "wrk")), must: 1.12, aim: 1.25, atLeast: true})
 }
 
 // nginxAt is the place of the row of this name, without its server.
@@ -51,12 +51,12 @@ func nginxRow(ctx context.Context, b *bench) error {
 func printNginx(b *bench) {
 	at := b.nginxAt()
 	b.printClosed(at, "nginx busy %")
-	oha := goal{what: "CPU per request", unit: " × oha", got: middleValue(b.paired(at, recorded, "cpu_us", at, "oha")), must: 0.75, aim: 0.66}
+	oha := goal{what: "CPU per request", unit: " × oha", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "oha")), must: 0.75, aim: 0.66}
 	if b.lacks("oha") {
 		oha.why = "oha is not here"
 	}
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.paired(at, recorded, "cpu_us", at, "wrk")), must: 1.05, aim: 0.95}, oha)
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")), must: 1.05, aim: 0.95}, oha)
 }
 
 // lacks reports whether a peer is missing.
@@ -67,24 +67,12 @@ func (b *bench) lacks(name string) bool {
 // printClosed prints a closed loop's table.
 func (b *bench) printClosed(at place, busy string) {
 	var table [][]string
-	for _, name := range b.met(at) {
-		get := func(figure string) []float64 { return b.book.get(at.row, at.setting, name, figure) }
-		table = append(table, []string{name, medianOf(get("cpu_us")), ratioOf(b.paired(at, name, "cpu_us", at, "wrk")),
-			medianOf(get("per_s")), ratioOf(b.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")), medianOf(inPercent(get("server_busy")))})
+	for _, name := range b.book.met(at) {
+		get := func(figure string) []float64 { return b.book.get(at, name, figure) }
+		table = append(table, []string{name, medianOf(get("cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", at, "wrk")),
+			medianOf(get("per_s")), ratioOf(b.book.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")), medianOf(inPercent(get("server_busy")))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× wrk", "req/s", "× wrk", "peak MB", busy}, table)
-}
-
-// met returns the programs of which a place has figures, in the order in which
-// they came first.
-func (b *bench) met(at place) []string {
-	var out []string
-	for _, s := range b.book.samples {
-		if s.row == at.row && s.setting == at.setting && !slices.Contains(out, s.program) {
-			out = append(out, s.program)
-		}
-	}
-	return out
 }
 
 // peakMB prints peak memory. A child's figure begins at that of its parent, so

@@ -43,30 +43,20 @@ func printPacing(b *bench) {
 			fmt.Fprintln(b.out)
 		}
 		b.printPacing(at)
-		for _, g := range []goal{{what: "p50", got: b.median(at, recorded, "p50_us"), must: 25, aim: 12}, {what: "p99", got: b.median(at, recorded, "p99_us"), must: 200, aim: 100}} {
+		for _, g := range []goal{{what: "p50", got: b.book.median(at, recorded, "p50_us"), must: 25, aim: 12}, {what: "p99", got: b.book.median(at, recorded, "p99_us"), must: 200, aim: 100}} {
 			g.what, g.unit = fmt.Sprintf("deviation %s at %s", g.what, at.setting), " µs"
 			b.goals = append(b.goals, g)
 		}
 	}
 }
 
-func (b *bench) median(at place, program, figure string) float64 {
-	return middleValue(b.book.get(at.row, at.setting, program, figure))
-}
-
-// arrived prints which share of the requests that were asked for came.
-func (b *bench) arrived(at place, program string) string {
-	got, asked := b.book.get(at.row, at.setting, program, "requests"), b.book.get(at.row, at.setting, program, "asked")
-	return unit.PercentCell(middleValue(ratiosOf(got, asked)))
-}
-
 // printPacing prints how evenly requests came in one place.
 func (b *bench) printPacing(at place) {
 	var table [][]string
-	for _, name := range b.met(at) {
-		get := func(figure string) string { return formatNumber(b.median(at, name, figure)) }
-		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"), formatNumber(100 * b.median(at, name, "bursts")), get("per_ms_sd"),
-			b.arrived(at, name), get("cpu_us")})
+	for _, name := range b.book.met(at) {
+		get := func(figure string) string { return formatNumber(b.book.median(at, name, figure)) }
+		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"), formatNumber(100 * b.book.median(at, name, "bursts")), get("per_ms_sd"),
+			b.book.arrived(at, name), get("cpu_us")})
 	}
 	writeTable(b.out, []string{at.setting, "p50 µs", "p90 µs", "p99 µs", "gaps < 10 µs %", "sd in a ms", "arrived %", "CPU µs/req"}, table)
 }
@@ -115,7 +105,7 @@ func openRow(ctx context.Context, b *bench) error {
 
 func printOpen(b *bench) {
 	base := b.openUnit()
-	fmt.Fprintf(b.out, "  wrk's closed loop: %s µs of CPU a request\n", formatNumber(b.median(base, "wrk", "cpu_us")))
+	fmt.Fprintf(b.out, "  wrk's closed loop: %s µs of CPU a request\n", formatNumber(b.book.median(base, "wrk", "cpu_us")))
 	must := map[string][]goal{
 		economical: {{must: 2.7, aim: 2.3}, {must: 1.8, aim: 1.6}},
 		recorded:   {{must: 7.5, aim: 4.5}, {must: 4.6, aim: 3.5}},
@@ -124,14 +114,14 @@ func printOpen(b *bench) {
 		at := b.openAt(rate)
 		fmt.Fprintln(b.out)
 		var table [][]string
-		for _, name := range b.met(at) {
-			table = append(table, []string{name, formatNumber(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", base, "wrk")),
-				b.arrived(at, name), b.peakMB(b.book.get(at.row, at.setting, name, "peak_rss_bytes"))})
+		for _, name := range b.book.met(at) {
+			table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", base, "wrk")),
+				b.book.arrived(at, name), b.peakMB(b.book.get(at, name, "peak_rss_bytes"))})
 		}
 		writeTable(b.out, []string{at.setting, "CPU µs/req", "× wrk, closed", "arrived %", "peak MB"}, table)
 		for _, name := range []string{economical, recorded} {
 			g := must[name][i]
-			g.got, g.unit = middleValue(b.paired(at, name, "cpu_us", base, "wrk")), " × wrk"
+			g.got, g.unit = middleValue(b.book.paired(at, name, "cpu_us", base, "wrk")), " × wrk"
 			g.what = "economical at " + at.setting
 			if name == recorded {
 				g.what = "precise at " + at.setting
@@ -169,7 +159,7 @@ func reachedRow(ctx context.Context, b *bench) error {
 			return err
 		}
 		b.note(fmt.Sprintf("kasoku at %s: engine %s, pacing %s", at.setting, t.Generator.Engine, t.Generator.Pacing))
-		add := func(figure string, v float64) { b.book.add(at.row, at.setting, recorded, 0, figure, v) }
+		add := func(figure string, v float64) { b.book.add(at, recorded, 0, figure, v) }
 		// What was counted and the time that it took must both be what was asked.
 		add("off", max(math.Abs(float64(r.requests)/at.work.asked()-1), math.Abs(r.perSec/float64(at.work.perSec)-1)))
 		add("failed", float64(t.Steps[0].Failed))
@@ -194,13 +184,13 @@ func watchInvocation(invoke func(work) invocation) func(work) invocation {
 func printReached(b *bench) {
 	var table [][]string
 	for _, at := range b.reachedPlaces() {
-		get := func(figure string) float64 { return b.median(at, recorded, figure) }
+		get := func(figure string) float64 { return b.book.median(at, recorded, figure) }
 		table = append(table, []string{at.setting + " for " + at.work.duration(), formatNumber(get("requests")), formatNumber(100 * get("off")), formatNumber(get("failed")), formatNumber(get("delay_p99_us")),
 			formatNumber(get("delay_max_us")), formatNumber(get("p50_us")), formatNumber(get("p99_us")), formatNumber(get("cpu_us")), formatNumber(get("first_half_bytes") / 1e6), formatNumber(get("second_half_bytes") / 1e6)})
 	}
 	writeTable(b.out, []string{"asked", "arrived", "off by %", "failed", "late p99 µs", "late max µs", "deviation p50 µs", "p99 µs", "CPU µs/req", "MB, first half", "second half"}, table)
 	must, aim := b.reachedPlaces()[0], b.reachedPlaces()[1]
-	get := func(at place, figure string) float64 { return b.median(at, recorded, figure) }
+	get := func(at place, figure string) float64 { return b.book.median(at, recorded, figure) }
 	b.goals = append(b.goals,
 		goal{what: "off at " + must.setting, unit: " %", got: 100 * get(must, "off"), must: 0.05, aim: none},
 		goal{what: "failed at " + must.setting, got: get(must, "failed"), must: 0, aim: none},

@@ -27,12 +27,12 @@ func nethttpRow(ctx context.Context, b *bench) error {
 func printNethttp(b *bench) {
 	at := b.nethttpAt()
 	var table [][]string
-	for _, name := range b.met(at) {
-		table = append(table, []string{name, formatNumber(b.median(at, name, "cpu_us")), ratioOf(b.paired(at, name, "cpu_us", at, plain)), formatNumber(b.median(at, name, "per_s")),
-			b.peakMB(b.book.get(at.row, at.setting, name, "peak_rss_bytes"))})
+	for _, name := range b.book.met(at) {
+		table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", at, plain)), formatNumber(b.book.median(at, name, "per_s")),
+			b.peakMB(b.book.get(at, name, "peak_rss_bytes"))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× plain", "req/s", "peak MB"}, table)
-	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain", got: middleValue(b.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
+	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain", got: middleValue(b.book.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
 }
 
 // outputRate is that of the row "output".
@@ -67,15 +67,15 @@ func outputRow(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			b.book.add(at.row, at.setting, encoding, round, "lost", float64(r.requests)-float64(n))
+			b.book.add(at, encoding, round, "lost", float64(r.requests)-float64(n))
 		}
 	}
 	return nil
 }
 
 // results counts the results in a file.
-func (b *bench) results(ctx context.Context, file string) (uint64, error) {
-	out, err := b.output(ctx, b.kasoku, "report", "-type", "json", file)
+func (l *lab) results(ctx context.Context, file string) (uint64, error) {
+	out, err := l.output(ctx, l.kasoku, "report", "-type", "json", file)
 	if err != nil {
 		return 0, err
 	}
@@ -92,15 +92,15 @@ func printOutput(b *bench) {
 	at := b.outputAt()
 	var table [][]string
 	for _, encoding := range encodings {
-		get := func(figure string) string { return formatNumber(b.median(at, encoding, figure)) }
-		_, lost := spreadOf(b.book.get(at.row, at.setting, encoding, "lost"))
-		table = append(table, []string{encoding, get("requests"), formatNumber(lost), get("p50_us"), get("p90_us"), get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at.row, at.setting, encoding, "peak_rss_bytes"))})
+		get := func(figure string) string { return formatNumber(b.book.median(at, encoding, figure)) }
+		_, lost := spreadOf(b.book.get(at, encoding, "lost"))
+		table = append(table, []string{encoding, get("requests"), formatNumber(lost), get("p50_us"), get("p90_us"), get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at, encoding, "peak_rss_bytes"))})
 		if encoding == "none" {
 			continue
 		}
 		b.goals = append(b.goals, goal{what: encoding + ": hits lost", got: lost, must: 0, aim: none})
 		for _, q := range []string{"p50", "p99"} {
-			with, without := b.median(at, encoding, q+"_us"), b.median(at, "none", q+"_us")
+			with, without := b.book.median(at, encoding, q+"_us"), b.book.median(at, "none", q+"_us")
 			// Below 10 µs two runs differ as much without any output.
 			b.goals = append(b.goals, goal{what: encoding + ": deviation " + q, unit: " × without", got: max(with-10, 0) / without, must: 1.25, aim: none})
 		}
@@ -133,7 +133,7 @@ func allReaders() []reader {
 func reportRow(ctx context.Context, b *bench) error {
 	file := filepath.Join(b.dir, "vegeta-results.gob")
 	defer os.Remove(file)
-	b.tell("report: making results")
+	b.progress("report: making results")
 	// In a process of its own, so that this one stays small.
 	if _, err := b.output(ctx, b.self, "results", "-n", strconv.Itoa(resultCount), file); err != nil {
 		return err
@@ -146,11 +146,12 @@ func reportRow(ctx context.Context, b *bench) error {
 	}
 	for round := range b.fewer() {
 		for _, r := range allReaders() {
+			at := place{row: "report", setting: r.name}
 			for _, name := range []string{recorded, "vegeta"} {
 				if programs[name] == "" {
 					continue
 				}
-				b.tell(fmt.Sprintf("report, round %d of %d: %s %s", round+1, b.fewer(), name, r.name))
+				b.progress(fmt.Sprintf("report, round %d of %d: %s %s", round+1, b.fewer(), name, r.name))
 				var out reading
 				err := b.generate(ctx, invocation{path: programs[name], args: append(r.args[:len(r.args):len(r.args)], file), length: time.Minute}, &out)
 				if ctx.Err() != nil {
@@ -160,8 +161,8 @@ func reportRow(ctx context.Context, b *bench) error {
 					b.note(fmt.Sprintf("%s %s failed: %v", name, r.name, err))
 					continue
 				}
-				b.book.add("report", r.name, name, round, "cpu_us", inMicros(out.cpu)/resultCount)
-				b.book.add("report", r.name, name, round, "peak_rss_bytes", float64(out.maxRSS))
+				b.book.add(at, name, round, "cpu_us", inMicros(out.cpu)/resultCount)
+				b.book.add(at, name, round, "peak_rss_bytes", float64(out.maxRSS))
 			}
 		}
 	}
@@ -172,9 +173,9 @@ func printReport(b *bench) {
 	var table [][]string
 	for _, r := range allReaders() {
 		at := place{row: "report", setting: r.name}
-		ours := b.median(at, recorded, "cpu_us")
-		table = append(table, []string{r.name, formatNumber(ours), formatNumber(b.median(at, "vegeta", "cpu_us")), ratioOf(b.paired(at, recorded, "cpu_us", at, "vegeta")),
-			b.peakMB(b.book.get(at.row, at.setting, recorded, "peak_rss_bytes"))})
+		ours := b.book.median(at, recorded, "cpu_us")
+		table = append(table, []string{r.name, formatNumber(ours), formatNumber(b.book.median(at, "vegeta", "cpu_us")), ratioOf(b.book.paired(at, recorded, "cpu_us", at, "vegeta")),
+			b.peakMB(b.book.get(at, recorded, "peak_rss_bytes"))})
 		if r.must > 0 {
 			b.goals = append(b.goals, goal{what: r.name, unit: " µs/result", got: ours, must: r.must, aim: r.aim})
 		}

@@ -63,9 +63,9 @@ their p99 is %[4]s, by arithmetic.
 	writeTable(out, []string{"", "requests", "p50 ms", "p99 ms", "max ms"}, table)
 	fmt.Fprintf(out, `
 ab asks over %[1]d connections, each of which waits for its answer before it asks again:
-while the server stands still, nobody asks. That leaves %[1]d slow requests among all
+while the server stands still, no one asks. That leaves %[1]d slow requests among all
 the fast ones, far fewer than 1 in 100, and its p99 does not see the second in which
-nobody was served. wrk asks likewise, and guesses afterwards which requests were not
+no one was served. wrk asks likewise, and guesses afterwards which requests were not
 made. kasoku asks when a request is due, whatever became of those before, and
 counts from when it was due.
 `, connections)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/median"
 )
 
 // middleValue returns the middle of the values, the mean of the middle two when their
@@ -14,11 +16,7 @@ func middleValue(values []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()
 	}
-	slices.Sort(v)
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
+	return median.Of(v)
 }
 
 // spreadOf returns the smallest and the largest value, NaN of none.

@@ -39,11 +39,12 @@ func TestWriteTable(t *testing.T) {
 // Figures come back by round, with holes where a round has none.
 func TestBook(t *testing.T) {
 	var b book
-	b.add("closed", "", "wrk", 2, "cpu_us", 7)
-	b.add("closed", "", "wrk", 0, "cpu_us", 5)
-	b.add("closed", "", "oha", 0, "cpu_us", 9)
-	b.add("closed", "", "wrk", 0, "per_s", 1e5)
-	got := b.get("closed", "", "wrk", "cpu_us")
+	at := place{row: "closed"}
+	b.add(at, "wrk", 2, "cpu_us", 7)
+	b.add(at, "wrk", 0, "cpu_us", 5)
+	b.add(at, "oha", 0, "cpu_us", 9)
+	b.add(at, "wrk", 0, "per_s", 1e5)
+	got := b.get(at, "wrk", "cpu_us")
 	if len(got) != 3 || got[0] != 5 || !math.IsNaN(got[1]) || got[2] != 7 {
 		t.Errorf("got %v", got)
 	}
@@ -94,7 +95,7 @@ func TestParsers(t *testing.T) {
 			t.Errorf("%q is taken: %v, %v", text, err1, err2)
 		}
 	}
-	if _, err := parseTold([]byte(`{"steps": []}`)); err == nil {
+	if _, err := parseLoadReport([]byte(`{"steps": []}`)); err == nil {
 		t.Error("a load without steps is taken")
 	}
 }

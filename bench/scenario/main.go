@@ -25,6 +25,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/sandbox"
 )
 
@@ -137,8 +138,8 @@ func compareClients(ctx context.Context, l load, rounds int, out io.Writer) (err
 			}
 			memory := map[bool]string{false: "used again", true: "their own"}[keep]
 			fmt.Fprintf(tab, "%s\t%s\t%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t\n", kind, memory,
-				medianOf(r.agent), medianOf(r.other), medianOf(r.ratio), slices.Min(r.ratio), slices.Max(r.ratio))
-			met = met && medianOf(r.ratio) <= most
+				median.Of(r.agent), median.Of(r.other), median.Of(r.ratio), slices.Min(r.ratio), slices.Max(r.ratio))
+			met = met && median.Of(r.ratio) <= most
 		}
 	}
 	if err := tab.Flush(); err != nil {
@@ -186,9 +187,4 @@ func (l load) child(ctx context.Context, self string) (float64, error) {
 // makeList is 15 kB of JSON.
 func makeList() []byte {
 	return []byte(`{"count":25,"chairs":[` + strings.Repeat(`{"id":1,"name":"a chair","price":12000},`, 384) + `{}]}`)
-}
-
-func medianOf(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

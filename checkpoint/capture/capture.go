@@ -1,7 +1,8 @@
-// Package capture takes the configuration in force of a machine: the files of nginx,
-// option files of MySQL and MariaDB with what they include, VCL, unit files,
+// Package capture takes the configuration in force of a service: the files of its nginx,
+// option files of its MySQL or MariaDB with what they include, VCL, unit files,
 // kernel settings, limits of processes, table definitions with their indexes, the
-// git revision with what is not committed, and files named by globs.
+// git revision with what is not committed, and files named by globs. Of servers that run
+// on the same host and are no members of the service nothing is read.
 //
 // The one idea: a run is kept with what it ran under, and no secret is kept with it.
 // [Take] only reads. Each program has 2 seconds, the whole has [Within]; what cannot
@@ -69,18 +70,27 @@ const schemaWithin = 5 * time.Second
 // longer: their machine has other work.
 var programWithin = 2 * time.Second
 
-// Options says what is taken. The zero value takes the kernel's settings, and what
-// running servers on this machine are configured by.
+// Options configure what is taken. The zero value takes the kernel's settings alone.
 type Options struct {
 	Host        string   // name that the results carry
-	Nginx       []string // the call that prints the configuration, as nginx -T; nil: the files of each nginx that runs
-	OptionFiles []string // of the database server; nil: those of servers that run here
+	Nginx       []string // the call that prints the configuration, as nginx -T; nil: the files of members
+	OptionFiles []string // of the database server; nil: those of members
 	VCL         []string // globs
 	Units       []string // names, with or without .service
 	Files       []string // globs
 	Repository  string   // a directory of the git work tree; empty: none
-	PIDs        []int    // whose limits are kept, beside those of servers that run here
-	Servers     []int    // processes of the database of the DSN; their option files alone are kept; nil: of all
+	PIDs        []int    // whose limits are kept, with those of members
+
+	// Members are processes of the service that is measured. Of those that are nginx or a
+	// database the configuration is kept, of all of them the limits.
+	Members []int
+	// MemberUnits are units of members; one without a file is no warning.
+	MemberUnits []string
+	Servers     []int // processes of the database of the DSN: members that need no belief
+	// Everything takes the configuration of all servers that run here and are believed: for
+	// what compares with the present and keeps nothing, or keeps the names in Only.
+	Everything bool
+	Only       []string // files of servers that are kept; empty: all
 
 	Schema   bool          // table definitions and indexes
 	Database *mysql.Reader // that the schema is read with; nil: none
@@ -145,6 +155,15 @@ type Taken struct {
 // Take takes the configuration in force. It returns what it has when the context
 // ends.
 func Take(ctx context.Context, o Options) *Taken {
+	return take(ctx, o, (*taker).parts)
+}
+
+// TakeMembers takes what Take takes of members alone, for those that are found later.
+func TakeMembers(ctx context.Context, o Options) *Taken {
+	return take(ctx, o, (*taker).memberParts)
+}
+
+func take(ctx context.Context, o Options, parts func(*taker, context.Context) []part) *Taken {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
 	if o.Root == "" {
@@ -152,7 +171,7 @@ func Take(ctx context.Context, o Options) *Taken {
 	}
 	t := &taker{o: o, have: map[string]bool{}, until: time.Now().Add(Within)}
 	defer t.release()
-	for _, part := range t.parts(ctx) {
+	for _, part := range parts(t, ctx) {
 		kasoku.Contained(contain.Part{Kind: contain.Step, Name: "configuration: " + part.name}, &t.out.Warnings, part.take)
 	}
 	if t.dropped > 0 {
@@ -174,17 +193,22 @@ type part struct {
 
 // parts returns what is taken, in that order.
 func (t *taker) parts(ctx context.Context) []part {
+	return slices.Concat([]part{{"sysctl", t.sysctl}}, t.memberParts(ctx), []part{
+		{"vcl", func() { t.globs(KindVCL, t.o.VCL) }},
+		{"files", func() { t.globs(KindFile, t.o.Files) }},
+		{"git", func() { t.git(ctx) }},
+		{"schema", func() { t.schema(ctx) }},
+	})
+}
+
+// memberParts returns what is taken of members.
+func (t *taker) memberParts(ctx context.Context) []part {
 	var running []*process
 	return []part{
 		{"processes", func() { running = t.processes(ctx) }},
 		{"nginx", func() { t.nginx(ctx, running) }},
 		{"option files", func() { t.optionFiles(ctx, running) }},
-		{"vcl", func() { t.globs(KindVCL, t.o.VCL) }},
 		{"units", t.units},
-		{"files", func() { t.globs(KindFile, t.o.Files) }},
-		{"git", func() { t.git(ctx) }},
-		{"schema", func() { t.schema(ctx) }},
-		{"sysctl", t.sysctl},
 		{"limits", func() { t.limits(running) }},
 	}
 }

@@ -49,19 +49,23 @@ func TestTakeTree(t *testing.T) {
 		"Max processes             96000                96000                processes \n" +
 		"Max open files            %s                 524288               files     \n"
 	root := tree(t, map[string]string{
-		"/proc/self/comm":                               "test\n",
-		"/proc/10/comm":                                 "mysqld\n",
-		"/proc/10/cmdline":                              "/usr/sbin/mysqld\x00--port=3306\x00",
-		"/proc/10/limits":                               fmt.Sprintf(limits, "1024"),
-		"/proc/11/comm":                                 "app\n",
-		"/proc/11/limits":                               fmt.Sprintf(limits, "4096"),
-		"/proc/12/comm":                                 "app\n",
-		"/proc/12/limits":                               fmt.Sprintf(limits, "1024"),
-		"/proc/13/comm":                                 "other\n",
-		"/proc/sys/net/core/somaxconn":                  "4096\n",
-		"/proc/sys/net/ipv4/tcp_rmem":                   "4096\t131072\t6291456\n",
-		"/etc/mysql/my.cnf":                             "[client]\npassword = s3cret\n",
-		"/etc/systemd/system/app@.service":              "[Service]\nEnvironment=API_TOKEN=abc\n",
+		"/proc/self/comm":                  "test\n",
+		"/proc/10/comm":                    "mysqld\n",
+		"/proc/10/cmdline":                 "/usr/sbin/mysqld\x00--port=3306\x00",
+		"/proc/10/limits":                  fmt.Sprintf(limits, "1024"),
+		"/proc/14/comm":                    "mysqld\n",
+		"/proc/14/cmdline":                 "/usr/sbin/mysqld\x00--defaults-file=/srv/neighbour.cnf\x00",
+		"/proc/14/limits":                  fmt.Sprintf(limits, "77"),
+		"/srv/neighbour.cnf":               "[mysqld]\n",
+		"/proc/11/comm":                    "app\n",
+		"/proc/11/limits":                  fmt.Sprintf(limits, "4096"),
+		"/proc/12/comm":                    "app\n",
+		"/proc/12/limits":                  fmt.Sprintf(limits, "1024"),
+		"/proc/13/comm":                    "other\n",
+		"/proc/sys/net/core/somaxconn":     "4096\n",
+		"/proc/sys/net/ipv4/tcp_rmem":      "4096\t131072\t6291456\n",
+		"/etc/mysql/my.cnf":                "[client]\npassword = s3cret\n",
+		"/etc/systemd/system/app@.service": "[Service]\nEnvironment=API_TOKEN=abc\n",
 		"/etc/systemd/system/app@1.service.d/more.conf": "[Service]\nLimitNOFILE=4096\n",
 		"/lib/systemd/system/db.service":                "[Service]\n",
 		"/usr/lib/systemd/system/db.service":            "[Service]\nA=1\n",
@@ -79,7 +83,7 @@ func TestTakeTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := Take(t.Context(), Options{
-		Root: root, Host: "web1", PIDs: []int{11, 12, 99}, Units: []string{"app@1", "db.service", "none"},
+		Root: root, Host: "web1", Members: []int{10}, PIDs: []int{11, 12, 99}, Units: []string{"app@1", "db.service", "none"},
 		VCL: []string{"/etc/varnish/*.vcl"}, Files: []string{"/srv/*.conf", "/srv/*.none", "/srv/a.conf"},
 	})
 	want := []string{

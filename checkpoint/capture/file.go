@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -70,7 +71,7 @@ func setText(c *kasoku.Config, b []byte, large bool) {
 
 // keep keeps what a process of this host read, each name once.
 func (t *taker) keep(kind, name string, f foreign.File) {
-	if t.have[name] {
+	if t.have[name] || t.leftOut(name) {
 		return
 	}
 	t.have[name] = true
@@ -143,7 +144,7 @@ var unitDirs = []string{
 // units keeps the files that units are made of: the first that bears a unit's name,
 // and all drop-ins. systemctl cat shows the same files; here none of it is run.
 func (t *taker) units() {
-	for _, name := range t.o.Units {
+	for _, name := range append(slices.Clone(t.o.Units), t.o.MemberUnits...) {
 		if filepath.Ext(name) == "" {
 			name += ".service"
 		}
@@ -164,7 +165,8 @@ func (t *taker) units() {
 				t.dropIns(filepath.Join(dir, n+".d"))
 			}
 		}
-		if !found {
+		if !found && slices.Contains(t.o.Units, strings.TrimSuffix(name, ".service")) ||
+			!found && slices.Contains(t.o.Units, name) {
 			t.warn("systemctl list-units has the names", "no unit %q", name)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/foreign"
@@ -17,8 +16,7 @@ import (
 const maxInclude = 10
 
 // optionFiles keeps the option files of database servers, with what they include: those
-// that the user named, else those of the server that his DSN leads to, else those of
-// the servers that run here.
+// that the user named, else those of members.
 func (t *taker) optionFiles(ctx context.Context, running []*process) {
 	for _, f := range t.o.OptionFiles {
 		t.namedOptions(f)
@@ -27,7 +25,7 @@ func (t *taker) optionFiles(ctx context.Context, running []*process) {
 		return
 	}
 	for _, p := range running {
-		if p.name == "nginx" || len(t.o.Servers) > 0 && !slices.Contains(t.o.Servers, p.pid) {
+		if !p.server || p.name == "nginx" {
 			continue
 		}
 		for _, f := range p.optionFiles() {

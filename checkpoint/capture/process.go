@@ -19,6 +19,8 @@ type process struct {
 	name string   // comm, as ps shows it
 	args []string // command line
 	held *foreign.Process
+
+	server bool // whose configuration is wanted
 }
 
 // servers are programs whose configuration is looked for when they run, with the names
@@ -27,41 +29,64 @@ var servers = map[string][]string{
 	"nginx": topology.NginxPrograms, "mysqld": topology.DatabasePrograms, "mariadbd": topology.DatabasePrograms,
 }
 
-// processes lists the servers that run here and are believed, and the processes that
-// are watched. What calls itself a server and is not believed is a warning.
+// processes lists the members, and the processes that are watched. A server that is not
+// believed is a warning.
 //
 // Kernel: Documentation/filesystems/proc.rst.
 func (t *taker) processes(ctx context.Context) []*process {
-	entries, err := os.ReadDir(t.root("/proc"))
-	if err != nil {
-		t.warn(hintOf(err), "processes: %v", err)
-		return nil
-	}
 	var out []*process
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || ctx.Err() != nil {
-			continue
+	for _, pid := range t.candidates() {
+		if ctx.Err() != nil {
+			break
 		}
-		dir := t.root("/proc/" + e.Name())
+		dir := t.root("/proc/" + strconv.Itoa(pid))
 		comm, err := os.ReadFile(filepath.Join(dir, "comm"))
 		if err != nil {
 			continue // it has ended
 		}
 		p := &process{pid: pid, name: strings.TrimSuffix(string(comm), "\n")}
-		watched := slices.Contains(t.o.PIDs, pid)
-		if servers[p.name] == nil && !watched {
+		server := servers[p.name] != nil && t.serves(pid)
+		watched := slices.Contains(t.o.PIDs, pid) || slices.Contains(t.o.Members, pid)
+		if !server && !watched {
 			continue
 		}
 		if args, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
 			p.args = strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")
 		}
-		if t.real() && servers[p.name] != nil && !t.hold(p) && !watched {
+		if p.server = server; t.real() && server && !t.hold(p) && !watched {
 			continue
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// candidates are the processes that are looked at, each once.
+func (t *taker) candidates() []int {
+	pids := slices.Concat(t.o.Members, t.o.Servers, t.o.PIDs)
+	if t.o.Everything {
+		entries, err := os.ReadDir(t.root("/proc"))
+		if err != nil {
+			t.warn(hintOf(err), "processes: %v", err)
+		}
+		for _, e := range entries {
+			if pid, err := strconv.Atoi(e.Name()); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	slices.Sort(pids)
+	return slices.Compact(pids)
+}
+
+// serves reports whether a process is one whose configuration is wanted.
+func (t *taker) serves(pid int) bool {
+	return t.o.Everything || slices.Contains(t.o.Members, pid) || slices.Contains(t.o.Servers, pid)
+}
+
+// leftOut reports whether a file of a server is none of those that are wanted.
+func (t *taker) leftOut(name string) bool {
+	return len(t.o.Only) > 0 && !slices.Contains(t.o.Only, name)
 }
 
 // hold takes hold of a process that calls itself a server, when it is believed. The

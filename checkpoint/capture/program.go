@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -92,7 +93,7 @@ func (t *taker) nginxOf(ctx context.Context, p *process) error {
 	return nil
 }
 
-// nginxHint says what helps when the configuration of nginx cannot be had.
+// nginxHint describes what helps when the configuration of nginx cannot be had.
 func nginxHint(err error) string {
 	if h := hintOf(err); h != "" {
 		return h
@@ -205,7 +206,7 @@ func (t *taker) schema(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, schemaWithin)
 	defer cancel()
-	all, left, err := t.o.Database.Definitions(ctx, MostTables)
+	all, left, err := mysql.NewSchema(t.o.Database).Definitions(ctx, MostTables)
 	if err != nil {
 		t.warn(hintOf(err), "schema: %v", err)
 		return

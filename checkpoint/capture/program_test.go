@@ -48,7 +48,13 @@ func TestRunningNginx(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Config: nginxConf})
-	taken := Take(t.Context(), Options{})
+	sandboxtest.Nginx(t, sandbox.NginxOptions{}) // a neighbour
+	taken := Take(t.Context(), Options{Members: []int{srv.Pid()}})
+	for _, c := range taken.Configs {
+		if c.Kind == KindNginx && !strings.HasPrefix(c.Name, dir) {
+			t.Errorf("kept of a neighbour: %s", c.Name)
+		}
+	}
 	c := find(taken, "conf.d/gzip.conf")
 	if c == nil || c.Text != part || c.Mode != 0o604 || c.Kind != KindNginx {
 		t.Fatalf("gzip.conf is %+v; warnings %v", c, taken.Warnings)
@@ -60,7 +66,7 @@ func TestRunningNginx(t *testing.T) {
 	// With a command given, it asks that one alone.
 	given := Take(t.Context(), Options{Nginx: []string{srv.Program, "-T", "-p", dir, "-c", main.Name}})
 	if c := find(given, "conf.d/gzip.conf"); c == nil || c.Text != part {
-		t.Errorf("told: %+v, warnings %v", c, given.Warnings)
+		t.Errorf("reported: %+v, warnings %v", c, given.Warnings)
 	}
 }
 

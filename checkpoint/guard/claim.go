@@ -53,7 +53,7 @@ func (p Place) locks(role string) []string {
 	}
 }
 
-// A TakenError says that another recording changes the server's settings, whose
+// A TakenError reports that another recording changes the server's settings, whose
 // journals are elsewhere.
 type TakenError struct {
 	By    mysql.Client
@@ -72,7 +72,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("%s with journals of its own changes this server's settings: connection %s", who, by)
 }
 
-// Hint says what can be done.
+// Hint returns what can be done.
 func (e *TakenError) Hint() string {
 	return fmt.Sprintf("wait until it has ended, or let both keep their journals in one directory "+
 		"(KASOKU_STATE, same host and user); if it is no recording: KILL %d", e.By.ID)
@@ -114,7 +114,7 @@ func look(ctx context.Context, r *mysql.Reader, home string) (s standing, err er
 			names = append(names, Place{n, home}.locks(role)...)
 		}
 	}
-	owners, err := r.LockOwners(ctx, names)
+	owners, err := mysql.NewUserLocks(r).Owners(ctx, names)
 	if err != nil {
 		return s, err
 	}
@@ -156,7 +156,7 @@ func (h *Hold) takePlace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, err := h.r.Lock(ctx, turnLock, turnWithin)
+	got, err := mysql.NewUserLocks(h.r).Take(ctx, turnLock, turnWithin)
 	if mysqlflags.ErrorNumber(err) != 0 { // refused, such as by a Galera cluster
 		return nil
 	}
@@ -164,14 +164,14 @@ func (h *Hold) takePlace(ctx context.Context) error {
 		return err
 	}
 	if !got {
-		owner, err := h.r.LockOwners(ctx, []string{turnLock})
+		owner, err := mysql.NewUserLocks(h.r).Owners(ctx, []string{turnLock})
 		if err != nil {
 			return err
 		}
 		return taken(ctx, h.r, owner[0], false)
 	}
 	err = h.claim(ctx, home)
-	if unlockErr := h.r.Unlock(ctx, turnLock); err == nil {
+	if unlockErr := mysql.NewUserLocks(h.r).Release(ctx, turnLock); err == nil {
 		err = unlockErr
 	}
 	return err
@@ -191,7 +191,7 @@ func (h *Hold) claim(ctx context.Context, home string) error {
 	}
 	place := Place{s.free, home}
 	for _, name := range place.locks(asRecorder) {
-		if _, err := h.r.Lock(ctx, name, 0); err != nil {
+		if _, err := mysql.NewUserLocks(h.r).Take(ctx, name, 0); err != nil {
 			return err
 		}
 	}
@@ -199,10 +199,10 @@ func (h *Hold) claim(ctx context.Context, home string) error {
 	return nil
 }
 
-// taken says who holds a place.
+// taken describes who holds a place.
 func taken(ctx context.Context, r *mysql.Reader, id uint64, guards bool) error {
 	e := &TakenError{By: mysql.Client{ID: id}, Guard: guards}
-	if c, err := r.Session(ctx, id); err == nil && c != nil {
+	if c, err := mysql.NewClients(r).Find(ctx, id); err == nil && c != nil {
 		e.By = *c
 	}
 	return e
@@ -215,7 +215,7 @@ func (h *Hold) unclaim(ctx context.Context) error {
 	}
 	names := h.place.locks(asRecorder)
 	h.place = Place{}
-	return h.r.Unlock(ctx, names...)
+	return mysql.NewUserLocks(h.r).Release(ctx, names...)
 }
 
 // Place returns where the recording stands; the zero value before [Hold.Claim].
@@ -242,7 +242,7 @@ func (h *Hold) AwaitGuard(ctx context.Context) error {
 	tick := time.NewTicker(standEvery)
 	defer tick.Stop()
 	for {
-		owners, err := h.r.LockOwners(ctx, place.locks(asGuard))
+		owners, err := mysql.NewUserLocks(h.r).Owners(ctx, place.locks(asGuard))
 		if err != nil || !slices.Contains(owners, 0) {
 			return err
 		}
@@ -257,16 +257,14 @@ func (h *Hold) AwaitGuard(ctx context.Context) error {
 // A stand is the guard process's place on the server, over a connection of its own.
 type stand struct {
 	cancel context.CancelFunc
-	ended  chan struct{}
+	ended  <-chan struct{}
 }
 
 // takeStand takes the guard's place beside that of its recorder, and holds it until
 // it is left.
 func takeStand(q Request) *stand {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &stand{cancel, make(chan struct{})}
-	go contain.Func(standPart, func() {
-		defer close(s.ended)
+	ended := contain.Go(standPart, func() {
 		db, err := mysqlflags.OpenBounded(q.DSN)
 		if err != nil {
 			return // the recorder says so
@@ -280,13 +278,13 @@ func takeStand(q Request) *stand {
 		}
 		defer r.Close()
 		for _, name := range q.Place.locks(asGuard) {
-			if _, err := r.Lock(first, name, 0); err != nil {
+			if _, err := mysql.NewUserLocks(r).Take(first, name, 0); err != nil {
 				return
 			}
 		}
 		<-ctx.Done()
-	})()
-	return s
+	})
+	return &stand{cancel, ended}
 }
 
 // standPart names the guard's place at the server, where it fails: the recorder's

@@ -62,6 +62,9 @@ func guardStands(f fixture) {
 	if err := h.Claim(f.Context()); err != nil {
 		f.Fatal(err)
 	}
+	if l := h.Listener(); l.Socket == "" || l.Data == "" || l.check(f.dsn) != nil {
+		f.Errorf("who listens is not known: %+v, %v", l, l.check(f.dsn))
+	}
 	s := takeStand(Request{DSN: f.dsn, Place: h.Place()})
 	if err := h.AwaitGuard(f.Context()); err != nil {
 		f.Fatal(err)
@@ -74,7 +77,7 @@ func guardStands(f fixture) {
 	}
 	watch := f.reader(f.s.DSN("", ""))
 	f.until("the end of the session", func() bool {
-		n, err := watch.Open(f.Context(), []uint64{r.Epoch().Session})
+		n, err := mysql.NewClients(watch).Open(f.Context(), []uint64{r.Epoch().Session})
 		return err == nil && n == 0
 	})
 	b, other := f.apart()
@@ -105,7 +108,7 @@ func lockKept(f fixture) {
 	sandboxtest.Exec(f, f.db, fmt.Sprintf("KILL %d", session))
 	watch := f.reader(f.s.DSN("", ""))
 	f.until("the end of the session", func() bool { // KILL returns before: what is asked at once may still be answered
-		n, err := watch.Open(f.Context(), []uint64{session})
+		n, err := mysql.NewClients(watch).Open(f.Context(), []uint64{session})
 		return err == nil && n == 0
 	})
 	if _, err := r.Variables(f.Context()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
-// Options say where a hold is journalled and for whom. The zero value journals
+// Options configure where a hold is journalled and for whom. The zero value journals
 // nothing: the changes are put back by Release alone.
 type Options struct {
 	Dir          string // of the journals; it is made when it is missing
@@ -21,7 +21,7 @@ type Options struct {
 	DefaultsFile string // the option file that it came from, an absolute path; empty without one
 }
 
-// A Planner says what has to be changed for a purpose: [mysql.SlowLog] and
+// A Planner reports what has to be changed for a purpose: [mysql.SlowLog] and
 // [mysql.Consumers] do. It is remembered by its identity, so it is a pointer.
 type Planner interface {
 	Plan(ctx context.Context) (mysql.Plan, error)
@@ -137,9 +137,9 @@ func (h *Hold) Apply(ctx context.Context, p Planner) error {
 	})
 }
 
-// Release lets go: it puts back what no other living recording needs, and has
-// kept what became of the changes, those of recordings that died too. After an
-// error what is left stays in the journal, for whoever comes next.
+// Release lets go: it puts back what no other living recording needs, and stores
+// with keepLeft what became of the changes, those of recordings that died too. After
+// an error what is left stays in the journal, for whoever comes next.
 func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -247,8 +247,8 @@ func names(changes []mysql.Changed) []string {
 	return out
 }
 
-// settle puts back what is changed and no living holder needs. A caller that is
-// a holder itself says so; nil else.
+// settle puts back what is changed and no living holder needs. me is the holder that
+// the caller is; nil when it is none.
 func (j *Journal) settle(ctx context.Context, r *mysql.Reader, me *Holder) error {
 	var free []mysql.Changed
 	for _, c := range j.Changes {
@@ -294,7 +294,7 @@ func (j *Journal) awaitDead(ctx context.Context, r *mysql.Reader, me *Holder) er
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		n, err := r.Open(ctx, sessions)
+		n, err := mysql.NewClients(r).Open(ctx, sessions)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -308,8 +308,8 @@ func (j *Journal) awaitDead(ctx context.Context, r *mysql.Reader, me *Holder) er
 	}
 }
 
-// collect takes leave of the dead whose changes are settled, or kept for the
-// living, once it is kept what became of them. The caller may be one of them.
+// collect removes the holders that are gone and whose changes are settled, or stay for
+// living ones, once keep has stored what became of them. The caller may be one of them.
 func (j *Journal) collect(me *Holder, heirs Heirs, keep Keep) error {
 	open := func(name string) bool {
 		c := j.find(name)

@@ -49,7 +49,7 @@ func TestHolder_Alive(t *testing.T) {
 	}
 }
 
-// A process that has ended and that nobody has waited for holds nothing.
+// A process that has ended and that no one has waited for holds nothing.
 func TestHolder_Zombie(t *testing.T) {
 	p, err := command.Start(t.Context(), command.Spec{Path: "sh", Args: []string{"-c", "sh -c 'echo $$' & exec sleep 1000"}})
 	if err != nil {
@@ -112,7 +112,7 @@ func TestLeave(t *testing.T) {
 	if j.Changes[0].Note != "" {
 		t.Errorf("the journal's own change: %+v", j.Changes[0])
 	}
-	// Nobody takes leave of the dead while their change is not put back.
+	// No one takes leave of the dead while their change is not put back.
 	j = &Journal{Changes: []mysql.Changed{{Name: "a"}}, Holders: []Holder{dead("/dead", "a")}}
 	got = nil
 	if err := j.collect(nil, Heirs{}, keep); err != nil || len(got) != 0 || len(j.Holders) != 1 {
@@ -158,7 +158,7 @@ func TestFile(t *testing.T) {
 	}
 	f.close()
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("left over: %v, %v", left, err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestTidy(t *testing.T) {
 	Tidy(t.Context(), dir)
 	<-closed
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("left over: %v, %v", left, err)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 type Process struct {
 	program command.Spec
 	request Request
-	leaving chan struct{} // closed when the recorder takes leave
+	leaving chan struct{} // closed when the recorder calls Done
 	watched chan struct{} // closed when it is not started again any more
 
 	mu       sync.Mutex // guards the fields below
@@ -57,8 +57,9 @@ func Start(program command.Spec, r Request) (*Process, error) {
 // launch starts a guard process that knows what the last one knew. The caller holds mu,
 // or is alone.
 //
-// What it has to know lies in the pipe before it starts: a recorder that is killed just
-// after the start leaves a guard that knows nothing otherwise, and nothing is put back.
+// What it has to know lies in the pipe before it starts. Otherwise a recorder that is
+// killed just after the start would leave a guard that knows nothing, and nothing would
+// be put back.
 func (p *Process) launch() error {
 	read, write, err := os.Pipe() // closed in any other program that is started
 	if err != nil {
@@ -150,7 +151,7 @@ func (p *Process) PID() int {
 	return p.proc.Pid()
 }
 
-// String says that it goes on trying, and for how long.
+// String describes that it goes on trying, and for how long.
 func (p *Process) String() string {
 	return fmt.Sprintf("the guard process (pid %d) tries again for %s", p.PID(), RecoverWithin)
 }
@@ -165,29 +166,29 @@ func (p *Process) Restarts() ([]time.Time, error) {
 
 // Starting announces a command that is about to be started and that is to end
 // with the recorder. All of its processes have the mark in their environment.
-func (p *Process) Starting(mark string) error { return p.tell(workload{Mark: mark}) }
+func (p *Process) Starting(mark string) error { return p.announce(workload{Mark: mark}) }
 
 // Started announces its first process, which leads a process group.
 func (p *Process) Started(pid int) error {
 	start, _ := command.StartOf(pid)
-	return p.tell(workload{PID: pid, Start: start})
+	return p.announce(workload{PID: pid, Start: start})
 }
 
 // Ended announces that the command has ended.
-func (p *Process) Ended() error { return p.tell(workload{}) }
+func (p *Process) Ended() error { return p.announce(workload{}) }
 
-func (p *Process) tell(w workload) error {
+func (p *Process) announce(w workload) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.command = w
 	if err := p.say.Encode(message{Command: &w}); err != nil {
-		return fmt.Errorf("tell guard: %w", err)
+		return fmt.Errorf("notify guard: %w", err)
 	}
 	return nil
 }
 
-// Done takes leave and waits for the end of the guard process. Without orderly
-// it is left to do what it does when the recorder dies, and not waited for.
+// Done ends the guard process and waits for its end. Without orderly it is left to
+// do what it does when the recorder dies, and not waited for.
 func (p *Process) Done(ctx context.Context, orderly bool) error {
 	close(p.leaving)
 	<-p.watched

@@ -12,14 +12,14 @@ import (
 // askWithin bounds how long a server is asked what its values are now.
 const askWithin = 2 * time.Second
 
-// Now says what the values are that were not put back, as the server answers.
+// Now describes what the values are that were not put back, as the server answers.
 func (h *Hold) Now(ctx context.Context) string { return now(ctx, h.r, h.Changes()) }
 
-// now says what the values of the changes are that are still to be put back.
+// now describes what the values of the changes are that are still to be put back.
 func now(ctx context.Context, r *mysql.Reader, changes []mysql.Changed) string {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	values, err := r.Values(ctx, changes)
+	values, err := mysql.CurrentValues(ctx, r, changes)
 	if err != nil {
 		return "the server does not answer, so what the values are now is not known"
 	}

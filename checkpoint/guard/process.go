@@ -16,13 +16,15 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// A Request says what the guard process has to do should the recorder die. It goes
+// A Request is what the guard process has to do should the recorder die. It goes
 // through a pipe, since it holds a password.
 type Request struct {
 	Dir    string // of the journals; empty when there are none
 	DSN    string // with the password; empty without a database
 	Holder Holder // the recorder
 	Place  Place  // of the recorder on the server; the zero value: it has none
+
+	Listener Listener // the server that was recorded
 }
 
 // A message is what a recorder sends to its guard; one field of it is set.
@@ -47,8 +49,8 @@ type Legacy struct {
 	stand   *stand // its place on the server, so that what it changed is not taken for the originals
 }
 
-// Watch reads what a recorder says until it has taken leave, and then returns
-// nil, or has died.
+// Watch reads the messages of a recorder. It returns nil when the recorder has called
+// [Process.Done], and what it left when it has died.
 func Watch(in io.Reader) *Legacy {
 	var l Legacy
 	for d := json.NewDecoder(in); ; {

@@ -87,16 +87,16 @@ func Forget(ctx context.Context, path string) error {
 	return f.save(&Journal{})
 }
 
-// ErrOtherServer says that another server than the journal's answers.
+// ErrOtherServer means that another server than the journal's answers.
 var ErrOtherServer = errors.New("another server answers there")
 
 // connectWithin bounds the connection to a server that hangs.
 const connectWithin = 5 * time.Second
 
 // Restore puts back what a journal says is changed and no living recording
-// needs, over a connection of its own, and has kept what became of the changes
-// of each recording that is gone. What could not be put back or kept stays in
-// the journal. Sessions that log because of what was changed are a [HeirsError].
+// needs, over a connection of its own, and stores with keep what became of the
+// changes of each recording that is gone. What could not be put back or stored stays
+// in the journal. Sessions that log because of what was changed are a [*HeirsError].
 func Restore(ctx context.Context, path, dsn string, keep Keep) error {
 	heirs, err := putBack(ctx, path, dsn, keep, nil)
 	if err == nil && heirs.Burden() {
@@ -175,6 +175,8 @@ const (
 // Recover does what [Restore] does for each journal that a dead recorder holds
 // on to, again and again until the context ends: the server may be away too.
 //
+// Nothing is sent where another server than the recorded one listens by now.
+//
 // The recorder's end of the pipe is closed before the kernel is done with its
 // process, which may so look alive. The limits of that process that this one cannot
 // raise, such as the length of files, delay nothing: what cannot be kept is given up.
@@ -190,6 +192,10 @@ func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 		found, err := Journals(l.Request.Dir)
 		for _, f := range found {
 			if f.Journal != nil && f.Journal.holder(&l.Request.Holder) != nil {
+				if failed := l.Request.Listener.check(l.Request.DSN); failed != nil {
+					err = errors.Join(err, failed)
+					continue
+				}
 				_, failed := putBack(ctx, f.Path, l.Request.DSN, keep, &l.Request.Holder) // sessions that go on are for a person
 				err = errors.Join(err, failed)
 			}

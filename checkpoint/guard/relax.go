@@ -40,7 +40,7 @@ func (h *Hold) Tighten(ctx context.Context) error {
 	defer h.mu.Unlock()
 	return h.turn(ctx, func(j *Journal, save func() error) error {
 		mine := j.copiedBy(&h.me)
-		now, err := h.r.Values(ctx, mine)
+		now, err := mysql.CurrentValues(ctx, h.r, mine)
 		if err != nil || h.r.RestartedSince(j.Epoch) {
 			return err
 		}

@@ -59,7 +59,7 @@ func TestServers(t *testing.T) {
 				f := fixture{t, s, db, t.TempDir(), dsn, values(t, db)}
 				part.test(f)
 				if left, err := os.ReadDir(f.dir); err != nil || len(left) != 0 {
-					t.Errorf("left behind: %v, %v", left, err)
+					t.Errorf("left over: %v, %v", left, err)
 				}
 			})
 		}

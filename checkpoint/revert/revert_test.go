@@ -117,7 +117,7 @@ func TestPutBack(t *testing.T) {
 		t.Errorf("still differs: %+v", again.Files)
 	}
 	if left, _ := filepath.Glob(filepath.Join(root, "etc", ".*")); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("left over: %q", left)
 	}
 }
 

@@ -36,7 +36,7 @@ type options struct {
 	White       string `long:"white-user-names" value-name:"A,B" description:"users to leave out"`
 	LastlogFile string `long:"lastlog-file" value-name:"FILE" description:"file of records (default: lastlog2 where the system keeps it, else /var/log/lastlog)"`
 	PasswdFile  string `long:"passwd-file" default:"/etc/passwd" value-name:"FILE" description:"file of users"`
-	Verbose     bool   `short:"V" long:"verbose" description:"tell of each user on stderr"`
+	Verbose     bool   `short:"V" long:"verbose" description:"report each user on stderr"`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr, os.Getenv)) }
@@ -46,7 +46,7 @@ func run(args []string, stdout, stderr io.Writer, _ func(string) string) int {
 	var o options
 	f := program.Flags{
 		Name: name, Mistake: check.Unknown.Code(), Stdout: stdout, Stderr: stderr,
-		About: "Tells of users who have not logged in for long.",
+		About: "Reports users who have not logged in for long.",
 	}
 	if _, code, done := f.Parse(&o, args); done {
 		return code
@@ -63,7 +63,7 @@ func run(args []string, stdout, stderr io.Writer, _ func(string) string) int {
 	return check.Exit(stdout, found.result())
 }
 
-// A source says when users last logged in, by name and id.
+// A source defines when users last logged in, by name and id.
 type source interface {
 	lastLogins(ctx context.Context, users []user) (map[string]int64, error)
 }
@@ -132,7 +132,7 @@ func (s stale) result() check.Result {
 	return r
 }
 
-// age says how long ago a login was.
+// age describes how long ago a login was.
 func age(at int64, now time.Time) string {
 	if at == 0 {
 		return "*Never logged in*"

@@ -45,7 +45,8 @@ func run(args []string, stdout, stderr io.Writer, getenv func(string) string) in
 	var o options
 	f := program.Flags{
 		Name: name, Mistake: check.Unknown.Code(), Stdout: stdout, Stderr: stderr,
-		About: "Tells whether this host is working as Mackerel has it; fails open. The key is that of the agent's configuration, or $MACKEREL_APIKEY.",
+		About: "Reports whether this host is working as Mackerel has it; fails open. The key is that of the agent's " +
+			"configuration, or $MACKEREL_APIKEY.",
 	}
 	if _, code, done := f.Parse(&o, args); done {
 		return code
@@ -91,7 +92,7 @@ func (t target) refresh(o options, m memory, now time.Time) memory {
 	return m
 }
 
-// judge says what a memory comes to.
+// judge describes what a memory comes to.
 func (o options) judge(id string, m memory, now time.Time) check.Result {
 	if m.Refused != "" {
 		return check.New(name, check.Unknown, "%s", m.Refused)

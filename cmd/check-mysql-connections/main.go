@@ -38,7 +38,7 @@ func run(args []string, stdout, stderr io.Writer, _ func(string) string) int {
 	var o options
 	f := program.Flags{
 		Name: name, Mistake: check.Unknown.Code(), Stdout: stdout, Stderr: stderr,
-		About: "Tells how many more connections MySQL or MariaDB takes.",
+		About: "Reports how many more connections MySQL or MariaDB takes.",
 	}
 	if _, code, done := f.Parse(&o, args); done {
 		return code
@@ -99,7 +99,7 @@ func read(ctx context.Context, db *sql.DB) (usage, error) {
 	return usage{status.Connected, status.Most, limit.Max}, nil
 }
 
-// judge says how good the headroom is. A server holds one connection more than
+// judge describes how good the headroom is. A server holds one connection more than
 // max_connections for an administrator; that one in use is critical too.
 func (o options) judge(u usage) check.Result {
 	free := u.limit - u.used

@@ -76,6 +76,6 @@ func TestInterruptAccessLog(t *testing.T) {
 	r.signal(syscall.SIGINT)
 	r.exits(3, "exit 3: Stopped by interrupt: ")
 	if said := r.said(); !strings.Contains(said, `"complete": false`) || !strings.Contains(said, `"route": "/a"`) {
-		t.Errorf("it told\n%s", said)
+		t.Errorf("it reported\n%s", said)
 	}
 }

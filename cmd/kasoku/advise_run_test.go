@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -19,15 +21,28 @@ func TestAdviseRun(t *testing.T) {
 			"CREATE USER 'app'@'%' IDENTIFIED BY 'geheim'", "GRANT ALL ON shop.* TO 'app'@'%'", "GRANT PROCESS ON *.* TO 'app'@'%'")
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
+		var commits atomic.Int64
 		go func() {
 			defer close(done)
 			for ctx.Err() == nil {
-				_, _ = db.ExecContext(ctx, "INSERT INTO shop.t (a) VALUES (1)") // it ends with the context
+				if _, err := db.ExecContext(ctx, "INSERT INTO shop.t (a) VALUES (1)"); err == nil {
+					commits.Add(1)
+				}
 			}
 		}()
-		kasokuIn(t, dir, "record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--no-plans", "--for", "3s")
+		// over returns what a command prints that saw enough commits: a busy machine takes longer.
+		over := func(args ...string) string {
+			for window := 2 * time.Second; ; window *= 2 {
+				first := commits.Load()
+				text := kasokuIn(t, dir, append(args, "--for", window.String())...)
+				if seen := commits.Load() - first; seen >= 400 || window > time.Minute {
+					return text
+				}
+			}
+		}
+		over("record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--no-plans")
 		dsn := strings.Replace(srv.DSN("app", ""), "app@", "app:geheim@", 1)
-		live := kasokuIn(t, dir, "advise", "--dsn", dsn, "--for", "2s", "-o", "json")
+		live := over("advise", "--dsn", dsn, "-o", "json")
 		cancel()
 		<-done
 		for from, text := range map[string]string{"run": kasokuIn(t, dir, "advise", "run", "-o", "json"), "server": live} {

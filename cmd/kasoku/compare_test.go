@@ -39,6 +39,9 @@ func keepScores(t *testing.T, dir, label, group, revision string, scores ...floa
 }
 
 func TestCompareGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares a dozen of groups; -short has one in TestCompareGroupsJSON")
+	}
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
 	keepScores(t, dir, "slow", "g2", "main@2", 900, 910, 890, 905, 895)

@@ -79,6 +79,6 @@ func explainRun(t *testing.T, dir string, srv *sandbox.Server) {
 		t.Errorf("plans %+v, tables %+v, damage %v", rec.Plans, rec.Tables, rec.Damage)
 	}
 	if out := kasokuIn(t, dir, "show", "run.kasoku"); !strings.Contains(out, "by_price") {
-		t.Errorf("show does not tell of the table's index:\n%s", out)
+		t.Errorf("show does not report the table's index:\n%s", out)
 	}
 }

@@ -189,7 +189,7 @@ func TestExportLiveLoad(t *testing.T) {
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 }
 
@@ -224,6 +224,79 @@ func TestExportLiveRecorded(t *testing.T) {
 		t.Errorf("%v\n%s", r.err, r.said())
 	}
 	wantRequests(t, filepath.Join(dir, "live.csv"), `(?m)^.*,load,,requests,([0-9]+),count/s$`)
+}
+
+// TestExportLiveProjects: of two loads at once, in the directories of two projects, one of
+// them recorded, each export has its own alone; one that has none of its own takes one of
+// them, and says whose.
+func TestExportLiveProjects(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
+	defer web.Close()
+	tmp := t.TempDir()
+	project := func(named bool) string {
+		dir := t.TempDir()
+		if !named {
+			return dir
+		}
+		if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	type side struct {
+		dir  string
+		live *running
+	}
+	var sides []side
+	for i := range 3 {
+		dir := project(i < 2)
+		args := []string{"export", "--live", "--only", "load", "--to", "csv", "-o", filepath.Join(dir, "live.csv")}
+		if i < 2 {
+			args = append(args, "--config", filepath.Join(dir, "kasoku.toml"))
+		}
+		sides = append(sides, side{dir, startIn(t, tmp, args...)})
+	}
+	sides[0].live.waitFor("exports that listen", func() bool {
+		files, _ := filepath.Glob(filepath.Join(tmp, "kasoku-*", "listen-*"))
+		return len(files) == len(sides)
+	})
+	attack := []string{"kasoku", "attack", "-target", "GET " + web.URL + "/", "-duration", "4s", "-rate"}
+	var made []*exec.Cmd
+	for i, args := range [][]string{append(slices.Clone(attack), "50"),
+		append([]string{"kasoku", "record", "-o", "run.kasoku", "--no-capture", "--"}, append(slices.Clone(attack), "20")...)} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir, cmd.Env = sides[i].dir, append(os.Environ(), "TMPDIR="+tmp)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, cmd)
+	}
+	for _, cmd := range made {
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := map[int]float64{}
+	most := map[int]float64{}
+	for i, s := range sides {
+		s.live.interrupt(false)
+		<-s.live.ended
+		text, err := os.ReadFile(filepath.Join(s.dir, "live.csv"))
+		if err != nil || s.live.err != nil {
+			t.Fatal(err, s.live.err, s.live.said())
+		}
+		for _, m := range regexp.MustCompile(`(?m)^.*,load,,requests,([0-9]+),count/s$`).FindAllSubmatch(text, -1) {
+			v, _ := strconv.ParseFloat(string(m[1]), 64)
+			sums[i], most[i] = sums[i]+v, max(most[i], v)
+		}
+	}
+	if sums[0] != 200 || sums[1] != 80 {
+		t.Errorf("%v requests, want 200 and 80\n%s\n%s", sums, sides[0].live.said(), sides[1].live.said())
+	}
+	if (sums[2] != 200 && sums[2] != 80) || most[2] > 55 || !strings.Contains(sides[2].live.said(), "the load is that of "+sides[0].dir) &&
+		!strings.Contains(sides[2].live.said(), "the load is that of "+sides[1].dir) {
+		t.Errorf("one without a load of its own: %v requests, at most %v a second\n%s", sums[2], most[2], sides[2].live.said())
+	}
 }
 
 // wantRequests finds the 200 requests of the load in a table.

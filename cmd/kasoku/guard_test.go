@@ -120,7 +120,7 @@ func (r *running) gone() {
 	}
 	for _, pid := range r.kin() {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // empty when it has gone
-		r.t.Errorf("left behind: %d %q\n%s", pid, b, r.said())
+		r.t.Errorf("left over: %d %q\n%s", pid, b, r.said())
 	}
 }
 

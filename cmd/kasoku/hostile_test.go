@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -81,6 +83,35 @@ func TestHostileRun(t *testing.T) {
 		}
 		if out.Len() == 0 && errs.Len() == 0 {
 			t.Errorf("%.40q printed nothing", args)
+		}
+	}
+}
+
+// TestDamageIsPrintable: SQLite's words for a schema that is damaged quote it; no command
+// passes its control bytes on to a terminal.
+func TestDamageIsPrintable(t *testing.T) {
+	dir := t.TempDir()
+	readableRuns(t, dir)
+	readableTexts(t, dir)
+	t.Chdir(dir)
+	file, err := os.ReadFile("before.kasoku")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := bytes.ReplaceAll(file, []byte("CREATE TABLE load_second"), []byte("CREATE TABLE \x1boad_second"))
+	if bytes.Equal(bad, file) {
+		t.Fatal("no schema is found")
+	}
+	if err := os.WriteFile("bad.kasoku", bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"show bad.kasoku", "export bad.kasoku --to csv", "compare bad.kasoku after.kasoku", "list", "diagnose bad.kasoku", "scrub bad.kasoku -o s.kasoku"} {
+		a := inProcess(args, func(contain.Part) {})
+		if strings.Contains(a.stdout+a.stderr, "\x1b") {
+			t.Errorf("kasoku %s: %q %q", args, a.stdout, a.stderr)
+		}
+		if args != "list" && !strings.Contains(a.stderr+a.stdout, "malformed") {
+			t.Errorf("kasoku %s does not name the damage: %q %q", args, a.stdout, a.stderr)
 		}
 	}
 }

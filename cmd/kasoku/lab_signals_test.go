@@ -155,3 +155,21 @@ func TestShellWord(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptTruth: Ctrl-C among the runs of lab truth prints the table of those that are
+// done, and says that it is not all.
+func TestInterruptTruth(t *testing.T) {
+	newLabHome(t)
+	r := start(t, "lab", "truth", "--keep", "truth", "--labs", "insertbench", "--only", "all,none", "--duration", "2s")
+	r.waitFor("first run", func() bool { return strings.Contains(r.said(), "insertbench all: ") })
+	r.signal(syscall.SIGINT)
+	r.exits(cli.ExitCouldNot, "These are the 1 runs before it.")
+	for _, want := range []string{"\n| insertbench | all | ", "\n| **all** | 1 runs | "} {
+		if !strings.Contains(r.said(), want) {
+			t.Errorf("no %q in\n%s", want, r.said())
+		}
+	}
+	if strings.Contains(r.said(), "| insertbench | none |") {
+		t.Errorf("a run that was cut short is in the table\n%s", r.said())
+	}
+}

@@ -48,7 +48,7 @@ func TestLiars(t *testing.T) {
 		"record":     kasoku(0, "record", "-o", "r.kasoku", "--", "true"),
 		"run":        kasoku(0, "run"),
 		"checkpoint": kasoku(0, "checkpoint", "before"),
-		"init":       kasoku(0, "init", "--out", "other.toml"),
+		"init":       kasoku(2, "init", "--out", "other.toml"), // beside other services it asks which
 		"doctor":     kasoku(1, "doctor"),
 		"watch":      kasoku(0, "watch", "--for", "1s", "-o", "seen.kasoku"),
 	}
@@ -57,9 +57,14 @@ func TestLiars(t *testing.T) {
 			t.Errorf("%s prints what is private:\n%s", name, text)
 		}
 	}
-	for _, name := range []string{"record", "init"} {
-		if !strings.Contains(said[name], "calls itself nginx and belongs to uid 61001") {
-			t.Errorf("%s does not say whom it does not believe:\n%s", name, said[name])
+	// A run that names no service looks at no server's configuration, and says so; doctor
+	// looks at all servers, and says whom it does not believe.
+	for name, want := range map[string]string{
+		"record": "the configuration of nginx: which one of this host is the service's is not known",
+		"doctor": "calls itself nginx and belongs to uid 61001",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(said[name]), " "), want) {
+			t.Errorf("%s does not say %q:\n%s", name, want, said[name])
 		}
 	}
 	for _, l := range all {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/internal/test/neighbours"
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:
@@ -26,13 +28,23 @@ import (
 // to load.
 func TestMain(m *testing.M) {
 	liar.Main()
-	if signal.Ignored(os.Interrupt) {
-		// As in the background of a script. Who is started would ignore it, too, and
-		// scripts end their servers with it; those of a handler begin with the default.
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	neighbours.Main()
+	if strings.HasSuffix(os.Args[0], ".test") { // not as one of the programs
+		heedSignals()
 	}
 	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main,
 		"insertbench": main, "isucholar": main, "isucond": main, "testserver": testServer})
+}
+
+// heedSignals takes the signals again that who started the tests ignores, as scripts do in
+// the background and nohup does: who the tests start would ignore them, too. Those of a
+// handler begin with the default.
+func heedSignals() {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // plantedMain is kasoku with a panic planted in the part $PLANT, which is KIND/NAME. It adds

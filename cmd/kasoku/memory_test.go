@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxVersionKB is the most memory of its own that kasoku may take before it does
@@ -76,14 +79,23 @@ func anonymous(t *testing.T, pid int) (kb int) {
 	return 0
 }
 
-// fillPipe writes to a pipe until it takes no more.
+// fillPipe writes to a pipe until it takes no more, however long that takes.
 func fillPipe(t *testing.T, w *os.File) {
 	t.Helper()
-	if err := w.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+	raw, err := w.SyscallConn()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for err := error(nil); err == nil; {
-		_, err = w.Write([]byte{'\n'})
+	page := bytes.Repeat([]byte{'\n'}, os.Getpagesize())
+	var full error
+	err = raw.Write(func(fd uintptr) bool { // os.Pipe's ends do not block
+		for full == nil || full == unix.EINTR {
+			_, full = unix.Write(int(fd), page)
+		}
+		return true
+	})
+	if err != nil || full != unix.EAGAIN {
+		t.Fatalf("fill a pipe: %v, %v", err, full)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestReaderEnds(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "kasoku-*")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
+			t.Errorf("left over: %v", left)
 		}
 	}
 	dir, out, cmd := start("trap '' INT; (trap - INT; exec kasoku watch --config kasoku.toml -o seen.kasoku) | (trap - INT; exec cat)")

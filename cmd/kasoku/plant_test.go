@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/test/mackereltest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -45,9 +47,13 @@ type planting struct {
 	only []string // kinds of parts; none: all
 
 	state string // directory of journals; empty: of its own
+	anew  bool   // parts that another command entered are planted here, too
+	files map[string]string
+	env   []string // what else is in the environment
 }
 
-// plantings are those that only read: they run in this process.
+// plantings are those that only read: they run in this process. @WEB is the port of an nginx:
+// without a word of which service is meant, init lists what other tests have started.
 var plantings = []planting{
 	{args: "show before.kasoku"},
 	{args: "show before.kasoku -o json", only: []string{contain.Output}},
@@ -73,7 +79,7 @@ var plantings = []planting{
 	{args: "export before.kasoku --to json"},
 	{args: "export before.kasoku --to openmetrics"},
 	{args: "watch before.kasoku --lines"},
-	{args: "init --out new.toml", file: "new.toml", only: []string{contain.Check}},
+	{args: "init --port @WEB --out new.toml", file: "new.toml", only: []string{contain.Check}},
 	{args: "doctor", only: []string{contain.Check}},
 }
 
@@ -83,6 +89,11 @@ var recordings = []planting{
 		only: []string{contain.Source, contain.Step, contain.Goroutine, contain.Log}},
 	{args: "attack -target GET_@URL -rate 20 -duration 300ms", only: []string{contain.Step, contain.Engine, contain.Goroutine}},
 	{args: "export --live --to csv --interval 100ms --for 400ms", only: []string{contain.Output, contain.Goroutine}},
+	{args: "attack -target GET_@URL -engine nethttp -rate 20 -duration 300ms", anew: true, only: []string{contain.Engine, contain.Goroutine}},
+	{args: "export fresh.kasoku --to mackerel --service " + mackereltest.Service + " --host-id @RUNHOST=2eQGEaLxibb",
+		only: []string{contain.Output, contain.Goroutine}},
+	{args: "export --live --to mackerel --interval 100ms --for 400ms --service " + mackereltest.Service + " --host-id @HOST=2eQGEaLxibb",
+		only: []string{contain.Output, contain.Goroutine}},
 	{args: "watch --lines --for 2s", only: []string{contain.Panel, contain.Step}},
 }
 
@@ -144,8 +155,8 @@ func fill(v reflect.Value, name string) {
 	}
 }
 
-// readable makes what the commands read in a directory.
-func readable(t *testing.T, dir string) {
+// readableRuns makes the runs that the commands read in a directory.
+func readableRuns(t *testing.T, dir string) {
 	t.Helper()
 	for _, label := range []string{"before", "after", "other"} {
 		rec := filledRun(label)
@@ -158,6 +169,11 @@ func readable(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// readableTexts makes what else the commands read.
+func readableTexts(t *testing.T, dir string) {
+	t.Helper()
 	request := "time:2026-11-22T12:00:0%d+00:00\tmethod:GET\turi:/%s\tstatus:200\tsize:1\treqtime:0.1\n"
 	digests := `{"schema": 1, "kind": "digests", "server": "MariaDB 10.11", "at": "2026-11-22T12:00:0%dZ", "over_s": null, "lost": 0, "classes": [` +
 		`{"id": "1", "database": "", "text": "SELECT %s", "calls": %d, "total_s": 1}]}`
@@ -175,6 +191,27 @@ func readable(t *testing.T, dir string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// freshHost is the host of the run that fresh makes.
+const freshHost = "fresh"
+
+// fresh makes a run of the last minute, as Mackerel takes it.
+func fresh(t *testing.T, dir string) {
+	t.Helper()
+	rec := filledRun(freshHost)
+	rec.Run.Hosts, rec.Run.Started = rec.Run.Hosts[:1], time.Now().Add(-time.Minute).Truncate(time.Second)
+	rec.Run.Hosts[0].Name = freshHost
+	for _, name := range []string{"load.1", "mem.free"} {
+		s := kasoku.Series{Key: kasoku.Key{Host: freshHost, Source: "host", Name: name}, Unit: "count"}
+		for at := range 20 {
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(at) * time.Second, Value: float64(at)})
+		}
+		rec.Series = append(rec.Series, s)
+	}
+	if err := store.Write(filepath.Join(dir, "fresh"+store.Extension), rec); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -221,19 +258,30 @@ func planted(part contain.Part, most int) func(contain.Part) {
 }
 
 // TestPlantedReaders plants a panic in each part of each command that only reads. The
-// command ends with 3, names the part, and the rest of its answer is there.
+// command ends with 3, names the part, and the rest of its answer is there. Under -short
+// it is the first part of each kind.
 func TestPlantedReaders(t *testing.T) {
 	dir := t.TempDir()
-	readable(t, dir)
+	readableRuns(t, dir)
+	readableTexts(t, dir)
 	t.Chdir(dir)
+	web := 0
+	if !testing.Short() {
+		web = sandboxtest.Nginx(t, sandbox.NginxOptions{}).Port
+	}
 	entered := map[contain.Part]bool{}
 	for _, p := range plantings {
-		t.Run(p.args, func(t *testing.T) {
+		name := p.args
+		if p.args = strings.ReplaceAll(name, "@WEB", strconv.Itoa(web)); p.args != name && web == 0 {
+			continue // -short starts no server
+		}
+		t.Run(name, func(t *testing.T) {
 			whole, parts, times := partsOf(p.args)
 			if whole.code == cli.ExitUsage || len(parts) < 2 {
 				t.Fatalf("exit %d, parts %v: %s", whole.code, parts, whole.stderr)
 			}
 			whole.stdout += p.written(t)
+			kinds := map[string]bool{} // of the parts so far
 			for _, part := range parts {
 				known := entered[part] && part.Kind == contain.Table // the reading of a run is the same
 				entered[part] = true
@@ -243,6 +291,10 @@ func TestPlantedReaders(t *testing.T) {
 				if part.Kind == contain.Check && part.Name == "profiles of a program" {
 					continue // entered for each program that listens on this host now, those of other tests
 				}
+				if testing.Short() && kinds[part.Kind] {
+					continue
+				}
+				kinds[part.Kind] = true
 				got := inProcess(p.args, planted(part, math.MaxInt))
 				got.stdout += p.written(t)
 				checkNote(t, part, got)
@@ -290,7 +342,9 @@ var alone = map[string]string{
 	"accesslog diff a.log b.log: log format of an access log": "there are two sides or nothing to compare",
 	"attack -target: engine shard":                            "makes all requests",
 	"attack -target: engine results":                          "writes all answers",
+	"attack -target: engine count of answers":                 "takes all answers",
 	"export --live: goroutine output of values":               "writes all values",
+	"probe --targets: step count of a probe":                  "counts all statements",
 	"watch --lines: panel line":                               "there is little else",
 	"watch --lines: panel update":                             "brings all data",
 }
@@ -309,6 +363,16 @@ var unsaid = map[string]string{
 	"record --for: log application log":                  "nothing was written into it meanwhile",
 	"goroutine watch of the guard":                       "the guard is there; only that it is started again is lost",
 	"goroutine watch of a command":                       "the guard ends by itself",
+	"explain slow.log: log slow log":                     "a warning on standard error has the lines that were dropped",
+	"explain slow.log: log names of a slow log":          "as above",
+	"explain slow.log: log entries of a slow log":        "as above",
+	"explain slow.log: log batch of a slow log":          "as above",
+	"explain slow.log: log table of a slow log":          "as above",
+	"explain slow.log: step plan of a statement":         "the note of the plan begins with it, and is cut to the terminal's width",
+	"explain slow.log: step tables of a statement":       "the indexes of a table are missing; the plan is there",
+	"probe --targets: step request of a probe":           "the line of the endpoint begins with it, and is cut to the terminal's width",
+	"export fresh.kasoku: output minutes":                "values are posted; there is no answer but on standard error",
+	"export fresh.kasoku: output annotations":            "as above",
 	"attack -target: engine answer":                      "the answer is results, for another program; each such one has an error",
 	"attack -target: step progress":                      "results alone are written",
 	"watch --lines: panel load":                          "lines have no notes; the screen has",
@@ -381,12 +445,21 @@ func commonLines(whole, part string) (kept, all int) {
 // TestPlantedRecorders plants a panic in each part of each command that measures, each in
 // a process of its own.
 func TestPlantedRecorders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a recorder for each part of it")
+	}
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }))
 	t.Cleanup(server.Close)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := mackereltest.New(t, map[string]string{host: "2eQGEaLxibb"})
 	before := map[contain.Part]bool{}
 	for _, p := range recordings {
-		p.args = strings.ReplaceAll(p.args, "@URL", server.URL)
+		p.args = strings.NewReplacer("@URL", server.URL, "@HOST", host, "@RUNHOST", freshHost).Replace(p.args)
+		p.env = []string{"MACKEREL_APIKEY=" + mackereltest.Key, "MACKEREL_APIBASE=" + api.URL}
 		t.Run(p.name(), func(t *testing.T) { p.plantAll(t, before) })
 	}
 }
@@ -396,7 +469,7 @@ func TestPlantedRecorders(t *testing.T) {
 // in that.
 func TestPlantedDatabase(t *testing.T) {
 	t.Parallel()
-	srv := sandboxtest.MariaDB(t, sandbox.Options{})
+	srv := sandboxtest.MariaDB(t, sandbox.Options{Vars: map[string]string{"performance_schema": "ON"}})
 	db := sandboxtest.DB(t, srv, "")
 	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)", "SET GLOBAL long_query_time = 3.25")
 	first := readSettings(t, db)
@@ -410,6 +483,23 @@ func TestPlantedDatabase(t *testing.T) {
 	p.state = t.TempDir() // shared: these recorders hold the settings together
 	p.args += " --count-rows shop.t --digests --mysql " + srv.DSN("", "shop")
 	p.plantAll(t, before)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var n int
+		if err := db.QueryRow("SELECT COUNT(*) FROM shop.t").Scan(&n); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+		fmt.Fprintln(w, n)
+	}))
+	t.Cleanup(web.Close)
+	dsn := " --dsn " + srv.DSN("", "shop")
+	for _, p := range []planting{
+		{args: "explain slow.log" + dsn},
+		{args: "digest --for 200ms" + dsn, only: []string{contain.Step}},
+		{args: "probe --targets targets.txt --requests 3" + dsn, only: []string{contain.Step}, state: t.TempDir(),
+			files: map[string]string{"targets.txt": "GET " + web.URL + "/a\n\nGET " + web.URL + "/b\n"}},
+	} {
+		t.Run(p.name(), func(t *testing.T) { p.plantAll(t, map[contain.Part]bool{}) })
+	}
 	if !eventually(func() bool { return maps.Equal(readSettings(t, db), first) }) {
 		t.Errorf("settings are %v, were %v", readSettings(t, db), first)
 	}
@@ -432,7 +522,7 @@ func (p planting) plantAll(t *testing.T, before map[contain.Part]bool) {
 	var wg sync.WaitGroup
 	room := make(chan struct{}, 12) // they wait more than they work
 	for _, part := range parts {
-		if before[part] && part.Kind != contain.Log || len(p.only) > 0 && !slices.Contains(p.only, part.Kind) {
+		if before[part] && !p.anew && part.Kind != contain.Log || len(p.only) > 0 && !slices.Contains(p.only, part.Kind) {
 			continue
 		}
 		before[part] = true
@@ -459,16 +549,28 @@ func words(args string) []string {
 	return out
 }
 
+// plantedWithin is how long a command may take that loses a part. A dozen run at once, beside
+// other tests; one that waits for what a panic left out never ends.
+const plantedWithin = 4 * patience
+
 // inDir runs the command in a directory of its own, with a panic planted in a part, or
 // without one, and then returns the parts that it enters.
 func (p planting) inDir(t *testing.T, part contain.Part) (a answered, parts []contain.Part) {
 	t.Helper()
 	dir := t.TempDir()
-	readable(t, dir)
-	env := append(os.Environ(), "KASOKU_STATE="+cmp.Or(p.state, filepath.Join(dir, "state")), "TMPDIR="+dir)
+	readableTexts(t, dir)
+	if strings.Contains(p.args, freshHost+store.Extension) {
+		fresh(t, dir)
+	}
+	for name, text := range p.files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(append(os.Environ(), p.env...), "KASOKU_STATE="+cmp.Or(p.state, filepath.Join(dir, "state")), "TMPDIR="+dir)
 	list := filepath.Join(dir, "parts")
 	run := func(args string, plant ...string) (a answered) {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), plantedWithin)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "planted", words(args)...)
 		cmd.Dir, cmd.Env = dir, append(env, plant...)

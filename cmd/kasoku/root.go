@@ -87,7 +87,7 @@ fix, and proves the difference by running again.`,
 		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
 	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e))
 	root.AddCommand(initcmd.NewInit(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
-	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e))
+	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
 	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
 	root.AddCommand(labcmd.NewLab(e), labcmd.NewAutopilot(e), labcmd.NewDemo(e), newVersion(e))
@@ -118,7 +118,7 @@ func strictArgs(c *cobra.Command) {
 	}
 }
 
-// argsHint says how a command is called, or which of its own was meant.
+// argsHint describes how a command is called, or which of its own was meant.
 func argsHint(cmd *cobra.Command, args []string) string {
 	if !cmd.HasAvailableSubCommands() {
 		return "`" + cmd.CommandPath() + " --help` shows how it is called"

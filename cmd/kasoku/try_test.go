@@ -51,7 +51,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if n := indexesOf(t, srv); n != 0 {
-			t.Errorf("%d indexes are left behind", n)
+			t.Errorf("%d indexes are left over", n)
 		}
 		if shown := kasokuIn(t, ".", "try", run, "1", "--keep", "--repeat", "2"); !strings.Contains(shown, "items") {
 			t.Errorf("it says\n%s", shown)

@@ -109,7 +109,7 @@ func TestWatchOnATerminal(t *testing.T) {
 		t.Errorf("%d successes of the load are kept, want 200", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.dir, "kasoku-*", "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 }
 

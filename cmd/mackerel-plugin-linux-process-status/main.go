@@ -72,7 +72,8 @@ func run(ctx context.Context, args []string, e env) int {
 		err = fmt.Errorf("--pid %d: not a process", o.Pid)
 	case slices.ContainsFunc(strings.Split(o.KeyPrefix, "."),
 		func(s string) bool { return s == "" || plugin.Segment(s) != s }):
-		err = fmt.Errorf("--key-prefix %q: letters, digits, - and _, with points between them, make the name of a metric", o.KeyPrefix)
+		err = fmt.Errorf("--key-prefix %q: letters, digits, - and _, with points between them, make the name "+
+			"of a metric", o.KeyPrefix)
 	default:
 		p := plugin.Plugin{
 			Prefix: "process-status", Graphs: graphs(o.KeyPrefix), Out: e.stdout, Err: e.stderr, Getenv: e.getenv,
@@ -109,7 +110,7 @@ func graphs(key string) []plugin.Graph {
 	}
 }
 
-// errGone says that there is no such process.
+// errGone means that there is no such process.
 var errGone = errors.New("no such process")
 
 // values reads the process: CPU, files, memory. What cannot be read of the last two is

@@ -10,12 +10,9 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
-
-// userHz is the unit of times in /proc: the kernel gives 1/100 s to programs on every
-// architecture that Go runs on.
-const userHz = 100
 
 // cpuNow reads the counters of the process and of the machine.
 func cpuNow(proc, dir string) (cpuState, error) {
@@ -43,36 +40,21 @@ func cpuNow(proc, dir string) (cpuState, error) {
 	return cpuState{CPU: used, SysCPU: all, Start: start}, nil
 }
 
-// errZombie says that a process has ended and its parent has not yet heard of it.
+// errZombie means that a process has ended and its parent has not yet heard of it.
 var errZombie = errors.New("it is a zombie")
 
-// parsePidStat reads fields 14, 15 and 22 of /proc/PID/stat: user and system time, in
-// seconds, and the start, in clock ticks since boot. The error is errZombie for what
-// runs no more; a process whose first thread alone has ended still does (field 20).
+// parsePidStat returns user and system time, in seconds, and the start, in clock ticks
+// since boot. The error is errZombie for what runs no more; a process whose first thread
+// alone has ended still does.
 func parsePidStat(text []byte) (cpu float64, start uint64, err error) {
-	// The name of the program may hold spaces and parentheses.
-	i := bytes.LastIndexByte(text, ')')
-	if i < 0 {
-		return 0, 0, errors.New("no name in parentheses")
+	_, st, err := procstat.Parse(text)
+	if err == nil && st.Dead() {
+		err = errZombie
 	}
-	state, rest := procfile.Word(text[i+1:])
-	if len(state) != 1 {
-		return 0, 0, fmt.Errorf("bad state %q", state)
+	if err != nil {
+		return 0, 0, err
 	}
-	if threads, _ := procfile.Word(procfile.Skip(rest, 16)); state[0] == 'Z' && len(threads) == 1 && threads[0] <= '1' {
-		return 0, 0, errZombie
-	}
-	rest = procfile.Skip(rest, 10) // to field 14; one of those before may be negative
-	var f [2]uint64
-	if procfile.Uints(f[:], rest) < len(f) {
-		return 0, 0, errors.New("no times of CPU")
-	}
-	word, _ := procfile.Word(procfile.Skip(rest, 8))
-	start, ok := procfile.Uint(word)
-	if !ok {
-		return 0, 0, errors.New("no start time")
-	}
-	return (float64(f[0]) + float64(f[1])) / userHz, start, nil
+	return float64(st.CPU()) / procstat.UserHz, st.Start, nil
 }
 
 // parseStat reads the time of all CPUs: user, nice, system and idle, in seconds.
@@ -87,7 +69,7 @@ func parseStat(text []byte) (float64, error) {
 	for _, n := range f {
 		sum += float64(n)
 	}
-	return sum / userHz, nil
+	return sum / procstat.UserHz, nil
 }
 
 // parseMaxFiles reads the soft limit of open files in /proc/PID/limits; it is infinite

@@ -207,7 +207,7 @@ func replace(t *testing.T, a *agenttest.Agent, bin, socket string, first int) {
 	}
 	for i := 1; i < len(after.Samples); i++ {
 		if s := after.Samples[i]; s.At-s.For != after.Samples[i-1].At {
-			t.Errorf("sample %d begins %s behind the one before", i, time.Duration(s.At-s.For-after.Samples[i-1].At))
+			t.Errorf("sample %d begins %s after the one before", i, time.Duration(s.At-s.For-after.Samples[i-1].At))
 		}
 	}
 	if _, known := after.Askers[a.WorkDir]; !known {
@@ -246,7 +246,7 @@ func replace(t *testing.T, a *agenttest.Agent, bin, socket string, first int) {
 	_ = syscall.Kill(last, syscall.SIGTERM)
 	wait(t, "the end by TERM", func() bool { return gone(last) })
 	if _, err := os.Lstat(socket); err == nil {
-		t.Error("the socket is left behind")
+		t.Error("the socket is left over")
 	}
 }
 

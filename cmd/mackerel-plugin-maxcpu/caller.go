@@ -19,7 +19,7 @@ type caller struct {
 	in   *json.Decoder
 }
 
-// errForeign says that the socket is not ours to talk to.
+// errForeign means that the socket is not ours to talk to.
 var errForeign = errors.New("belongs to another user")
 
 // dial connects to a sampler of the given user. The error is errForeign for the socket
@@ -40,7 +40,7 @@ func dial(path string, uid int) (*caller, error) {
 		return nil, err
 	}
 	if peer, err := peerUID(conn); err != nil || peer != uid {
-		return nil, errors.Join(fmt.Errorf("the process behind socket %s %w", path, errForeign), err, conn.Close())
+		return nil, errors.Join(fmt.Errorf("the process that serves socket %s %w", path, errForeign), err, conn.Close())
 	}
 	return &caller{conn, json.NewDecoder(io.LimitReader(conn, maxAnswer))}, nil
 }

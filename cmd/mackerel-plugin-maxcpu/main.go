@@ -63,7 +63,8 @@ func main() {
 // run is the program; it returns the exit status.
 func run(ctx context.Context, args []string, e env) int {
 	var o options
-	f := program.Flags{Name: name, About: "Prints maximum, minimum, mean and percentiles of the CPU's use, second by second.", Stdout: e.stdout, Stderr: e.stderr}
+	f := program.Flags{Name: name, About: "Prints maximum, minimum, mean and percentiles of the CPU's use, second " +
+		"by second.", Stdout: e.stdout, Stderr: e.stderr}
 	rest, code, done := f.Parse(&o, args)
 	if done {
 		return code

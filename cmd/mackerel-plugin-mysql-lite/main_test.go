@@ -73,10 +73,10 @@ func testReplica(t *testing.T, agent *agenttest.Agent, bin string, replica *sand
 	var r agenttest.Run
 	sandboxtest.Until(t, "threads of the replica and a lag of 0", func() bool {
 		points, r = agent.Values(t, bin, "--defaults-extra-file", file)
-		behind, ok := agenttest.Find(points, keys[0])
+		lag, ok := agenttest.Find(points, keys[0])
 		io, _ := agenttest.Find(points, keys[1])
 		applier, _ := agenttest.Find(points, keys[2])
-		return ok && behind == 0 && io == 1 && applier == 1
+		return ok && lag == 0 && io == 1 && applier == 1
 	})
 	agenttest.Show(t, r, "mackerel-plugin-mysql-lite # replica, "+replica.Kind)
 

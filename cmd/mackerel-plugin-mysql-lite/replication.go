@@ -16,7 +16,7 @@ func replication(ctx context.Context, db *sql.DB) ([]plugin.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	behind, known := mysqlflags.Behind(channels)
+	lag, known := mysqlflags.WorstLag(channels)
 	io, applier := 1.0, 1.0
 	for _, c := range channels {
 		if !c.IO.Yes() {
@@ -31,7 +31,7 @@ func replication(ctx context.Context, db *sql.DB) ([]plugin.Value, error) {
 	}
 	var out []plugin.Value
 	if known {
-		out = append(out, plugin.Value{Name: "replication-behind-master.second", Value: behind.Seconds()})
+		out = append(out, plugin.Value{Name: "replication-behind-master.second", Value: lag.Seconds()})
 	}
 	return append(out, plugin.Value{Name: "replication-threads.io", Value: io},
 		plugin.Value{Name: "replication-threads.sql", Value: applier}), nil

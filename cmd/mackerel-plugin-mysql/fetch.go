@@ -153,8 +153,8 @@ func (c collector) addReplica(ctx context.Context, stat map[string]float64) {
 		c.warn(err)
 		return
 	}
-	if behind, ok := mysqlflags.Behind(channels); ok {
-		stat["Seconds_Behind_Master"] = behind.Seconds()
+	if lag, ok := mysqlflags.WorstLag(channels); ok {
+		stat["Seconds_Behind_Master"] = lag.Seconds()
 	}
 }
 

@@ -50,9 +50,9 @@ func parseMonitor(text string, stat map[string]float64) {
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	behind := lastTitle(lines, "FILE I/O")
+	fileIO := lastTitle(lines, "FILE I/O")
 	for i, line := range lines {
-		if title := titleAbove(lines, i); title != "" && follows(section, title, i-1 == behind) {
+		if title := titleAbove(lines, i); title != "" && follows(section, title, i-1 == fileIO) {
 			section = title
 			if section == "TRANSACTIONS" {
 				none(got)
@@ -99,12 +99,12 @@ func lastTitle(lines []string, words string) int {
 // follows reports whether a title is one. Below what was detected last and among the
 // transactions there are statements, in which people draw titles too: there it is only
 // the one that a server puts next, and after the transactions the last of its words.
-func follows(section, title string, behind bool) bool {
+func follows(section, title string, isNext bool) bool {
 	switch {
 	case strings.HasPrefix(section, "LATEST "):
 		return strings.HasPrefix(title, "LATEST ") || title == "TRANSACTIONS"
 	case section == "TRANSACTIONS":
-		return behind
+		return isNext
 	}
 	return true
 }

@@ -34,7 +34,7 @@ func (o *options) readConfig(path, command string, fl *pflag.FlagSet) error {
 	if err := yaml.Unmarshal(b, &all); err != nil {
 		return fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	sections := []map[string]any{sectionOf(all, command), sectionOf(all, o.kind), all}
+	sections := []map[string]any{sectionOf(all, command), sectionOf(all, o.fields.kind), all}
 	fl.VisitAll(func(f *pflag.Flag) {
 		if err != nil || f.Changed {
 			return
@@ -49,7 +49,7 @@ func (o *options) readConfig(path, command string, fl *pflag.FlagSet) error {
 		}
 		if list, ok := v.([]any); ok && f.Name == "matching-groups" {
 			for _, g := range list {
-				o.groups = append(o.groups, fmt.Sprint(g))
+				o.uris.groups = append(o.uris.groups, fmt.Sprint(g))
 			}
 			return
 		}

@@ -13,9 +13,13 @@ import (
 
 // options are the flags of all commands.
 type options struct {
-	kind string // ltsv, json or regexp
+	fields fields
+	uris   uris
+	pos    position
 
 	file, dump, load string
+	location         string
+	filters          string
 	format           string
 	sort             string
 	reverse          bool
@@ -23,21 +27,25 @@ type options struct {
 	showFooters      bool
 	limit            int
 	output           string
-	query            bool
-	ignoreValues     bool
-	location         string
-	decode           bool
-	match            string
-	groups           []string // matching groups of a configuration file, not split at commas
-	filters          string
-	pos              string
-	start            int64 // what it says
-	noSavePos        bool
 	percentiles      string
 	page             int
 	keys             string // of count
-	pattern          string // of regexp
-	names            [numValues]string
+}
+
+// fields define where the values of a line are.
+type fields struct {
+	kind    string // ltsv, json or regexp
+	pattern string // of regexp
+	names   [numValues]string
+}
+
+// uris define which requests are counted as one.
+type uris struct {
+	query        bool
+	ignoreValues bool
+	decode       bool
+	match        string
+	groups       []string // matching groups of a configuration file, not split at commas
 }
 
 // The values of a line that are of use, and where they stand in a list of them.
@@ -86,8 +94,8 @@ func (o *options) registerInput(fl *pflag.FlagSet) {
 }
 
 func (o *options) registerPos(fl *pflag.FlagSet) {
-	fl.StringVar(&o.pos, "pos", "", "The position file")
-	fl.BoolVar(&o.noSavePos, "nosave-pos", false, "Do not save position file")
+	fl.StringVar(&o.pos.file, "pos", "", "The position file")
+	fl.BoolVar(&o.pos.noSave, "nosave-pos", false, "Do not save position file")
 }
 
 func (o *options) registerOutput(fl *pflag.FlagSet) {
@@ -99,7 +107,7 @@ func (o *options) registerOutput(fl *pflag.FlagSet) {
 
 func (o *options) registerSelect(fl *pflag.FlagSet) {
 	fl.StringVar(&o.location, "location", "Local", "Location name for the timezone")
-	fl.BoolVar(&o.decode, "decode-uri", false, "Decode the URI")
+	fl.BoolVar(&o.uris.decode, "decode-uri", false, "Decode the URI")
 	fl.StringVarP(&o.filters, "filters", "f", "", "Only the requests are profiled that match the conditions")
 }
 
@@ -108,10 +116,10 @@ func (o *options) registerProfile(fl *pflag.FlagSet) {
 	fl.BoolVar(&o.showFooters, "show-footers", false, "Output footer line at all (only --format=table, markdown)")
 	fl.IntVar(&o.limit, "limit", 5000, "The maximum number of results to display; 0: all")
 	fl.StringVarP(&o.output, "output", "o", "all", "Specifies the results to display, separated by commas")
-	fl.BoolVarP(&o.query, "query-string", "q", false, "Include the URI query string")
-	fl.BoolVar(&o.ignoreValues, "qs-ignore-values", false,
+	fl.BoolVarP(&o.uris.query, "query-string", "q", false, "Include the URI query string")
+	fl.BoolVar(&o.uris.ignoreValues, "qs-ignore-values", false,
 		"Ignore the value of the query string. Replace all values with xxx (only use with -q)")
-	fl.StringVarP(&o.match, "matching-groups", "m", "", "Specifies Query matching groups separated by commas")
+	fl.StringVarP(&o.uris.match, "matching-groups", "m", "", "Specifies Query matching groups separated by commas")
 	fl.StringVar(&o.percentiles, "percentiles", "", "Specifies the percentiles separated by commas")
 }
 
@@ -120,12 +128,12 @@ func (o *options) registerDump(fl *pflag.FlagSet) {
 	fl.StringVar(&o.load, "load", "", "Load the profiled YAML data")
 }
 
-func (o *options) registerNames(fl *pflag.FlagSet) {
-	if o.kind == "regexp" {
-		fl.StringVar(&o.pattern, "pattern", defaultPattern, "Regular expressions pattern matching the log")
+func (f *fields) register(fl *pflag.FlagSet) {
+	if f.kind == "regexp" {
+		fl.StringVar(&f.pattern, "pattern", defaultPattern, "Regular expressions pattern matching the log")
 	}
-	for i, f := range nameFlags[o.kind] {
-		fl.StringVar(&o.names[i], f.name, f.preset, "Change the "+f.what)
+	for i, of := range nameFlags[f.kind] {
+		fl.StringVar(&f.names[i], of.name, of.preset, "Change the "+of.what)
 	}
 }
 
@@ -159,10 +167,10 @@ func (o *options) percents() ([]int, error) {
 
 // matching returns the matching groups: their names, and what matches them. Both
 // are nil when there are none.
-func (o *options) matching() ([]string, *patterns.Set, error) {
-	groups := o.groups
-	if o.match != "" {
-		groups = strings.Split(o.match, ",")
+func (u *uris) matching() ([]string, *patterns.Set, error) {
+	groups := u.groups
+	if u.match != "" {
+		groups = strings.Split(u.match, ",")
 	}
 	if len(groups) == 0 {
 		return nil, nil, nil

@@ -19,14 +19,14 @@ type lineReader interface {
 }
 
 // newReader returns the reader of a kind of log for values with these names.
-func (o *options) newReader(names []string, finder *patterns.Finder) lineReader {
-	switch o.kind {
+func (f *fields) newReader(names []string, finder *patterns.Finder) lineReader {
+	switch f.kind {
 	case "ltsv":
 		return &ltsvReader{names: byteNames(names)}
 	case "json":
 		return &jsonReader{names: byteNames(names)}
 	}
-	r := &regexpReader{finder: finder, plain: o.pattern == defaultPattern, groups: make([]int, len(names))}
+	r := &regexpReader{finder: finder, plain: f.pattern == defaultPattern, groups: make([]int, len(names))}
 	for i, name := range names {
 		r.groups[i] = -1
 		for g, n := range finder.Names() {
@@ -292,6 +292,6 @@ func parseStatus(b []byte) (int, bool) {
 }
 
 // valueNames returns the names of the values, followed by others.
-func (o *options) valueNames(others []string) []string {
-	return append(slices.Clone(o.names[:]), others...)
+func (f *fields) valueNames(others []string) []string {
+	return append(slices.Clone(f.names[:]), others...)
 }

@@ -70,7 +70,7 @@ func (r *runner) root() *cobra.Command {
 
 // profile returns the command of a kind of log.
 func (r *runner) profile(kind, short string) *cobra.Command {
-	o := &options{kind: kind}
+	o := &options{fields: fields{kind: kind}}
 	cmd := &cobra.Command{
 		Use: kind + " [FILE…]", Short: short, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,7 +90,7 @@ func (r *runner) profile(kind, short string) *cobra.Command {
 	o.registerOutput(fl)
 	o.registerProfile(fl)
 	o.registerSelect(fl)
-	o.registerNames(fl)
+	o.fields.register(fl)
 	cmd.AddCommand(r.logsDiff(kind), r.count(kind), r.top(kind))
 	return cmd
 }
@@ -116,7 +116,7 @@ func (r *runner) read(ctx context.Context, o *options, files []string) (profile,
 			return nil, err
 		}
 	}
-	return p, o.savePosition(read)
+	return p, o.pos.save(read)
 }
 
 // check refuses wrong options before a log is read.
@@ -147,7 +147,7 @@ func (r *runner) print(o *options, p, from profile) error {
 
 // logsDiff returns the diff of two logs, or of --load and a log.
 func (r *runner) logsDiff(kind string) *cobra.Command {
-	o := &options{kind: kind}
+	o := &options{fields: fields{kind: kind}}
 	cmd := &cobra.Command{
 		Use: "diff [<from>] <to>", Short: "Show the difference between the two access logs",
 		Args: cobra.RangeArgs(1, 2),
@@ -159,7 +159,7 @@ func (r *runner) logsDiff(kind string) *cobra.Command {
 				return errors.New("diff: want two logs, or --load and one log")
 			}
 			before := *o
-			before.dump, before.pos = "", ""
+			before.dump, before.pos.file = "", ""
 			from, err := r.read(cmd.Context(), &before, args[:len(args)-1])
 			if err != nil {
 				return err
@@ -179,7 +179,7 @@ func (r *runner) logsDiff(kind string) *cobra.Command {
 	o.registerProfile(fl)
 	o.registerSelect(fl)
 	o.registerPos(fl)
-	o.registerNames(fl)
+	o.fields.register(fl)
 	return cmd
 }
 
@@ -213,7 +213,7 @@ func (r *runner) dumpsDiff() *cobra.Command {
 }
 
 func (r *runner) count(kind string) *cobra.Command {
-	o := &options{kind: kind}
+	o := &options{fields: fields{kind: kind}}
 	cmd := &cobra.Command{
 		Use: "count [FILE…]", Short: "Count by log entries", Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -225,12 +225,12 @@ func (r *runner) count(kind string) *cobra.Command {
 	cmd.Flags().StringVar(&o.file, "file", "", "The access log file")
 	cmd.Flags().StringVar(&o.keys, "keys", "", "Log key names (comma separated)")
 	o.registerOutput(cmd.Flags())
-	o.registerNames(cmd.Flags())
+	o.fields.register(cmd.Flags())
 	return cmd
 }
 
 func (r *runner) top(kind string) *cobra.Command {
-	o := &options{kind: kind}
+	o := &options{fields: fields{kind: kind}}
 	cmd := &cobra.Command{
 		Use: "topN [<number>]", Short: "Show the top N entries of the access log", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -243,7 +243,7 @@ func (r *runner) top(kind string) *cobra.Command {
 	o.registerInput(cmd.Flags())
 	o.registerOutput(cmd.Flags())
 	o.registerSelect(cmd.Flags())
-	o.registerNames(cmd.Flags())
+	o.fields.register(cmd.Flags())
 	return cmd
 }
 

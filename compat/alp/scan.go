@@ -58,12 +58,12 @@ type class struct {
 
 // newScan prepares a scan for the values of requests and others.
 func newScan(o *options, others []string, now func() time.Time) (*scan, error) {
-	s := &scan{options: o, names: o.valueNames(others), rule: keyRule{o.query, o.ignoreValues}, book: exact.NewBook()}
+	s := &scan{options: o, names: o.fields.valueNames(others), rule: keyRule{o.uris.query, o.uris.ignoreValues}, book: exact.NewBook()}
 	loc, err := o.zone()
 	if err != nil {
 		return nil, err
 	}
-	if s.groups, s.match, err = o.matching(); err != nil {
+	if s.groups, s.match, err = o.uris.matching(); err != nil {
 		return nil, err
 	}
 	if o.filters != "" {
@@ -71,8 +71,8 @@ func newScan(o *options, others []string, now func() time.Time) (*scan, error) {
 			return nil, err
 		}
 	}
-	if o.kind == "regexp" {
-		if s.finder, err = patterns.CompileFinder(o.pattern); err != nil {
+	if o.fields.kind == "regexp" {
+		if s.finder, err = patterns.CompileFinder(o.fields.pattern); err != nil {
 			return nil, fmt.Errorf("--pattern: %w", err)
 		}
 	}
@@ -85,7 +85,7 @@ func newScan(o *options, others []string, now func() time.Time) (*scan, error) {
 func (s *scan) newWorker() *worker {
 	w := &worker{
 		scan:    s,
-		reader:  requestReader{lines: s.options.newReader(s.names, s.finder), rule: s.rule, names: s.names},
+		reader:  requestReader{lines: s.options.fields.newReader(s.names, s.finder), rule: s.rule, names: s.names},
 		request: request{values: make([][]byte, len(s.names))},
 		frac:    -1, classes: map[string]*class{},
 	}

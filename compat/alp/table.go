@@ -80,7 +80,7 @@ func (o *options) columns() ([]column, error) {
 }
 
 func (o *options) shownURI(s *stat) string {
-	if o.decode {
+	if o.uris.decode {
 		return decodeName(s.uri)
 	}
 	return s.uri

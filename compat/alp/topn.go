@@ -30,7 +30,7 @@ func (o *options) runTop(ctx context.Context, args []string, in []lines.Input, s
 	if o.sort != "restime" && o.sort != "bytes" {
 		return fmt.Errorf("--sort %q: want restime or bytes", o.sort)
 	}
-	o.query = true // requests are shown whole
+	o.uris.query = true // requests are shown whole
 	s, err := newScan(o, nil, time.Now)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (o *options) runTop(ctx context.Context, args []string, in []lines.Input, s
 	if err := o.topTable(all.List()).print(stdout, o); err != nil {
 		return err
 	}
-	return o.savePosition(read)
+	return o.pos.save(read)
 }
 
 func (o *options) topTable(list []exact.Ranked[[]string]) *table {
@@ -70,7 +70,7 @@ func (o *options) topTable(list []exact.Ranked[[]string]) *table {
 	for i, r := range list {
 		row := []cell{numberCell(float64(i+1), true)}
 		for n, text := range r.Item {
-			if n == 0 && o.decode {
+			if n == 0 && o.uris.decode {
 				text = decodeName(text)
 			}
 			row = append(row, cell{text, n >= 2 && n <= 4})

@@ -36,7 +36,7 @@ effective_digit = 3
 #effective_digit = 4
 
 # Which lines are requests, and in which groups of the regular expression their
-# parts are. Combined log with the duration behind it:
+# parts are. Combined log with the duration after it:
 # nginx:       '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time'
 # Apache:      "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %D"
 # H2O:         "%h %l %u %t \"%r\" %s %b \"%{Referer}i\" \"%{User-agent}i\" %{duration}x"

@@ -141,7 +141,7 @@ func (r *reading) where(e *slowlog.Event) bool {
 	if !r.gate.pass(r.o, e) {
 		return false // and no later event gets its database
 	}
-	if e.TellsSchema() && len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
+	if e.HasOwnSchema() && len(e.Schema) > 0 && !bytes.Equal(e.Schema, r.db) {
 		r.db = bytes.Clone(e.Schema)
 	}
 	if !r.grouped(e) {

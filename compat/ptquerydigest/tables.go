@@ -30,7 +30,7 @@ func tablesOf(sql string) []tableName {
 	case isDefinition(first):
 		if strings.EqualFold(first, "create") || strings.EqualFold(first, "alter") {
 			if i := wordIndex(sql, "select"); i >= 0 {
-				return tablesBehindWords(sql[i:])
+				return tablesAfterWords(sql[i:])
 			}
 		}
 		if name, _, ok := definedTable(sql); ok {
@@ -49,7 +49,7 @@ func tablesOf(sql string) []tableName {
 		}
 		return nil
 	}
-	return tablesBehindWords(sql)
+	return tablesAfterWords(sql)
 }
 
 // isDefinition reports whether a statement that starts with the word defines
@@ -60,8 +60,8 @@ func isDefinition(word string) bool {
 	})
 }
 
-// tablesBehindWords goes through a statement.
-func tablesBehindWords(sql string) []tableName {
+// tablesAfterWords goes through a statement.
+func tablesAfterWords(sql string) []tableName {
 	var out []tableName
 	s := scanner{text: sql}
 	start := true // no word was seen yet

@@ -110,7 +110,7 @@ func (o *options) read(ctx context.Context, stderr io.Writer) (*mysql.Digests, e
 		fmt.Fprintf(stderr, "slowquery2tsv: %s %s, performance_schema.events_statements_summary_by_digest\n",
 			r.Flavor(), r.Version().Text)
 	}
-	return r.Digests(ctx)
+	return mysql.NewSummaries(r).Digests(ctx)
 }
 
 // Write writes the classes: cnt sum min avg max sumLock sumRows avgRows db, and a

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A candidate is an index that some statement would like.
+// A candidate is an index that some statement could use.
 type candidate struct {
 	index
-	seek int // parts that are more than baggage
+	seek int // parts that find rows or give their order; the rest saves reading rows
 }
 
 // bounds of the work.
@@ -95,8 +95,8 @@ const (
 // equalParts orders columns of equality: those that most time asks for first, so that
 // one index serves many statements, then those that find the fewest rows.
 func (a *access) equalParts(shared map[string]float64) []Part {
-	names := slices.Clone(a.equal)
-	if !a.first {
+	names := slices.DeleteFunc(slices.Clone(a.equal), a.table.isOneValue)
+	if !a.first || a.turn.probes > 0 {
 		for _, c := range a.joined {
 			names = appendNew(names, c)
 		}
@@ -203,7 +203,8 @@ func (t *table) candidate(base []Part, tail []string) *candidate {
 	c := &candidate{index: index{parts: slices.Clone(base)}, seek: len(base)}
 	bytes, n := 0, 0
 	for _, col := range t.columns {
-		if !containsName(tail, col.name) || c.holds(col.name) || col.wide || col.text || col.spatial ||
+		if !containsName(tail, col.name) || c.holds(col.name) || t.isOneValue(col.name) ||
+			col.wide || col.text || col.spatial ||
 			t.isPrimary(col.name) {
 			continue
 		}

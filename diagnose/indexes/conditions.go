@@ -29,6 +29,7 @@ func (s *scope) where(e ast.ExprNode) {
 func (s *scope) condition(e ast.ExprNode) {
 	found := s.touch(e)
 	s.functions(e)
+	s.hide(e)
 	switch e := e.(type) {
 	case *ast.BinaryOperationExpr:
 		if s.comparison(e) {

@@ -44,6 +44,8 @@ type reading struct {
 	seek    int     // columns that find rows or give their order
 	ordered bool
 	covered bool
+	turned  bool // the join begins with another table
+	times   float64
 	walks   bool // through the whole index in its order, looking up rows that may not fit
 }
 
@@ -66,14 +68,21 @@ func (t *table) share(name string, ix *index, at int) float64 {
 	}
 	c, _ := t.column(name)
 	lower := strings.ToLower(name)
+	seen := equalShare
+	if s, ok := t.samples[lower]; ok {
+		most := float64(s.Most) / float64(s.Rows)
+		if seen = max(1/float64(s.Distinct), most*most); s.Distinct <= fewValues {
+			return seen
+		}
+	}
 	switch {
 	case c.values > 0:
 		return 1 / float64(c.values)
 	case strings.HasSuffix(lower, "_id"), strings.HasSuffix(lower, "uuid"), strings.HasSuffix(lower, "email"),
 		c.bytes == 36*4+2, c.bytes == 26*4+2, c.bytes == 18:
-		return max(keyShare, 1/t.rows)
+		return min(seen, max(keyShare, 1/t.rows))
 	}
-	return equalShare
+	return min(seen, equalShare)
 }
 
 func (a *access) rangeShare(name string) float64 {
@@ -143,12 +152,26 @@ func (a *access) wanted() (rows, full float64) {
 
 // scan is reading the whole table.
 func (a *access) scan() reading {
-	r := reading{rows: a.table.rows, units: callUnits + a.table.rows}
+	r := reading{rows: a.table.rows, units: callUnits + a.table.rows, times: a.probes}
 	if a.sorted {
 		r.units += sortUnits * a.fitting()
 	}
 	r.units *= a.probes
 	return r
+}
+
+// Samples of columns.
+const (
+	enoughRows = 200 // that were looked at
+	fewValues  = 16  // fewer than the places of a sample: a column whose rows lie together has more
+)
+
+// isOneValue reports whether all rows that were looked at have the same value of a column, and
+// no statement asks for another one.
+func (t *table) isOneValue(name string) bool {
+	s, ok := t.samples[strings.ToLower(name)]
+	asked, seen := t.learnt[name]
+	return ok && s.Distinct == 1 && (!seen || asked > equalShare)
 }
 
 // by returns how the statement would read by an index; ok is false when it cannot.
@@ -163,6 +186,8 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 		switch {
 		case containsName(a.equal, p.Column), containsName(a.joined, p.Column) && !a.first:
 			share *= s
+		case containsName(a.joined, p.Column) && a.turn.probes > 0:
+			share, r.turned = share*s, true
 		case containsName(a.in, p.Column):
 			share, multi = share*min(1, listValues*s), true
 		default:
@@ -223,7 +248,13 @@ func (a *access) count(r *reading, ix *index, share float64) {
 	if a.sorted && !r.ordered {
 		r.units += sortUnits * min(fits, keys)
 	}
-	r.units, r.rows = r.units*a.probes, keys
+	r.rows, r.times = keys, a.probes
+	if r.turned {
+		r.times = a.turn.probes
+		r.units = r.units*r.times + a.turn.before
+		return
+	}
+	r.units *= r.times
 }
 
 // ordered reports whether parts of an index have the statement's order, and how many
@@ -277,8 +308,8 @@ func (a *access) covered(ix *index) bool {
 	return true
 }
 
-// restSeen returns the share of keys that conditions leave which the index holds
-// beyond its first columns; restAll is that of all such conditions.
+// restSeen returns the share of the rows found by the first seek parts that fits the
+// conditions on other columns of the index; restAll that for all other conditions.
 func (a *access) restSeen(ix *index, seek int) float64 { return a.rest(ix, seek, ix.holds) }
 
 func (a *access) restAll(ix *index, seek int) float64 {
@@ -306,13 +337,20 @@ func (a *access) rest(ix *index, seek int, seen func(string) bool) float64 {
 	return s
 }
 
-// best returns the shortest reading by some of the indexes, and the index; nil for
-// the whole table.
+// whole returns the units of the statement when it reads this table so.
+func (a *access) whole(r reading) float64 {
+	if r.turned {
+		return r.units
+	}
+	return r.units + a.turn.others
+}
+
+// best returns the cheapest reading by some of the indexes, and the index; nil for the whole
+// table.
 //
-// An order with LIMIT tempts both servers to walk through an index in that order,
-// even where few rows fit and the whole table would be read sooner. Where such an
-// index is there and nothing better than a range, the reading is taken for one in
-// between.
+// Both servers prefer an index in the order of an ORDER BY with LIMIT, even where few rows fit
+// and a scan of the table would be cheaper. Where such an index exists and the cheapest
+// reading compares no column for equality, the estimate is the mean of the two.
 func (a *access) best(set []*index) (reading, *index) {
 	r := a.scan()
 	var by *index
@@ -325,7 +363,7 @@ func (a *access) best(set []*index) (reading, *index) {
 		if x.walks && x.ordered && a.limit {
 			tempted = max(tempted, x.units)
 		}
-		if x.units < r.units {
+		if a.whole(x) < a.whole(r) {
 			r, by = x, ix
 		}
 	}

@@ -1,9 +1,12 @@
 package indexes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku"
 )
 
 // A Part is one column of an index.
@@ -47,6 +50,7 @@ type Proposal struct {
 	Replaces            []string // indexes that are not needed any more then
 	WriteCost           time.Duration
 	Saved               time.Duration // of the time that the statements took, an estimate
+	Check               *kasoku.IndexCheck
 }
 
 // Served is one class of statements that a proposal makes shorter.
@@ -80,8 +84,9 @@ type FixedRanges struct {
 	Column              string
 	Ranges              uint64 // different ones, at most
 	QueryIDs            []string
-	Order               []Part // that the statements want
-	Steps               []string
+	Order               []Part        // that the statements want
+	Bucket              string        // the generated column, with the number of the range, that they would compare
+	Index               string        // the statement that creates its index
 	Total               time.Duration // what the statements took
 	Saved               time.Duration // beyond what the proposals save, an estimate
 }
@@ -131,20 +136,24 @@ func quoteName(name string) string {
 }
 
 // isReserved knows the words of MySQL 9.7 and MariaDB 11 that people call columns by.
-func isReserved(word string) bool { return strings.Contains(reserved, " "+word+" ") }
+func isReserved(word string) bool { return slices.Contains(strings.Fields(reserved), word) }
 
-const reserved = ` accessible add all alter analyze and as asc before between both by call cascade case change char character check
- collate column condition constraint continue convert create cross cube current_date current_time current_timestamp current_user cursor database databases
- day_hour dec decimal declare default delayed delete desc describe deterministic distinct div double drop dual each else elseif empty enclosed
- escaped except exists exit explain false fetch first_value float for force foreign from fulltext function generated get grant group grouping groups
- having if ignore in index infile inner inout insert int integer intersect interval into io_after_gtids is iterate join json_table key keys kill lag
- last_value lateral lead leading leave left like limit linear lines load localtime lock long longblob longtext loop manual match maxvalue mediumint mod
- modifies natural not nth_value ntile null numeric of offset on optimize option optionally or order out outer over page_checksum parse_vcol_expr
- partition percent_rank precision primary procedure purge qualify range rank read reads real recursive references regexp release rename repeat replace
- require resignal restrict return returning revoke right rlike row row_number rows schema schemas select separator set show signal smallint
- spatial specific sql ssl starting stored straight_join system table tablesample terminated text then tinyint to trailing trigger true undo union unique
- unlock unsigned update usage use using utc_date utc_time values varbinary varchar varying virtual when where while window with write xor
- year_month zerofill `
+const reserved = `
+accessible add all alter analyze and as asc before between both by call cascade case change char character
+check collate column condition constraint continue convert create cross cube current_date current_time
+current_timestamp current_user cursor database databases day_hour dec decimal declare default delayed delete
+desc describe deterministic distinct div double drop dual each else elseif empty enclosed escaped except
+exists exit explain false fetch first_value float for force foreign from fulltext function generated get grant
+group grouping groups having if ignore in index infile inner inout insert int integer intersect interval into
+io_after_gtids is iterate join json_table key keys kill lag last_value lateral lead leading leave left like
+limit linear lines load localtime lock long longblob longtext loop manual match maxvalue mediumint mod
+modifies natural not nth_value ntile null numeric of offset on optimize option optionally or order out outer
+over page_checksum parse_vcol_expr partition percent_rank precision primary procedure purge qualify range rank
+read reads real recursive references regexp release rename repeat replace require resignal restrict return
+returning revoke right rlike row row_number rows schema schemas select separator set show signal smallint
+spatial specific sql ssl starting stored straight_join system table tablesample terminated text then tinyint
+to trailing trigger true undo union unique unlock unsigned update usage use using utc_date utc_time values
+varbinary varchar varying virtual when where while window with write xor year_month zerofill`
 
 // indexDDL returns the statements that make and drop an index.
 func indexDDL(name, table string, parts []Part) (do, undo string) {

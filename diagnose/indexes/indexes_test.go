@@ -61,3 +61,12 @@ func FuzzStatement(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) { proposals("9.7.0", s) })
 }
+
+// TestReservedNames: each reserved word is quoted, also one at the end of a line of the list.
+func TestReservedNames(t *testing.T) {
+	for _, name := range []string{"groups", "check", "databases", "key", "zerofill", "Rank"} {
+		if got := QuoteName(name); got != "`"+name+"`" {
+			t.Errorf("%s is written %s", name, got)
+		}
+	}
+}

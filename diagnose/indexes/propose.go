@@ -49,6 +49,7 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 	w.advice.Proposals = slices.DeleteFunc(w.advice.Proposals, func(p Proposal) bool {
 		return !slices.ContainsFunc(p.Serves, halvesTime)
 	})
+	w.refute()
 	slices.SortStableFunc(w.advice.Proposals, func(a, b Proposal) int {
 		return cmp.Or(cmp.Compare(b.Saved, a.Saved), strings.Compare(a.DDL, b.DDL))
 	})
@@ -190,6 +191,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 			}
 			n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
 		}
+		turnJoins(list)
 		return
 	}
 	for i, a := range list {
@@ -197,6 +199,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 			a.probes = max(1, sent)
 		}
 	}
+	turnJoins(list)
 }
 
 // learn takes what the figures of the run say about columns and tables.
@@ -293,6 +296,6 @@ func (w *work) propose(t *table) {
 	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
 }
 
-// halvesTime reports whether an index spares a statement at least half of the rows that
-// it was seen to read: what it saves beyond that is less sure than the model.
+// halvesTime reports whether an index at least halves the rows that a statement examines:
+// smaller savings are within the error of the model.
 func halvesTime(s Served) bool { return 2*s.After <= s.Before }

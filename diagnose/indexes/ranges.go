@@ -83,11 +83,11 @@ func (w *work) rangesOf(t *table, name string, accesses []*access, set []*index)
 			f.Order = a.orderParts()
 		}
 	}
-	f.Steps = w.bucketSteps(t, &f)
+	f.nameBucket(t)
 	return f, len(f.QueryIDs) > 0
 }
 
-// boundsOf says which ends of a range a statement gives.
+// boundsOf describes which ends of a range a statement gives.
 func (a *access) boundsOf(name string) string {
 	if a.bounded[name] {
 		return "both"
@@ -100,23 +100,15 @@ func (a *access) boundsOf(name string) string {
 	return "lower"
 }
 
-// bucketSteps returns the statements that store the number of the range.
-func (w *work) bucketSteps(t *table, f *FixedRanges) []string {
-	bucket := f.Column + "_range"
+// nameBucket names the column that stores the number of the range, and its index. Where the
+// ranges begin and end, no log says.
+func (f *FixedRanges) nameBucket(t *table) {
+	f.Bucket = f.Column + "_range"
 	for {
-		if _, taken := t.column(bucket); !taken {
+		if _, taken := t.column(f.Bucket); !taken {
 			break
 		}
-		bucket += "_"
+		f.Bucket += "_"
 	}
-	col := quoteName(f.Column)
-	parts := append([]Part{{Column: bucket}}, f.Order...)
-	do, _ := indexDDL(t.def.Name+"_"+bucket, t.def.Name, parts)
-	kind := "STORED"
-	return []string{
-		"ALTER TABLE " + quoteName(t.def.Name) + " ADD COLUMN " + quoteName(bucket) +
-			" TINYINT GENERATED ALWAYS AS (CASE WHEN " + col + " < … THEN 0 WHEN " + col + " < … THEN 1 ELSE 2 END) " +
-			kind,
-		do,
-	}
+	f.Index, _ = indexDDL(t.def.Name+"_"+f.Bucket, t.def.Name, append([]Part{{Column: f.Bucket}}, f.Order...))
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// unused names indexes of tables that are written which no plan used. What may be needed for something else is
-// left out: keys, unique indexes, those of foreign keys.
+// unused names the indexes of written tables that no plan of the run used and that the model
+// would not choose either. Primary keys, unique indexes and those of foreign keys are left
+// out: they may be needed for something else.
 func (w *work) unused() {
 	for _, t := range w.tables {
 		u := Unused{Host: t.def.Host, Schema: t.def.Schema, Table: t.def.Name}
@@ -63,6 +64,11 @@ type Read struct {
 	Star    bool
 	Wide    []string // columns that are long by their type
 	Alone   bool     // no other table is read
+	Hidden  []Hidden // conditions that no index can seek
+	Equal   []string // columns that are compared with a value for equality
+	Ordered []string // columns of its order, where they are this table's alone and all ascend, or all descend
+	Limited bool
+	Simple  bool // its conditions are those for equality with values, and no others
 }
 
 // Reads returns them for all statements that were understood.
@@ -71,7 +77,8 @@ func (a *Advice) Reads() []Read { return a.reads }
 func (w *work) shapesOfReads() {
 	for _, a := range w.accesses {
 		r := Read{QueryID: a.query.ID, Table: &a.table.def, Count: a.single, Star: a.star && a.query.Verb == "SELECT",
-			Alone: a.alone()}
+			Alone: a.alone(), Hidden: a.hidden, Equal: a.equal, Limited: a.limit, Ordered: a.oneWay(),
+			Simple: len(a.ranges)+len(a.in)+len(a.joined)+a.filters == 0 && !a.never}
 		for _, h := range a.table.have {
 			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts,
 				func(p Part) bool { return !containsName(a.equal, p.Column) }) {
@@ -88,6 +95,20 @@ func (w *work) shapesOfReads() {
 		}
 		w.advice.reads = append(w.advice.reads, r)
 	}
+}
+
+// oneWay returns the columns of an order in one direction, of no groups.
+func (a *access) oneWay() (names []string) {
+	if !a.sorted || a.group {
+		return nil
+	}
+	for _, p := range a.order {
+		if p.Desc != a.order[0].Desc {
+			return nil
+		}
+		names = append(names, p.Column)
+	}
+	return names
 }
 
 // wideColumn is from which length on a column makes rows wide: VARCHAR(250) in utf8mb4.

@@ -13,7 +13,7 @@ import (
 type access struct {
 	query *kasoku.Query
 	table *table
-	first bool // of the tables that the statement reads
+	place
 
 	equal   []string        // columns that are compared with a value for equality
 	joined  []string        // columns that are equal to one of another table
@@ -30,8 +30,16 @@ type access struct {
 	star   bool
 	reads  []string // all columns that it names
 	wraps  []Wrapped
+	hidden []Hidden
 	geo    []geometry
+}
+
+// A place is where a table stands in the joins of a statement.
+type place struct {
+	first  bool    // of the tables that the statement reads
 	probes float64 // how often it is looked into
+	outer  bool    // one of the statement's joins is LEFT or RIGHT
+	turn   turn
 }
 
 // A sorting is the order in which a statement wants a table's rows.
@@ -59,6 +67,7 @@ type scope struct {
 	all     *[]*access
 	sources map[string]*access // by lower-case alias
 	order   []*access
+	outer   bool
 }
 
 // readShapes returns what the statement does with each table that is known.
@@ -98,6 +107,9 @@ func (s *scope) read(n ast.Node, find func(schema, name string) *table) {
 		s.where(n.Where)
 		s.sort(n)
 		s.limited(n.Limit)
+		for _, a := range s.order {
+			a.outer = s.outer
+		}
 	case *ast.UpdateStmt:
 		s.from(n.TableRefs.TableRefs, find)
 		s.whole(n.Where, n.Order, n.Limit)
@@ -123,6 +135,7 @@ func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table)
 	switch n := n.(type) {
 	case *ast.Join:
 		s.from(n.Left, find)
+		s.outer = s.outer || n.Tp == ast.LeftJoin || n.Tp == ast.RightJoin
 		if n.Right != nil {
 			s.from(n.Right, find)
 		}
@@ -145,7 +158,8 @@ func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table)
 		if t == nil {
 			return
 		}
-		a := &access{query: s.query, table: t, first: len(s.order) == 0, bounded: map[string]bool{}, probes: 1}
+		a := &access{query: s.query, table: t, place: place{first: len(s.order) == 0, probes: 1},
+			bounded: map[string]bool{}}
 		alias := n.AsName.L
 		if alias == "" {
 			alias = name.Name.L

@@ -31,10 +31,11 @@ type table struct {
 	columns  []column
 	byName   map[string]int // by lower-case name
 	have     []*index
-	primary  []string           // lower case
-	learnt   map[string]float64 // shares of rows that an equality finds
-	constant map[string]bool    // with a bound that is always the same
-	scanned  float64            // rows that a statement which reads all of it examines, the least seen; 0 when none did
+	primary  []string                       // lower case
+	learnt   map[string]float64             // shares of rows that an equality finds
+	constant map[string]bool                // with a bound that is always the same
+	samples  map[string]kasoku.ColumnSample // by lower-case name, of enough rows
+	scanned  float64                        // rows that a statement which reads all of it examines, the least seen; 0 when none did
 }
 
 // An index that is there, or a candidate.
@@ -50,7 +51,12 @@ type index struct {
 // costs types only.
 func newTable(g grammar, def *kasoku.TableDef) *table {
 	t := &table{def: *def, rows: float64(max(def.Rows, 1)), byName: map[string]int{}, learnt: map[string]float64{},
-		constant: map[string]bool{}}
+		constant: map[string]bool{}, samples: map[string]kasoku.ColumnSample{}}
+	for _, c := range def.Columns {
+		if c.Rows >= enoughRows && c.Distinct > 0 {
+			t.samples[strings.ToLower(c.Name)] = c
+		}
+	}
 	if stmt, err := g.statement(plainCreate(def.Create)); err == nil {
 		if create, ok := stmt.(*ast.CreateTableStmt); ok {
 			for _, c := range create.Cols {
@@ -173,7 +179,7 @@ func (t *table) column(name string) (column, bool) {
 // appends to each index.
 func (t *table) isPrimary(name string) bool { return slices.Contains(t.primary, strings.ToLower(name)) }
 
-// foreign reports whether an index serves a foreign key that begins with its columns.
+// foreign reports whether a foreign key of the table begins with the index's first column.
 func (t *table) foreign(ix *index) bool {
 	for line := range strings.Lines(t.def.Create) {
 		_, keys, ok := strings.Cut(line, "FOREIGN KEY (")

@@ -9,10 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/diagnose/recycle"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/mysql"
@@ -26,7 +29,7 @@ const (
 	DefaultTimeout  = 30 * time.Second
 )
 
-// Options say what is asked, and through which database it is counted.
+// Options configure what is asked, and through which database it is counted.
 type Options struct {
 	DSN   string        // of the database that the endpoints use
 	Host  string        // name of its host in the callers
@@ -40,8 +43,9 @@ type Options struct {
 	Permit    load.Permit   // hosts that may be asked beside those of private networks
 
 	// Recycle ends idle sessions once the slow log is on, so that pools open new ones:
-	// open sessions keep the settings they began with.
-	Recycle bool
+	// open sessions keep the settings they began with. nil: none is ended. The reader is the
+	// probe's; without targets and URL the endpoints are asked.
+	Recycle *recycle.Options
 
 	Table    bool // read the table mysql.slow_log even where the file can be read
 	Progress func(done, all int, endpoint string)
@@ -104,6 +108,7 @@ type prober struct {
 	hold   *guard.Hold
 	log    source
 	client *http.Client
+	kept   *recycle.RefusedError // why no session was ended
 	slots  []slot
 	asked  []Asked
 	began  time.Time
@@ -127,17 +132,31 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 		return nil, errors.Join(err, p.close(ctx))
 	}
 	before := p.questions(ctx)
-	askErr := p.all(ctx)
+	askErr := contain.Do(askPart, func() error { return p.all(ctx) })
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
 	after := p.questions(end)
-	res, err = p.result(end)
+	err = contain.Do(countPart, func() (err error) { res, err = p.result(end); return err })
 	if res != nil {
-		res.Questions = after - before
+		res.Questions = kasoku.Growth(before, after)
 		res.warn()
+		if p.kept != nil {
+			res.Warnings = append(res.Warnings, kasoku.Warning{Code: "not-recycled", Text: p.kept.Error(), Hint: p.kept.Hint()})
+		}
+		if w, lost := kasoku.LostPart(askErr); lost {
+			res.Warnings = append(res.Warnings, w)
+		}
 	}
 	return res, errors.Join(askErr, err, p.close(end))
 }
+
+// Where the asking or the counting panics, what was counted is returned, and the slow log
+// is put back.
+var (
+	askPart     = contain.Part{Kind: contain.Step, Name: "requests of a probe"}
+	requestPart = contain.Part{Kind: contain.Step, Name: "request of a probe"}
+	countPart   = contain.Part{Kind: contain.Step, Name: "count of a probe"}
+)
 
 // closeWithin bounds what is asked of the server at the end.
 const closeWithin = 30 * time.Second
@@ -193,10 +212,18 @@ const recycleWithin = 2 * time.Second
 
 // recycle lets pools open new sessions, which log.
 func (p *prober) recycle(ctx context.Context) error {
-	if !p.o.Recycle {
+	if p.o.Recycle == nil {
 		return nil
 	}
-	_, err := p.reader.Recycle(ctx, recycleWithin)
+	o := *p.o.Recycle
+	o.Reader, o.Within, o.Permit = p.reader, recycleWithin, p.o.Permit
+	for i := range p.o.Endpoints {
+		o.Targets = append(slices.Clip(o.Targets), p.o.Endpoints[i].Targets...)
+	}
+	_, err := recycle.Run(ctx, o)
+	if errors.As(err, &p.kept) {
+		return nil
+	}
 	return err
 }
 
@@ -282,7 +309,8 @@ func (p *prober) ask(ctx context.Context, endpoint, n int) error {
 			return err
 		}
 		a.Requests++
-		code, err := p.send(req.WithContext(ctx))
+		var code int
+		err = contain.Do(requestPart, func() (err error) { code, err = p.send(req.WithContext(ctx)); return err })
 		switch {
 		case ctx.Err() != nil:
 			a.Requests--

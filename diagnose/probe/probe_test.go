@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -135,7 +136,7 @@ func probeOnce(t *testing.T, s *sandbox.Server, admin *sql.DB, base string, tabl
 		t.Fatalf("asked %v, skipped %v", endpoints, skipped)
 	}
 	stop := jobs(t, s)
-	res, err := Run(t.Context(), Options{DSN: s.DSN("", ""), Endpoints: endpoints, Table: table, Guard: guard.Options{Dir: filepath.Join(t.TempDir(), "journals")}, Recycle: true})
+	res, err := Run(t.Context(), Options{DSN: s.DSN("", ""), Endpoints: endpoints, Table: table, Guard: guard.Options{Dir: filepath.Join(t.TempDir(), "journals")}, Recycle: &recycle.Options{Confirmed: true}})
 	stop()
 	if err != nil {
 		t.Fatal(err)

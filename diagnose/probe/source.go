@@ -126,6 +126,10 @@ func openFile(ctx context.Context, db *sql.DB, path string) *fileSource {
 		return nil
 	}
 	defer conn.Close()
+	if mysql.MarkOwn(ctx, conn) != nil {
+		_ = f.growth.Close()
+		return nil
+	}
 	if _, err := conn.ExecContext(ctx, "/* kasoku */ DO 1"); err == nil {
 		for range tries {
 			if n, err := f.growth.Bytes(); err != nil || n > 0 {
@@ -199,6 +203,9 @@ func openTable(ctx context.Context, db *sql.DB) (*tableSource, error) {
 		return nil, err
 	}
 	if _, err := conn.ExecContext(ctx, "/* kasoku */ SET SESSION long_query_time = 31536000"); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if err := mysql.MarkOwn(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &tableSource{db: db, conn: conn}, nil

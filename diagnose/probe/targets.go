@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/secret"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
@@ -30,7 +30,7 @@ type Skipped struct {
 	Why      string
 }
 
-// Selection says which endpoints are asked.
+// Selection defines which endpoints are asked.
 type Selection struct {
 	Base  string   // URL before the paths of logs: http://127.0.0.1:8080
 	Allow []string // endpoints that are asked whatever their method: "POST:/users", "POST /users"
@@ -109,7 +109,7 @@ func FromRecording(rec *kasoku.Recording, samples []Sample, s Selection) (out []
 	}
 	byMethod := map[string][]located{}
 	for _, x := range all {
-		if strings.HasPrefix(x.URI, "/") && !strings.Contains(x.URI, logs.Masked) {
+		if strings.HasPrefix(x.URI, "/") && !strings.Contains(x.URI, secret.Masked) {
 			byMethod[x.Method] = append(byMethod[x.Method], located{x.URI, m.route(x.Method, x.URI)})
 		}
 	}
@@ -196,6 +196,9 @@ func (s *Sampler) Add(method, uri string) {
 	s.out = append(s.out, Sample{method, uri})
 }
 
+// Route returns the route of a request, as samples are grouped by it.
+func (s *Sampler) Route(method, uri string) string { return s.m.route(method, uri) }
+
 // Read adds the requests of a log, at most so many lines of it.
 func (s *Sampler) Read(w *lines.Window, most int) error {
 	r := accessformat.NewReader(w, nil)
@@ -210,7 +213,7 @@ func (s *Sampler) Read(w *lines.Window, most int) error {
 // Samples returns what was kept, in the order of the log.
 func (s *Sampler) Samples() []Sample { return s.out }
 
-// CheckAllow says what is wrong with an element of [Selection.Allow].
+// CheckAllow reports what is wrong with an element of [Selection.Allow].
 func CheckAllow(s string) error {
 	method, path, ok := strings.Cut(strings.Replace(s, ":/", " /", 1), " ")
 	if !ok || method == "" || !strings.HasPrefix(path, "/") {

@@ -214,7 +214,8 @@ func story() *build {
 	b.said("error", "1040", "2026/11/20 14:02:39 error: put order: Error 1040: Too many connections", false, 6610)
 	b.said("error", "", "2026/11/20 14:02:39 error: put order: invalid connection", false, 340)
 	b.said("", "", "[0.41ms] INSERT INTO orders (id, customer, note, address) VALUES ('?', '?', '?', '?')  -- and so on to make it long enough", true, 9150)
-	b.counts(kasoku.Key{Source: diagnose.Process, Name: "io.write_calls", Instance: "77 shop"}, 300, 3000, 12000)
+	b.counts(kasoku.Key{Source: diagnose.Process, Name: "io.write_calls", Instance: "77 shop"}, 300, 3000, 12000).serves("77 shop")
+	b.Service.Members[0].Language = "go"
 	b.Saves = []kasoku.SaveShape{{Table: "orders", Count: 4150, Inserts: 4150, Sample: []string{
 		"UPDATE orders SET note = ? WHERE id = ?", "SELECT * FROM orders WHERE id = ?", "INSERT INTO orders (id, note) VALUES (?, ?)"}}}
 	b.Queries = []kasoku.Query{{Verb: "INSERT", Tables: []string{"orders"}, Calls: 29050}}

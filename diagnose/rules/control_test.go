@@ -71,7 +71,7 @@ func TestIdleControl_Silent(t *testing.T) {
 			s.Latency = spread(250*time.Millisecond, s.Asked)
 		}
 	}
-	f(few().poolIdle("2").latency(3, 140*time.Millisecond, 0), shaky, false, "vary too much to tell: success 94.4 % → 94.4 %, mean 140 ms → ")
+	f(few().poolIdle("2").latency(3, 140*time.Millisecond, 0), shaky, false, "vary too much for an answer: success 94.4 % → 94.4 %, mean 140 ms → ")
 	f(few().poolIdle("1000"), few().poolIdle("10000").setting("max_connections", "300"), false, "not all that changed: max_connections")
 	f(few().poolIdle("1000"), few().poolIdle("1000"), false, "did not change")
 	f(few(), few(), true, "was not recorded in both runs")

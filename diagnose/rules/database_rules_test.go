@@ -61,7 +61,7 @@ func TestBinlog(t *testing.T) {
 	on := func() *build {
 		return committing(2*time.Millisecond).setting("log_bin", "ON").setting("sync_binlog", "1").counter("Binlog_cache_use", 100, 1000, 10_000)
 	}
-	f := speaks(t, r, on().alone(), kasoku.High, "nobody reads it", "11,100 transactions")
+	f := speaks(t, r, on().alone(), kasoku.High, "no one reads it", "11,100 transactions")
 	if e := f.Fixes[0].Edits; len(e) != 1 || e[0].Do != "" || e[0].Conf != "skip-log-bin" {
 		t.Errorf("%+v", e)
 	}
@@ -169,7 +169,7 @@ func TestAppCPU(t *testing.T) {
 	app := func(cores, db float64) *build {
 		b := ladder().cpu(0.05, cores+db)
 		for name, v := range map[string]float64{"77 shop": cores, "78 mariadbd": db} {
-			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: name}, 0, 0, 10*v)
+			b.serves(name).counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: name}, 0, 0, 10*v)
 			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: name}, 0, 0, 0)
 			b.add(kasoku.Key{Source: diagnose.Process, Name: "rss", Instance: name}, kasoku.Gauge, func(int) float64 { return 1 << 20 })
 		}
@@ -179,7 +179,7 @@ func TestAppCPU(t *testing.T) {
 	if f.Object != (kasoku.Object{Kind: "process", Name: "shop"}) {
 		t.Error(f.Object)
 	}
-	keepsQuiet(t, r, app(0.9, 1.0).alone(), false, "shop used 46")
+	keepsQuiet(t, r, app(0.9, 1.0).alone(), false, "shop used 47")
 	keepsQuiet(t, r, app(0.6, 0.1).alone(), false, "busy")
 }
 
@@ -235,6 +235,9 @@ func TestByDesign(t *testing.T) {
 	if f.Severity != kasoku.Info || f.Object != (kasoku.Object{Kind: "endpoint", Name: "GET /news"}) {
 		t.Errorf("%+v", f)
 	}
+	bounded := polls(500*ms, 510*ms, 100*ms)
+	bounded.Settings = kasoku.Terms{Route: "GET /news", Limit: 400 * ms}.Settings()
+	keepsQuiet(t, r, bounded.alone(), false, "its limit is 400 ms by [contract]")
 	keepsQuiet(t, r, polls(300*ms, 600*ms, 100*ms).alone(), false, "GET /news takes")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 20*time.Second).alone(), false, "its statements are")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).cpu(0.1, 1.7).alone(), false, "busy")

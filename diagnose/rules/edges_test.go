@@ -159,7 +159,7 @@ func TestPrepare(t *testing.T) {
 		return ladder().counter("Com_stmt_prepare", 0, 0, prepares).counter("Com_stmt_close", 0, 0, prepares).
 			counter("Com_stmt_execute", 0, 0, executes).counter("Questions", 0, 0, questions)
 	}
-	f := fires(t, r, prepare(10000, 10000, 10000), kasoku.High, "endpoint PUT /orders/:id Each INSERT is sent as prepare, execute, close")
+	f := fires(t, r, prepare(10000, 10000, 10000), kasoku.High, "process the app Each INSERT is sent as prepare, execute, close")
 	if f.Impact.Share != 0.01 || !f.Impact.Estimate || !strings.Contains(f.Fixes[0].Code, "interpolateParams=true") {
 		t.Errorf("impact %+v, fixes %+v", f.Impact, f.Fixes)
 	}
@@ -213,7 +213,9 @@ func TestORMSave(t *testing.T) {
 func TestSQLLog(t *testing.T) {
 	r := driver.SQLLog{}
 	const line = "[0.41ms] INSERT INTO parcels (id, sender, receiver, address) VALUES ('?', '?', '?', '?') RETURNING id, sender, receiver, address [1 rows]  -- and more, to make the line longer than the two hundred bytes that count as much"
-	log := func(level, code, text string, n int) *build { return ladder().said(level, code, text, true, n) }
+	log := func(level, code, text string, n int) *build {
+		return ladder().said(level, code, text, true, n).serves("77 shop").serves("9 mariadbd")
+	}
 	writes := kasoku.Key{Source: diagnose.Process, Name: "io.write_calls", Instance: "77 shop"}
 	fires(t, r, log("info", "", line, 10000).counts(writes, 0, 0, 11000), kasoku.High, "log shop.log The app logs the text of every statement")
 	fires(t, r, log("", "", line, 10000), kasoku.Medium, "write calls of the app were not recorded")
@@ -364,6 +366,10 @@ func TestForeignGenerator(t *testing.T) {
 	silent(t, r, foreign(5*time.Second, 1.5), 0, 0.5, "not out of CPU")
 	b := foreign(0, 0.5)
 	b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: "8 hammer"}, 0, 0, 1).counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: "8 hammer"}, 0, 0, 1)
+	b.Run.Command.User = 2 * time.Second
+	silent(t, r, b, 0.1, 0.12, "it used 0.20 of 2 cores")
+	// Another's program of the same name is none of its own: all that the command used is less.
+	b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: "99 hammer"}, 0, 0, 19).counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: "99 hammer"}, 0, 0, 0)
 	silent(t, r, b, 0.1, 0.12, "it used 0.20 of 2 cores")
 	b = foreign(0, 0.5)
 	b.Run.Command.Wall = 0

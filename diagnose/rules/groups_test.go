@@ -83,7 +83,7 @@ func TestUnsettled(t *testing.T) {
 	same := scored(1000, 1010, 990, 1005, 995)
 	speaks(t, r, grouped(same, scored(1001, 1012, 991, 1004, 996)), kasoku.High, "Repeated runs show no difference in score", "runs a side", "1,000 → 1,001")
 	speaks(t, r, grouped(same[:3], scored(1100, 1101, 1102)), kasoku.Medium, "Too few runs", "Make about 6 runs a side")
-	speaks(t, r, grouped(same[:1], scored(1100)), kasoku.Medium, "One run against one cannot tell a difference in score", "Make about 4 runs a side")
+	speaks(t, r, grouped(same[:1], scored(1100)), kasoku.Medium, "One run against one cannot show a difference in score", "Make about 4 runs a side")
 	keepsQuiet(t, r, grouped(same, scored(1100, 1110, 1090, 1105, 1095)), false, "p 0.008")
 	keepsQuiet(t, r, grouped(same[:1], scored(1300)), false, "one run a side all the same")
 	// Without a baseline the repeats speak for themselves.

@@ -1,7 +1,10 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +16,40 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules/measurement"
 )
 
-// program puts a process that uses so many cores in step 3.
+// strangers is the number from which processes of builds are no member of the service.
+const strangers = 90
+
+// serves makes a process a member of the service, and its unit.
+func (b *build) serves(instance string) *build {
+	number, name, _ := strings.Cut(instance, " ")
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid >= strangers || slices.Contains([]string{"kasoku", "wrk", "kworker/0:1"}, name) {
+		return b
+	}
+	role := kasoku.RoleApplication
+	switch name {
+	case "nginx":
+		role = kasoku.RoleWeb
+	case "mysqld", "mariadbd", "postgres":
+		role = kasoku.RoleDatabase
+	}
+	s := &kasoku.Service{}
+	if b.Service != nil {
+		s.Members = slices.Clone(b.Service.Members)
+	}
+	if i := slices.IndexFunc(s.Members, func(m kasoku.Member) bool { return m.Program == name }); i >= 0 {
+		s.Members[i].Processes = append(slices.Clone(s.Members[i].Processes), kasoku.MemberProcess{PID: pid})
+	} else {
+		s.Members = append(s.Members, kasoku.Member{ID: name, Role: role, Program: name, Unit: name + ".service",
+			Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}})
+	}
+	b.Service = s
+	return b
+}
+
+// program puts a process that uses so many cores in step 3, a member of the service.
 func (b *build) program(instance string, cores, rss float64) *build {
+	b.serves(instance)
 	b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: instance}, 0, 0, cores*8)
 	b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: instance}, 0, 0, cores*2)
 	return b.level(kasoku.Key{Source: diagnose.Process, Name: "rss", Instance: instance}, rss)
@@ -107,8 +142,15 @@ func TestPrograms(t *testing.T) {
 	// A command made the load: kasoku only records.
 	b.Load = nil
 	b.Run.Command = &kasoku.Command{Args: []string{"sh", "-c", "/opt/shop --fast"}}
-	want["kasoku"], want["shop"] = "3 2 0.40", "2 1 0.40"
+	want["kasoku"] = "3 2 0.40" // a member stays one, whatever its name
 	check()
+	// Of whom they are is not known: nothing is said of them, and of a database neither.
+	b.Service = nil
+	want["shop"], want["mysqld"], want["postgres"] = "2 1 0.40", "6 1 0.50", "6 2 0.30"
+	check()
+	if all, err := b.alone().Processes().Members(); !errors.Is(err, diagnose.ErrNoService) {
+		t.Errorf("%+v, %v", all, err)
+	}
 }
 
 func TestInterval(t *testing.T) {
@@ -205,7 +247,7 @@ func TestMemory(t *testing.T) {
 			counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 0).counts(kasoku.Key{Source: diagnose.Host, Name: "psi.memory.some"}, 0, 0, 0)
 	}
 	few := func() *build { return roomy().host("mem.available", 8<<30*0.049) }
-	f := fires(t, r, few(), kasoku.Low, "Most is held by mysqld 954 MiB, shop 95.4 MiB")
+	f := fires(t, r, few(), kasoku.Low, "Of the service most is held by mysqld 954 MiB, shop 95.4 MiB")
 	if f.Severity != kasoku.Problem || f.Object.String() != "host memory" || !strings.Contains(f.Fixes[0].Text, "mysqld") {
 		t.Errorf("%s %s, fixes %+v", f.Severity, f.Object, f.Fixes)
 	}
@@ -224,6 +266,8 @@ func TestMemory(t *testing.T) {
 	}
 	fires(t, r, roomy().counts(cg("memory.events.oom_kill"), 0, 0, 2).level(cg("memory.max"), 256<<20), kasoku.Low, "control group shop.service")
 	silent(t, r, roomy(), 0.09, 0.11, "4.0 GiB of 8.0 GiB was available at least")
+	// A neighbour's control group ran into its limit.
+	silent(t, r, roomy().host("mem.available", 7<<30).counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 1), 0, 0.11, "for a limit of its own")
 	silent(t, r, roomy().host("mem.available", 8<<30*0.052), 0.96, 0.97, "5.0 %")
 	silent(t, r, roomy().said("error", "", "Out of sort memory", false, 50), 0.09, 0.11, "no log says")
 	silent(t, r, ladder().said("info", "", "all is well", false, 50), 0, 0, "was not recorded")
@@ -233,7 +277,7 @@ func TestMemory(t *testing.T) {
 func TestFiles(t *testing.T) {
 	r := limit.Files{}
 	open := func(used, limit float64) *build {
-		return ladder().level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: "20 shop"}, used).level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: "20 shop"}, limit).
+		return ladder().serves("20 shop").serves("10 mysqld").level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: "20 shop"}, used).level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: "20 shop"}, limit).
 			level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: "10 mysqld"}, 100).level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: "10 mysqld"}, 32000)
 	}
 	const line = "accept tcp: too many open files"
@@ -262,7 +306,7 @@ func TestTasks(t *testing.T) {
 		return kasoku.Key{Source: diagnose.Cgroup, Name: name, Instance: "shop.service"}
 	}
 	group := func(most, limit, refused float64) *build {
-		return ladder().level(cg("pids.current"), most).level(cg("pids.max"), limit).counts(cg("pids.events.max"), 0, 0, refused)
+		return ladder().serves("20 shop").level(cg("pids.current"), most).level(cg("pids.max"), limit).counts(cg("pids.events.max"), 0, 0, refused)
 	}
 	const line = "fork/exec /usr/bin/convert: resource temporarily unavailable"
 	f := fires(t, r, group(64, 64, 500).said("error", "", line, false, 500).fail(3, 500, 500, "500"), kasoku.High, "The 64 tasks that shop.service may hold are not enough")

@@ -75,7 +75,7 @@ func taskGroup(t *testing.T, most int) (dir string) {
 			}
 			pause(50 * time.Millisecond)
 		}
-		t.Errorf("%s is left behind", dir)
+		t.Errorf("%s is left over", dir)
 	})
 	if err := os.WriteFile(dir+"/pids.max", []byte(strconv.Itoa(most)), 0o644); err != nil {
 		t.Fatal(err)

@@ -308,7 +308,7 @@ func (l *ledger) statements(ctx context.Context, tx *sql.Tx, n uint64, logged bo
 
 func (l *ledger) exec(ctx context.Context, logged bool, run func(context.Context, ...any) (sql.Result, error), query string, args ...any) error {
 	_, err := run(ctx, args...)
-	l.told(logged, query, args...)
+	l.logStatement(logged, query, args...)
 	return err
 }
 
@@ -319,15 +319,15 @@ func (l *ledger) find(ctx context.Context, logged bool, tx *sql.Tx, id uint64) e
 		memo           string
 	}
 	err := tx.QueryRowContext(ctx, selectEntry, id).Scan(&got.id, &got.account, &got.cents, &got.memo)
-	l.told(logged, selectEntry, id)
+	l.logStatement(logged, selectEntry, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	return err
 }
 
-// told logs a statement with its values.
-func (l *ledger) told(logged bool, query string, args ...any) {
+// logStatement logs a statement with its values.
+func (l *ledger) logStatement(logged bool, query string, args ...any) {
 	if !logged {
 		return
 	}

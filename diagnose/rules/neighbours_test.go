@@ -4,20 +4,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/diagnose/rules/application"
 	"github.com/kasoku/kasoku/diagnose/rules/host"
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
 	"github.com/kasoku/kasoku/diagnose/rules/web"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
-// measured says that the service is nginx 5, shop 20 and mysqld 10; all else is beside it.
+// measured reports that the service is nginx 5, shop 20 and mysqld 10; all else is beside it.
 func (b *build) measured() *build {
 	member := func(role kasoku.MemberRole, program string, pid int, configs ...string) kasoku.Member {
 		return kasoku.Member{ID: program, Role: role, Program: program, Sure: kasoku.High, Configs: configs,
@@ -36,22 +39,63 @@ func quietOrBlind(t *testing.T, r diagnose.Rule, b *build) {
 	}
 }
 
+// statesNeighbours fails when the first finding of a diagnosis does not say of neighbours
+// what is wanted, in its cause and in its evidence.
+func statesNeighbours(t *testing.T, r diagnose.Rule, b *build, want string) {
+	t.Helper()
+	found := diagnose.Diagnose(b.alone(), []diagnose.Rule{r}).Findings
+	if len(found) == 0 || !strings.HasSuffix(found[0].Cause, " "+want) ||
+		!slices.ContainsFunc(found[0].Evidence, func(e kasoku.Evidence) bool {
+			return strings.HasSuffix(e.Text, " of programs outside of the service") && strings.Contains(want, " "+e.Value+" "+e.Note+".")
+		}) {
+		t.Errorf("does not say %q: %+v", want, found)
+	}
+}
+
 // TestNeighbours_CPU: the databases and programs of others on the host are added to none of
 // the service's, and what they use is said.
 func TestNeighbours_CPU(t *testing.T) {
-	// Three databases of others are busy, the measured one is idle: that is nobody's fault here.
+	// Three databases of others are busy, the measured one is idle: that is no one's fault here.
 	beside := func() *build {
 		b := ladder().cpu(0.1, 1.8).program("10 mysqld", 0.05, 1e9).program("20 shop", 0.15, 1e8).program("30 kasoku", 0.1, 5e7)
 		b.level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30)
 		return b.program("91 mysqld", 0.5, 1e9).program("92 mysqld", 0.5, 1e9).program("93 mysqld", 0.6, 1e9)
 	}
-	fires(t, host.DBBound{}, beside(), kasoku.Medium, "mysqld uses 1.65 of 2 cores") // as long as nothing is known of the service
 	quietOrBlind(t, host.DBBound{}, beside().measured())
+	for _, r := range All() { // nothing is known of the service: anyone may run them
+		unknown := beside().counts(kasoku.Key{Source: diagnose.Host, Name: "forks"}, 0, 0, 900).
+			counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.children", Instance: "95 go"}, 0, 0, 5).
+			program("95 go", 1, 1e9).host("mem.total", 8<<30).host("mem.available", 1<<20)
+		for _, instance := range []string{"95 go", "91 mysqld"} {
+			unknown.level(kasoku.Key{Source: diagnose.Process, Name: "fds", Instance: instance}, 1024).
+				level(kasoku.Key{Source: diagnose.Process, Name: "fds_limit", Instance: instance}, 1024)
+		}
+		unknown.level(kasoku.Key{Source: diagnose.Cgroup, Name: "pids.current", Instance: "build.service"}, 64).
+			level(kasoku.Key{Source: diagnose.Cgroup, Name: "pids.max", Instance: "build.service"}, 64).
+			counts(kasoku.Key{Source: diagnose.Cgroup, Name: "pids.events.max", Instance: "build.service"}, 0, 0, 9).
+			counts(kasoku.Key{Source: diagnose.Cgroup, Name: "memory.events.oom_kill", Instance: "build.service"}, 0, 0, 2)
+		for _, known := range []bool{false, true} {
+			if unknown.Service = nil; known {
+				unknown.measured()
+			}
+			found, silent := r.Check(unknown.alone())
+			said := fmt.Sprintf("%+v %+v", found, silent)
+			for _, name := range []string{"95 go", "process go", " go ", "91 mysqld", "93 mysqld", "build.service"} {
+				if strings.Contains(said, name) {
+					t.Errorf("%s, service known %t: names %q: %s", r.ID(), known, name, said)
+				}
+			}
+			if !known && strings.Contains(said, "mysqld") {
+				t.Errorf("%s names a database that may be anyone's: %s", r.ID(), said)
+			}
+		}
+	}
 
 	// The measured one is busy too: its own figure, beside that of the others.
 	b := ladder().cpu(0.1, 1.9).program("10 mysqld", 1.2, 1e9).program("20 shop", 0.2, 1e8).program("30 kasoku", 0.1, 5e7).
 		level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("91 mysqld", 0.5, 1e9).measured()
-	f := fires(t, host.DBBound{}, b, kasoku.Medium, "mysqld uses 1.20 of 2 cores, shop 0.20, the load's generator and kasoku 0.10, programs outside of the service 0.50")
+	f := fires(t, host.DBBound{}, b, kasoku.Medium, "mysqld uses 1.20 of 2 cores, shop 0.20, the load's generator and kasoku 0.10")
+	statesNeighbours(t, host.DBBound{}, b, "Programs outside of the service use 0.50 of 2 cores.")
 	if f.Impact.Share < 0.85 || f.Impact.Share > 0.86 {
 		t.Errorf("share %v of the service's CPU", f.Impact.Share)
 	}
@@ -59,13 +103,70 @@ func TestNeighbours_CPU(t *testing.T) {
 	// A build of somebody is no application.
 	b = ladder().cpu(0.1, 1.8).program("10 mysqld", 0.1, 1e9).program("20 shop", 0.2, 1e8).program("30 kasoku", 0.1, 5e7).
 		level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("94 cc1plus", 1.5, 1e9)
-	fires(t, host.AppCPU{}, b, kasoku.Medium, "cc1plus")
 	quietOrBlind(t, host.AppCPU{}, b.measured())
 	quietOrBlind(t, host.SharedCPU{}, b)
 
 	// nginx is of the service, and is not its application.
 	b = ladder().cpu(0.1, 1.8).program("5 nginx", 1.4, 1e8).program("20 shop", 0.2, 1e8).program("10 mysqld", 0.1, 1e9).measured()
 	quietOrBlind(t, host.AppCPU{}, b)
+}
+
+// TestNeighbours_Tree: programs that a member starts are its own CPU, and no one's else.
+func TestNeighbours_Tree(t *testing.T) {
+	tree := func(b *build, instance string, cores float64) *build {
+		return b.counts(kasoku.Key{Source: diagnose.Process, Name: process.TreeCPU, Instance: instance}, 0, 0, 10*cores)
+	}
+	b := ladder().cpu(0.1, 1.8).program("10 mysqld", 0.1, 1e9).program("20 shop", 0.2, 1e8).program("30 kasoku", 0.1, 5e7).
+		level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).measured()
+	quietOrBlind(t, host.AppCPU{}, b)
+	fires(t, host.AppCPU{}, tree(b, "20 shop", 1.45), kasoku.Medium, "shop uses 1.45 of 2 cores, mysqld 0.10")
+	statesNeighbours(t, host.AppCPU{}, b, "Programs outside of the service use 0.25 of 2 cores.")
+	if got := diagnose.Summarise(b.Recording).Bottleneck; got != "shop 1.45 of 2 cores" {
+		t.Errorf("bottleneck %q", got)
+	}
+}
+
+// TestNeighbours_Memory: of memory and disks what neighbours have is said too, and that it
+// is not known is.
+func TestNeighbours_Memory(t *testing.T) {
+	c := ladder().cpu(0.1, 1.9).program("10 mysqld", 1.2, 1e9).program("20 shop", 0.2, 1e8).program("91 java", 0.1, 1e9).measured()
+	mem := func(name string, bytes float64) {
+		c.add(kasoku.Key{Source: diagnose.Host, Name: "mem." + name}, kasoku.Gauge, func(int) float64 { return bytes })
+	}
+	mem("total", 4<<30)
+	mem("available", 1<<30)
+	said := func(of diagnose.Pressure, want string) {
+		t.Helper()
+		r := about{host.DBBound{}, of}
+		if f := diagnose.Diagnose(c.alone(), []diagnose.Rule{r}).Findings; len(f) != 1 || !strings.HasSuffix(f[0].Cause, " "+want) {
+			t.Errorf("does not say %q: %+v", want, f)
+		}
+	}
+	said(diagnose.OnMemory, "Programs outside of the service, with the kernel, hold 2.0 GiB of 4.0 GiB.")
+	said(diagnose.OnDisk, "How much of the disk programs outside of the service use was not recorded.")
+	writes := map[string]float64{"10 mysqld": 30e6, "91 java": 20e6}
+	for instance, bytes := range writes {
+		c.counts(kasoku.Key{Source: diagnose.Process, Name: process.IOWriteBytes, Instance: instance}, 0, 0, bytes)
+	}
+	// Of two members it was not recorded: neighbours would have their part.
+	said(diagnose.OnDisk, "How much of the disk programs outside of the service use was not recorded.")
+	writes["5 nginx"], writes["20 shop"] = 0, 0
+	for instance, bytes := range writes {
+		c.counts(kasoku.Key{Source: diagnose.Process, Name: process.IOWriteBytes, Instance: instance}, 0, 0, bytes)
+	}
+	said(diagnose.OnDisk, "Programs outside of the service read and write 2.0 MB of the 5.0 MB a second that processes do on disks.")
+}
+
+// about is a rule whose findings are about something else.
+type about struct {
+	diagnose.Rule
+	of diagnose.Pressure
+}
+
+func (a about) Doc() diagnose.Doc {
+	d := a.Rule.Doc()
+	d.Host = []diagnose.Pressure{a.of}
+	return d
 }
 
 // TestNeighbours_Pool: sockets that others leave in TIME_WAIT are no evidence, and a
@@ -127,6 +228,12 @@ func TestNeighbours_Forks(t *testing.T) {
 		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High,
 			Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}}}}
 	}
+	found, _ := (application.Forks{}).Check(diagnose.NewCase(rec, nil))
+	for _, e := range found[0].Evidence {
+		if _, who, ok := strings.Cut(e.Text, "CPU of programs that "); ok && (who == "" || who[0] >= '0' && who[0] <= '9') {
+			t.Errorf("a process number reads like a count: %q", e.Text)
+		}
+	}
 	pid := 0
 	for _, s := range rec.FindAll(diagnose.Process, "cpu.children") {
 		number, _, _ := strings.Cut(s.Key.Instance, " ")
@@ -170,5 +277,87 @@ func TestNeighbours_Nginx(t *testing.T) {
 	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High}}}
 	if found() != 0 {
 		t.Error("a service without a web server is given a stranger's")
+	}
+}
+
+// TestNeighbours_Static: NGX-02 passes requests on as the member's nginx does, never as
+// another one's that is in the run too.
+func TestNeighbours_Static(t *testing.T) {
+	all, err := filepath.Glob("testdata/NGX-02/fires/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err, all)
+	}
+	rec := recordedCase(t, all[0])
+	rec.Settings = append(rec.Settings, kasoku.Setting{Scope: kasoku.FilesScope, Name: "/look/depot.css", Value: "/srv/files"})
+	for _, name := range []string{"another", "own"} {
+		rec.Configs = append(rec.Configs, kasoku.Config{Kind: capture.KindNginx, Name: "/srv/" + name + "/nginx.conf",
+			Text: "http { server { listen 80; location / { proxy_pass http://" + name + ":3000; } } }"})
+	}
+	of := func(configs ...string) string {
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "w", Role: kasoku.RoleWeb, Sure: kasoku.High, Configs: configs}}}
+		found, silent := (web.StaticFiles{}).Check(diagnose.NewCase(rec, nil))
+		return fmt.Sprintf("%+v %+v", found, silent)
+	}
+	if said := of("/srv/own/nginx.conf"); !strings.Contains(said, "proxy_pass http://own:3000") || strings.Contains(said, "another") {
+		t.Errorf("the member's own configuration is not what is read: %s", said)
+	}
+	if said := of("/srv/third/nginx.conf"); strings.Contains(said, "another") || strings.Contains(said, "http://own") {
+		t.Errorf("another nginx's configuration is quoted: %s", said)
+	}
+}
+
+// TestNeighbours_Opened: connections that others of the host open are not counted for the
+// requests of nginx, and what was counted says of what.
+func TestNeighbours_Opened(t *testing.T) {
+	all, err := filepath.Glob("testdata/NGX-01/fires/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err, all)
+	}
+	counted := 0
+	for _, path := range all {
+		rec := recordedCase(t, path)
+		for i := range rec.Series {
+			if s := &rec.Series[i]; s.Key.Source == diagnose.Host && s.Key.Name == "tcp.active_opens" {
+				for k := range s.Points {
+					s.Points[k].Value *= 5
+				}
+			}
+		}
+		f, _ := (web.UpstreamKeepalive{}).Check(diagnose.NewCase(rec, nil))
+		if len(f) != 1 {
+			t.Fatalf("%s: %d findings", path, len(f))
+		}
+		for _, e := range f[0].Evidence {
+			if e.Source == "access" && strings.Contains(e.Text, "upstream_connect_time") {
+				continue
+			}
+			if !strings.Contains(e.Text, "connections that the host opened") {
+				continue
+			}
+			counted++
+			if !strings.HasPrefix(e.Note, "by all programs, while ") || strings.Contains(f[0].Cause, " for each of ") ||
+				!strings.Contains(f[0].Cause, "other programs of the host open some too") {
+				t.Errorf("%s: %q, %s", path, e.Note, f[0].Cause)
+			}
+		}
+	}
+	if counted == 0 {
+		t.Error("no case counts the connections of the host")
+	}
+}
+
+// TestNeighbours_Bottleneck: what neighbours use is theirs in a list of runs too, and the
+// nearest limit says so.
+func TestNeighbours_Bottleneck(t *testing.T) {
+	b := ladder().cpu(0.1, 1.85).program("10 mysqld", 0.1, 1e9).program("20 shop", 0.15, 1e8).program("30 kasoku", 0.1, 5e7).
+		level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("91 mysqld", 0.8, 1e9).program("92 mysqld", 0.8, 1e9).measured()
+	if got := diagnose.Summarise(b.Recording).Bottleneck; !strings.HasPrefix(got, "neighbours 1.60 of 2 cores") {
+		t.Errorf("bottleneck %q", got)
+	}
+	if l, ok := b.alone().Hosts().NearestLimit(); !ok || l.Text != "CPU, 1.95 of 2 cores busy, 1.60 by neighbours" {
+		t.Errorf("nearest limit %q", l.Text)
+	}
+	if s := diagnose.Summarise(b.Recording); s.CPU > s.LoadTime*3/10 {
+		t.Errorf("CPU %s in %s: not the service's alone", s.CPU, s.LoadTime)
 	}
 }

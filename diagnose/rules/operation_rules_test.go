@@ -101,7 +101,7 @@ func TestSlowInitialize(t *testing.T) {
 	query("UPDATE", "update t set c=? where g=?", 60, 12*time.Second)
 	slow.Queries = append(slow.Queries, kasoku.Query{Verb: "UPDATE", Fingerprint: "update u", Calls: 99, Total: time.Minute, Last: 41 * time.Second})
 	got := said(t, operation.SlowInitialize{}, slow, "confidence high, 2 of 2", "Changing tables that are already loaded takes 9,000 ms", "60 statements update one group of rows each and take 12.0 s",
-		"update t set c=? where g=? | 60 times", "UPDATE s.t SET c = CASE", "ALTER TABLE s.t ADD COLUMN")
+		"update t set c=? where g=? | 60 times", "Update all groups of s.t in one statement", "each ALTER alone copies the rows")
 	if strings.Contains(got, "update u") || strings.Contains(got, "select ?") {
 		t.Errorf("names what is no part of it, or too little:\n%s", got)
 	}
@@ -151,4 +151,25 @@ func TestNotRebuilt(t *testing.T) {
 	many.Configs = append(many.Configs, diagnose.Probe{At: init, Facts: map[string]string{
 		"rows s.t": "7", "rows s.u": "5", "rows s.v": "6", "index s.u.i": "(x)", "answer GET http://127.0.0.1:80/top?n=5": "a"}}.Config())
 	said(t, operation.NotRebuilt{}, many, "A restart changes 2 tables and an index", "5 → gone")
+}
+
+// TestLateRoutes: the limits of the contract hold for initialize and for other routes.
+func TestLateRoutes(t *testing.T) {
+	late := func(limit time.Duration, slow uint64) *build {
+		b := ladder()
+		e := kasoku.Endpoint{Method: "GET", Route: "/news", Count: 1000, Latency: spread(100*time.Millisecond, 1000-slow), Codes: map[int]uint64{200: 1000}}
+		e.Latency.RecordN(3*time.Second, slow)
+		b.Endpoints = append(b.Endpoints, e)
+		terms := kasoku.Terms{Route: "GET /news", Limit: limit, Failure: "10 points"}
+		b.Settings = append(b.Settings, terms.Settings()...)
+		return b
+	}
+	said(t, operation.SlowInitialize{}, late(2*time.Second, 37), "GET /news takes longer than its limit, 2,000 ms",
+		"37 of 1,000 answers of GET /news took longer than 2,000 ms, the slowest 3,000 ms. A failure costs: 10 points.", "confidence high")
+	said(t, operation.SlowInitialize{}, late(2*time.Second, 9), "OPS-02 0.90: 9 of 1,000 answers of GET /news took longer than the 2,000 ms of [contract]")
+	said(t, operation.SlowInitialize{}, late(4*time.Second, 37), "OPS-02 0.00: 0 of 1,000")
+	said(t, operation.SlowInitialize{}, late(0, 37), "OPS-02 blind")
+	b := ladder().initialized(15 * time.Second)
+	b.Settings = append(b.Settings, kasoku.Terms{Route: "POST /initialize", Limit: 16 * time.Second}.Settings()...)
+	said(t, operation.SlowInitialize{}, b, "Initialize takes 15.0 s of the 16.0 s that it may", "as [contract] says")
 }

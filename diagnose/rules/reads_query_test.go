@@ -2,11 +2,15 @@ package rules
 
 import "github.com/kasoku/kasoku/diagnose/internal/extract"
 
-// queryReads says what queryRules read; false for other rules.
+// queryReads describes what queryRules read; false for other rules.
 func queryReads(id string) (extract.Keys, bool) {
-	k := extract.Keys{Settings: []string{"version", "version_comment"}, Queries: true, Callers: true}
+	k := extract.Keys{Settings: []string{"version", "version_comment", "sql_mode"}, Queries: true, Callers: true}
 	switch id {
-	case "QRY-01", "QRY-04", "QRY-05", "QRY-06", "QRY-07", "QRY-08", "QRY-09":
+	case "QRY-10", "QRY-11":
+		k.Plans = true
+	case "QRY-01", "QRY-07", "QRY-08", "QRY-09":
+	case "QRY-04", "QRY-05", "QRY-06": // the unique keys of the tables
+		k.Plans = true
 	case "DRV-02":
 		k.Series = status("Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions")
 	case "DRV-03":

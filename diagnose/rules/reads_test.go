@@ -20,7 +20,7 @@ func status(names ...string) []kasoku.Key {
 	return out
 }
 
-// reads says what each rule reads of a recording, and so what its extracts hold.
+// reads describes what each rule reads of a recording, and so what its extracts hold.
 // A load of kasoku's own needs no processes.
 func reads(id string, ownLoad bool) extract.Keys {
 	for _, of := range []func(string) (extract.Keys, bool){indexReads, queryReads, databaseReads, webReads} {
@@ -40,7 +40,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 	case "POOL-01", "POOL-02", "POOL-03", "POOL-04":
 		return pool
 	case "DRV-01":
-		return extract.Keys{Series: status(append(verbs, "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions", "Prepared_stmt_count")...), Settings: server}
+		return extract.Keys{Series: status(append(verbs, "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions", "Prepared_stmt_count")...), Settings: server, Service: true}
 	case "DRV-04":
 		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Innodb_rows_updated", "Questions")...), Settings: server, Queries: true, Saves: true}
 	case "DRV-05":

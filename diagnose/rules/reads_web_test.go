@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
 
-// webReads says what webRules read; false for other rules.
+// webReads describes what webRules read; false for other rules.
 func webReads(id string) (extract.Keys, bool) {
 	keys := func(source string, names ...string) (out []kasoku.Key) {
 		for _, n := range names {
@@ -22,7 +22,9 @@ func webReads(id string) (extract.Keys, bool) {
 	switch id {
 	case "NGX-01":
 		k.Configs, k.Series = conf, keys(diagnose.Host, "tcp.active_opens", "cpu.idle")
-	case "NGX-02", "NGX-05", "CCH-01":
+	case "NGX-05", "CCH-01":
+	case "NGX-02":
+		k.Configs = conf
 	case "NGX-03", "NGX-04":
 		k.Configs, k.Messages = conf, true
 	case "NGX-06":

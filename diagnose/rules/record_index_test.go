@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ var filmTable = []string{
 //	go test -tags extract ./diagnose/rules -run TestRecordIndexes -timeout 30m
 func TestRecordIndexes(t *testing.T) {
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
-		for _, r := range filmRuns() {
+		for _, r := range slices.Concat(filmRuns(), scanRuns()) {
 			if *only == "" || named(r.name) {
 				t.Run(r.name, func(t *testing.T) { r.record(t, s, nil) })
 			}
@@ -82,7 +83,11 @@ func TestConstructIndexes(t *testing.T) {
 	}{
 		{"IDX-01", "studio", 0.009}, {"IDX-02", "newest", 0.009}, {"IDX-03", "both", 0.009}, {"IDX-04", "oldest", 0.009}, {"IDX-05", "lengths", 0.009},
 		{"IDX-06", "best", 0.009}, {"IDX-07", "shape", 0.009}, {"QRY-03", "whole", 0.0018}, {"QRY-02", "there", 0},
+		{"IDX-09", "like-words", 0.018}, {"IDX-10", "year", 0.018}, {"QRY-10", "switches", 0.018}, {"QRY-11", "found-rows", 0.018},
 	} {
+		if *only != "" && !named(x.name) {
+			continue
+		}
 		for _, server := range []string{"mariadb", "mysql"} {
 			data, err := os.ReadFile(filepath.Join("testdata", x.id, "fires", server+"-"+x.name+".txtar"))
 			if err != nil {

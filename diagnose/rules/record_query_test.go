@@ -41,6 +41,7 @@ type board struct {
 type boardRun struct {
 	name     string
 	target   string // "GET /v3/board"
+	also     string // another one, to which half of the requests go
 	rate     float64
 	each     time.Duration
 	setup    []string // statements before the run
@@ -231,6 +232,9 @@ func (r boardRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		srv = &http.Server{Handler: timedLog(access, r.handler(b))}
 		go srv.Serve(ln)
 		ours.Targets = []load.Target{{Method: method, URL: "http://" + ln.Addr().String() + path}}
+		if m, p, ok := strings.Cut(r.also, " "); ok {
+			ours.Targets = append(ours.Targets, load.Target{Method: m, URL: "http://" + ln.Addr().String() + p})
+		}
 		return nil
 	}
 	res, err := record.Record(t.Context(), o)
@@ -248,7 +252,11 @@ func (r boardRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 
 func (r boardRun) handler(b *board) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		text, err := r.serve(q.Context(), b, b.seq.Add(1)-1)
+		b, n := b, b.seq.Add(1)-1
+		if r.also != "" {
+			b = &board{db: b.db, prepared: b.prepared, route: q.Method + " " + q.URL.Path}
+		}
+		text, err := r.serve(q.Context(), b, n)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -65,7 +65,7 @@ func (r recorded) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recor
 	return rec
 }
 
-// wrong says which rules do not do what is wanted of them.
+// wrong describes which rules do not do what is wanted of them.
 func (r recorded) wrong(rec, baseline *kasoku.Recording) (out []string) {
 	c := diagnose.NewCase(rec, baseline)
 	for want := range strings.FieldsSeq(r.keep) {
@@ -77,7 +77,7 @@ func (r recorded) wrong(rec, baseline *kasoku.Recording) (out []string) {
 	return out
 }
 
-// wrongCase says how a rule does not do what is wanted of it, nothing when it does.
+// wrongCase describes how a rule does not do what is wanted of it, nothing when it does.
 func wrongCase(c *diagnose.Case, id, kind string) string {
 	for _, rule := range All() {
 		if rule.ID() != id {
@@ -129,7 +129,7 @@ func (r recorded) object(id, kind string) string {
 		return ""
 	}
 	return "want: " + map[string]string{
-		"DRV-01": "endpoint " + endpoint, "MES-07": "endpoint " + endpoint, "DRV-04": "table " + table, "MES-04": "table " + table,
+		"DRV-01": "process ", "MES-07": "endpoint " + endpoint, "DRV-04": "table " + table, "MES-04": "table " + table,
 		"DRV-05": "log journal.log", "POOL-01": "pool idle connections", "POOL-02": "variable max_connections",
 		"POOL-03": "pool pool.max_idle", "POOL-04": "pool connections", "HW-05": "process kasoku nethttp",
 		"HW-01": "process m", "HW-02": "host CPU", "HW-06": "limit memory", "HW-07": "in one second", "OS-01": "open files of ledger",

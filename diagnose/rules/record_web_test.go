@@ -18,6 +18,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
@@ -176,7 +178,7 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	}
 	defer stop()
 	upstream := strings.TrimPrefix(url, "http://")
-	var cache *varnish.Options
+	var servers []observe.Table
 	take := &capture.Options{Schema: true}
 	if r.vcl != "" {
 		v, err := sandbox.Varnish(t.Context(), sandbox.VarnishOptions{Upstream: upstream, VCL: r.vcl})
@@ -184,7 +186,7 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 			t.Fatal(err)
 		}
 		defer v.Stop(context.Background())
-		upstream, cache = v.Addr(), &varnish.Options{Name: v.Dir}
+		upstream, servers = v.Addr(), append(servers, &varnish.Table{Name: v.Dir})
 		vcl := filepath.Join(dir, "depot.vcl")
 		if err := os.WriteFile(vcl, []byte(r.vcl), 0o644); err != nil {
 			t.Fatal(err)
@@ -209,7 +211,7 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
 		Database: record.Database{MySQL: dsn, SlowLog: true},
 		Sources: record.Sources{AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
-			NginxStatus: front.URL() + "/nginx_status", Varnish: cache, PIDs: []int{db.Pid(), pid, front.Pid()}},
+			Servers: append(servers, &nginx.Table{Status: front.URL() + "/nginx_status"}), PIDs: []int{db.Pid(), pid, front.Pid()}},
 		Capture: take,
 		Course:  record.Course{Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())}},
 	})

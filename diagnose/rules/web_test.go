@@ -60,7 +60,7 @@ func grows(rec *kasoku.Recording, source, name string, to float64) {
 	rec.Series = append(rec.Series, s)
 }
 
-func tells(rec *kasoku.Recording, text string, n uint64) {
+func addMessage(rec *kasoku.Recording, text string, n uint64) {
 	rec.Messages = append(rec.Messages, kasoku.Message{Kind: kasoku.MessageNginx, Level: "warn", Pattern: text, Sample: text, Count: n, Last: 9 * time.Second, Seconds: map[int]uint64{1: n}})
 }
 
@@ -122,7 +122,7 @@ func TestSpooled(t *testing.T) {
 	e := passed("POST", "/api/scans/:id", 500, 10*time.Millisecond)
 	e.MaxRequestBytes = 70_000
 	rec := shop(shopConf, e)
-	tells(rec, "a client request body is buffered to a temporary file /t/1, request: POST /api/scans/17", 400)
+	addMessage(rec, "a client request body is buffered to a temporary file /t/1, request: POST /api/scans/17", 400)
 	found, _ := web.RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
 	if len(found) != 1 || found[0].Object.String() != "location /api/" || found[0].Fixes[0].Edits[0].Lines != "client_body_buffer_size 128k;" {
 		t.Fatalf("%+v", found)
@@ -142,15 +142,45 @@ func TestBotsServed(t *testing.T) {
 	e.Bots, e.BotsPassed, e.BotsUpstream = 200, 200, 2*time.Second
 	rec := shop("", e)
 	found, _ := web.BotsServed{}.Check(diagnose.NewCase(rec, nil))
-	if len(found) != 1 || found[0].Impact.Share != 0.2 || found[0].Risk() != kasoku.RiskSemantics || len(found[0].Fixes[0].Edits) != 2 {
+	if len(found) != 1 || found[0].Impact.Share != 0.2 || found[0].Risk() != kasoku.RiskSemantics || len(found[0].Fixes[0].Edits) != 0 {
 		t.Fatalf("%+v", found)
+	}
+	for _, b := range []kasoku.NamedBot{{Name: "somebot", Requests: 100, Passed: 90}, {Name: "googlebot", Requests: 60, Passed: 60},
+		{Name: "uptimerobot", Requests: 20, Passed: 20}, {Name: "newsbot", Requests: 5, Passed: 5}, {Name: "newsbot-feed", Requests: 5, Passed: 5},
+		{Name: "a|.*bot", Requests: 20, Passed: 20}} {
+		rec.Settings = append(rec.Settings, b.Setting(""))
+	}
+	found, _ = web.BotsServed{}.Check(diagnose.NewCase(rec, nil))
+	if len(found) != 1 || len(found[0].Fixes) != 2 || found[0].Impact.Share != 0.09 {
+		t.Fatalf("%+v", found)
+	}
+	for i, want := range []string{`(?:^|[^a-z])(?:somebot)(?:[^a-z]|$)`, `(?:^|[^a-z])(?:googlebot)(?:[^a-z]|$)`} {
+		if got := found[0].Fixes[i].Edits[0].Lines; !strings.Contains(got, `"~*`+want+`" 1;`) {
+			t.Error(got)
+		}
+	}
+	counted := map[string]string{}
+	for _, e := range found[0].Evidence {
+		counted[e.Text] = e.Value
+	}
+	for text, want := range map[string]string{"the fix refuses": "90", "it lets pass search engines and previews of links": "60",
+		"it lets pass monitors, payments and feed readers": "30", "it lets pass bots without a name": "20",
+		"it lets pass all that do not say that they are bots": "800"} {
+		if counted[text] != want {
+			t.Errorf("%s: %q, want %s", text, counted[text], want)
+		}
 	}
 	rec.Settings = []kasoku.Setting{{Scope: "app", Name: "contract.bots", Value: "503"}}
 	if found, _ = (web.BotsServed{}).Check(diagnose.NewCase(rec, nil)); found[0].Risk() != kasoku.RiskNone {
 		t.Error("the contract allows it")
 	}
-	rec.Endpoints[0].BotsPassed = 0
-	if found, silent := (web.BotsServed{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
+	rec.Settings = kasoku.Terms{Route: "/list", Failure: "10 points"}.Settings()
+	if found, _ = (web.BotsServed{}).Check(diagnose.NewCase(rec, nil)); !strings.Contains(found[0].Fixes[0].Note, "GET /list (10 points): does that hold for bots?") {
+		t.Errorf("%q", found[0].Fixes[0].Note)
+	}
+	rec.Endpoints[0].BotsPassed, rec.Endpoints[0].Codes = 0, map[int]uint64{200: 800, 503: 200}
+	found, silent := web.BotsServed{}.Check(diagnose.NewCase(rec, nil))
+	if len(found) > 0 || silent[0].Blind || !strings.Contains(silent[0].Reason, "nginx answered up to 200 of them with 503 itself") {
 		t.Errorf("%+v %+v", found, silent)
 	}
 }
@@ -164,6 +194,9 @@ func TestSharedAnswer(t *testing.T) {
 	if found, _ := check(e); len(found) != 1 || found[0].Object.String() != "endpoint GET /trend" || found[0].Confidence.Level == kasoku.High {
 		t.Errorf("%+v", found)
 	}
+	if found, _ := check(e); len(found) == 1 && !strings.Contains(found[0].Cause, " requests for 1 URI; ") {
+		t.Error(found[0].Cause)
+	}
 	personal, quick, old := e, e, e
 	personal.Variants = 900
 	quick.Upstream = time.Second
@@ -172,6 +205,60 @@ func TestSharedAnswer(t *testing.T) {
 		if found, silent := check(x); len(found) > 0 || silent[0].Blind != (i == 2) {
 			t.Errorf("%d: %+v %+v", i, found, silent)
 		}
+	}
+	// Dear ones from two at a time on; not where answers differ by who asks, or wait by their name.
+	dear := e
+	dear.Variants, dear.Upstream = 500, 100*time.Second
+	alternate, queue := e, e
+	alternate.Varied = 400
+	queue.Route = "/queue/head"
+	for i, x := range []kasoku.Endpoint{dear, alternate, queue} {
+		if found, silent := check(x); (len(found) == 1) != (i == 0) {
+			t.Errorf("%d: %+v %+v", i, found, silent)
+		}
+	}
+}
+
+// TestSharedAnswerContract: what must be fresh is not kept, what may be old is kept for
+// less, and without a contract the finding asks.
+func TestSharedAnswerContract(t *testing.T) {
+	e := passed("GET", "/trend", 1000, 200*time.Millisecond)
+	e.Paths, e.Variants = 1, 20
+	check := func(stale string) ([]kasoku.Finding, []kasoku.Silence) {
+		rec := shop("http { server { location / { proxy_pass http://127.0.0.1:8000; } } }", e)
+		if d, err := time.ParseDuration(stale); err == nil {
+			rec.Settings = kasoku.Terms{Route: "GET /trend", Stale: &d}.Settings()
+		}
+		return cache.SharedAnswer{}.Check(diagnose.NewCase(rec, nil))
+	}
+	keeps := func(stale string, wants ...string) {
+		t.Helper()
+		found, _ := check(stale)
+		if len(found) != 1 {
+			t.Fatalf("%q: %+v", stale, found)
+		}
+		text := found[0].Fixes[0].Text + found[0].Fixes[0].Note + found[0].Fixes[0].Code
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q does not say %q:\n%s", stale, want, text)
+			}
+		}
+	}
+	keeps("", "May GET /trend be 1 s old?", "stale = '1s'", "proxy_cache_valid 200 1s;")
+	keeps("10s", "for less than the 10s that [contract] allows", "proxy_cache_valid 200 9s;")
+	keeps("1s", "beresp.ttl = 800ms", "beresp.grace = 0s")
+	for _, stale := range []string{"0s", "100ms"} {
+		if found, silent := check(stale); len(found) > 0 || !strings.Contains(silent[0].Reason, "GET /trend must be fresh") {
+			t.Errorf("%q: %+v %+v", stale, found, silent)
+		}
+	}
+	// What waits by design is not kept either.
+	e.Latency = spread(200*time.Millisecond, 1000)
+	other := passed("GET", "/a", 1000, 10*time.Millisecond)
+	other.Latency = spread(10*time.Millisecond, 1000)
+	found, silent := cache.SharedAnswer{}.Check(diagnose.NewCase(shop("", e, other), nil))
+	if len(found) > 0 || !strings.Contains(silent[0].Reason, "GET /trend waits by design") {
+		t.Errorf("%+v %+v", found, silent)
 	}
 }
 
@@ -198,6 +285,10 @@ func TestForks(t *testing.T) {
 	scans := passed("POST", "/scans", 200, 5*time.Millisecond)
 	rec := shop("", scans, passed("GET", "/a", 2000, time.Millisecond))
 	grows(rec, diagnose.Host, "forks", 250)
+	if found, silent := (application.Forks{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || !strings.Contains(silent[0].Reason, "is not known") {
+		t.Errorf("without a member: %+v %+v", found, silent)
+	}
+	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High}}}
 	if found, silent := (application.Forks{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("anybody's forks: %+v %+v", found, silent)
 	}

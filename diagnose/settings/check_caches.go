@@ -68,7 +68,7 @@ func noQueryCache(s *state) string {
 
 // cacheHits is how many SELECTs the query cache answered. MySQL counts in Com_select
 // only those that it did not, MariaDB all.
-func (l *look) cacheHits() (hits, all float64) {
+func cacheHits(l *look) (hits, all float64) {
 	hits, all = l.g(mysql.QcacheHits), l.g(mysql.ComSelect)
 	if !l.maria() {
 		all += hits
@@ -77,7 +77,7 @@ func (l *look) cacheHits() (hits, all float64) {
 }
 
 func checkQueryCache(l *look) {
-	hits, all := l.cacheHits()
+	hits, all := cacheHits(l)
 	switch {
 	case all < few:
 		l.well("only %s SELECTs", countWords(all))
@@ -199,7 +199,7 @@ func checkMyISAM(l *look) {
 	fits := max(leastKeyBuffer, sensibleSize(usedBytes*1.25, true))
 	switch {
 	case requests >= few && hits < 0.95:
-		l.fireKeyReads(hits, requests, indexBytes)
+		fireKeyReads(l, hits, requests, indexBytes)
 	case l.Memory.RAM > 0 && buffer >= keyShare*float64(l.Memory.RAM) && usedBytes < 0.9*buffer && buffer > fits:
 		l.fire(found{
 			title:    "The key buffer is larger than what uses it",
@@ -224,7 +224,7 @@ func checkMyISAM(l *look) {
 	}
 }
 
-func (l *look) fireKeyReads(hits, requests, indexBytes float64) {
+func fireKeyReads(l *look, hits, requests, indexBytes float64) {
 	f := found{
 		title: "MyISAM's indexes are read from disk", measured: fmt.Sprintf("%s of %s", unit.Percent(max(hits, 0)),
 			countWords(requests)),

@@ -74,8 +74,8 @@ func durabilityChecks() []*check {
 // the score's step.
 const insertFigures = "In write-ups, with all settings of DBC-01 together: a test of INSERTs took 1.77 s instead of 11.71 s in Go (6.6 ×) and 1.52 s instead of 9.67 s in Python (6.4 ×); a contest's score went from 33,240 to 40,492, other changes among it"
 
-// writes is how many statements changed rows.
-func (l *look) writes() float64 {
+// writesOf is how many statements changed rows.
+func writesOf(l *look) float64 {
 	var sum float64
 	for _, name := range [...]string{mysql.ComInsert, mysql.ComUpdate, mysql.ComDelete, mysql.ComReplace} {
 		sum += l.g(name)
@@ -89,18 +89,18 @@ func (l *look) writes() float64 {
 	return sum
 }
 
-// commits returns a lower bound of the transactions that changed something: those that
+// commitsOf returns a lower bound of the transactions that changed something: those that
 // ended with COMMIT or, where no session begins any, each statement that writes.
-func (l *look) commits() float64 {
+func commitsOf(l *look) float64 {
 	n := l.g(mysql.ComCommit)
 	if l.g(mysql.ComBegin) == 0 {
-		n += l.writes()
+		n += writesOf(l)
 	}
 	return n
 }
 
-// syncs is how often the redo log was synced. MariaDB counts all files together.
-func (l *look) syncs() float64 {
+// syncsOf is how often the redo log was synced. MariaDB counts all files together.
+func syncsOf(l *look) float64 {
 	if l.has(mysql.InnodbOSLogFsyncs) {
 		return l.g(mysql.InnodbOSLogFsyncs)
 	}
@@ -108,7 +108,7 @@ func (l *look) syncs() float64 {
 }
 
 func checkSyncs(l *look) {
-	flush, syncs, commits := l.v("innodb_flush_log_at_trx_commit"), l.syncs(), l.commits()
+	flush, syncs, commits := l.v("innodb_flush_log_at_trx_commit"), syncsOf(l), commitsOf(l)
 	binlog, _ := l.number("sync_binlog")
 	syncing := flush == 1 || flush == 3 || binlog > 0 && on(l.Variables["log_bin"])
 	ratio, perSec := syncs/max(commits, 1), l.perSec(syncs)
@@ -172,7 +172,7 @@ func checkBinlog(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The binary log is written, and nobody reads it", measured: countWords(n) + " transactions",
+		title: "The binary log is written, and no one reads it", measured: countWords(n) + " transactions",
 		level: kasoku.Medium, counted: true,
 		changes: l.to("log_bin", "OFF"),
 		gain:    "One write and one sync less for each commit. In a write-up performance fell a lot when an upgrade to MySQL 8 had switched it on; switching it off had a \"big effect\"",
@@ -218,8 +218,8 @@ func checkRedoOff(l *look) {
 		l.fire(found{
 			title: "The redo log could be off on a server to be thrown away", measured: measured, level: kasoku.Low,
 			counted: true,
-			gain:    "Nobody has published a figure", price: "Any crash loses the whole database",
-			note: "ALTER INSTANCE DISABLE INNODB REDO_LOG; before data is loaded, ENABLE behind it. Never in production.",
+			gain:    "No one has published a figure", price: "Any crash loses the whole database",
+			note: "ALTER INSTANCE DISABLE INNODB REDO_LOG; before data is loaded, ENABLE after it. Never in production.",
 		})
 		l.advice[len(l.advice)-1].Risk = kasoku.RiskDurability
 	}
@@ -246,7 +246,7 @@ func checkHashIndex(l *look) {
 			return
 		}
 	} else {
-		writes, reads := l.writes(), l.g(mysql.ComSelect)
+		writes, reads := writesOf(l), l.g(mysql.ComSelect)
 		all := writes + reads
 		f.measured = fmt.Sprintf("%s: %s of %s write", unit.Percent(writes/max(all, 1)), countWords(writes), countWords(all))
 		if all < few || writes/all < 0.5 {

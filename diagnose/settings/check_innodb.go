@@ -92,7 +92,7 @@ func checkSolidDisk(l *look) {
 	if capacity <= 200 {
 		l.fire(found{
 			title: "InnoDB writes as if its disk were turning", measured: countWords(capacity), level: kasoku.Medium,
-			formula: "innodb_io_capacity on a solid-state disk", limit: "≤ 200", changes: l.solid(),
+			formula: "innodb_io_capacity on a solid-state disk", limit: "≤ 200", changes: raiseIOCapacity(l),
 			gain:  "Changed pages are written in the background, not by those who wait",
 			price: "Up to 2,000 pages per second written in the background",
 		})
@@ -102,9 +102,9 @@ func checkSolidDisk(l *look) {
 	}
 }
 
-// solid raises what InnoDB may write, its upper limit first: the server wants it
+// raiseIOCapacity raises what InnoDB may write, its upper limit first: the server wants it
 // greater.
-func (l *look) solid() []change {
+func raiseIOCapacity(l *look) []change {
 	return append(l.raise("innodb_io_capacity_max", 2*solidCapacity), l.raise("innodb_io_capacity", solidCapacity)...)
 }
 
@@ -125,7 +125,7 @@ func checkWaitFree(l *look) {
 	case l.v("innodb_io_capacity") >= solidCapacity:
 		f.note = "innodb_io_capacity is high enough: a larger pool, a faster disk or fewer writes help."
 	default:
-		f.changes = l.solid()
+		f.changes = raiseIOCapacity(l)
 		f.price = "Up to 2,000 pages per second written in the background"
 		if len(f.changes) == 0 {
 			f.note = "See MYS-35."

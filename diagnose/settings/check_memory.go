@@ -53,7 +53,7 @@ func checkPossible(l *look) {
 	threads, all := now.threads(limit), now.footprint(limit)
 	measured := fmt.Sprintf("%s: %s of %s, %s of it for %s", unit.Percent(all/ram), sizeWords(all), sizeWords(ram),
 		sizeWords(threads), connectionWords(limit))
-	changes := l.lowerBuffers(ram)
+	changes := lowerBuffers(l, ram)
 	if all <= ram*mostMemory && len(changes) == 0 {
 		l.well("%s", measured)
 		return
@@ -70,7 +70,7 @@ func checkPossible(l *look) {
 	l.fire(f)
 }
 
-func (l *look) lowerBuffers(ram float64) []change {
+func lowerBuffers(l *look, ram float64) []change {
 	limit, ok := l.state.will("max_connections")
 	if !ok || l.threads(limit) <= ram*mostThreads {
 		return nil
@@ -84,11 +84,11 @@ func (l *look) lowerBuffers(ram float64) []change {
 	if l.temporary() > mostTemp {
 		out = append(out, l.lower("tmp_table_size", mostTemp)...)
 	}
-	return append(out, l.fewerConnections(ram)...)
+	return append(out, fewerConnections(l, ram)...)
 }
 
 // fewerConnections lowers a limit that is far above what was ever used.
-func (l *look) fewerConnections(ram float64) []change {
+func fewerConnections(l *look, ram float64) []change {
 	limit, ok := l.state.will("max_connections")
 	enough := max(151, math.Ceil(2*l.used()/50)*50)
 	if !ok || !l.settled() || limit <= 2*enough || l.threads(limit) <= ram*mostThreads {
@@ -112,7 +112,7 @@ func checkReached(l *look) {
 			unit.Counted(uint64(l.statements()), "statement", "statements"), unit.Percent(likely/ram)),
 	}
 	if l.likelyFootprint() > ram*mostMemory {
-		if f.changes = l.shrinkPool(); len(f.changes) > 0 {
+		if f.changes = shrinkPool(l); len(f.changes) > 0 {
 			f.price = "Pages that are read from disk again, where the data is larger"
 		}
 	}
@@ -149,7 +149,7 @@ func checkOthers(l *look) {
 		note:  "Others are all processes of its host, or of its control group.",
 	}
 	if l.likelyFootprint()+others > ram {
-		f.changes = l.shrinkPool()
+		f.changes = shrinkPool(l)
 	}
 	if all <= ram && len(f.changes) == 0 {
 		l.well("%s", measured)
@@ -176,7 +176,7 @@ func (s *state) roomForPool(share float64) float64 {
 const leastPool = 128 << 20
 
 // shrinkPool proposes a pool that fits, when it does not.
-func (l *look) shrinkPool() []change {
+func shrinkPool(l *look) []change {
 	pool, ok := l.state.will("innodb_buffer_pool_size")
 	if !ok || pool <= l.roomForPool(mostMemory) {
 		return nil

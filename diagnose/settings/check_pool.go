@@ -149,7 +149,7 @@ func (s *state) wantedPool() float64 {
 }
 
 // growPool proposes the pool that is wanted, as far as the memory allows.
-func (l *look) growPool(f *found) {
+func growPool(l *look, f *found) {
 	want := l.wantedPool()
 	pool := l.will("innodb_buffer_pool_size")
 	if l.Memory.RAM == 0 {
@@ -181,7 +181,7 @@ func checkPoolData(l *look) {
 		title: "The buffer pool is smaller than the data", measured: measured, level: kasoku.High,
 		gain: "Reads from memory instead of from disk, when all of the data is in use",
 	}
-	l.growPool(&f)
+	growPool(l, &f)
 	l.fire(f)
 }
 
@@ -209,7 +209,7 @@ func checkPoolHits(l *look) {
 		case l.Schema != nil && !l.Schema.Partial:
 			f.note = "See MYS-23. Indexes let statements read fewer pages."
 		default:
-			l.growPool(&f)
+			growPool(l, &f)
 		}
 		l.fire(f)
 	}

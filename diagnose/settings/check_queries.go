@@ -55,9 +55,9 @@ const (
 	mostTemporaries = 0.25
 )
 
-// grow raises what each connection may take, when that share of the memory holds it,
+// growBuffers raises what each connection may take, when that share of the memory holds it,
 // whatever the buffer pool has: that is decided later.
-func (l *look) grow(f *found, share, target float64, names ...string) {
+func growBuffers(l *look, f *found, share, target float64, names ...string) {
 	var more float64
 	for _, n := range names {
 		if v, ok := l.number(n); ok && v < target {
@@ -95,7 +95,7 @@ func checkSorts(l *look) {
 			level: kasoku.Medium, counted: true, gain: "Sorts in memory",
 			note: "An index in the order of ORDER BY saves the sort itself.",
 		}
-		l.grow(&f, mostBuffers, sortBuffer, "sort_buffer_size")
+		growBuffers(l, &f, mostBuffers, sortBuffer, "sort_buffer_size")
 		l.fire(f)
 	}
 }
@@ -111,7 +111,7 @@ func checkJoins(l *look) {
 		level: kasoku.Medium, counted: true, gain: "Fewer rows read",
 		note: "Indexes on the columns of the join mend this; the buffer only makes it bearable. `kasoku slowlog` and EXPLAIN name the statements.",
 	}
-	l.grow(&f, mostBuffers, joinBuffer, "join_buffer_size")
+	growBuffers(l, &f, mostBuffers, joinBuffer, "join_buffer_size")
 	l.fire(f)
 }
 
@@ -137,9 +137,9 @@ func checkTemporary(l *look) {
 		case limit >= mostTemp:
 			f.note += " " + sizeWords(limit) + " in memory is enough: make the results smaller."
 		case l.tempTable():
-			l.grow(&f, mostTemporaries, temporaries, "tmp_table_size")
+			growBuffers(l, &f, mostTemporaries, temporaries, "tmp_table_size")
 		default:
-			l.grow(&f, mostTemporaries, temporaries, "max_heap_table_size", "tmp_table_size")
+			growBuffers(l, &f, mostTemporaries, temporaries, "max_heap_table_size", "tmp_table_size")
 		}
 		l.fire(f)
 	}
@@ -159,7 +159,7 @@ func checkBinlogCache(l *look) {
 			level:    kasoku.Medium, counted: true, gain: "COMMIT without a temporary file",
 			note: "Without replicas the binary log may not be needed at all (DBC-02).",
 		}
-		l.grow(&f, mostBuffers, binlogBuffer, "binlog_cache_size")
+		growBuffers(l, &f, mostBuffers, binlogBuffer, "binlog_cache_size")
 		l.fire(f)
 	}
 }

@@ -55,7 +55,7 @@ func checkLogWaits(l *look) {
 			countWords(waits), countWords(writes)),
 		level: kasoku.High, counted: true, weight: urgent, gain: "Large transactions without waiting",
 	}
-	l.growLogBuffer(&f)
+	growLogBuffer(l, &f)
 	l.fire(f)
 }
 
@@ -78,13 +78,13 @@ func checkLogWrites(l *look) {
 		if d, ok := l.decided["innodb_log_buffer_size"]; ok {
 			f.note = "The buffer is " + d.check + "'s."
 		} else {
-			l.growLogBuffer(&f)
+			growLogBuffer(l, &f)
 		}
 		l.fire(f)
 	}
 }
 
-func (l *look) growLogBuffer(f *found) {
+func growLogBuffer(l *look, f *found) {
 	present := l.v("innodb_log_buffer_size")
 	switch {
 	case present >= logBuffer:
@@ -122,7 +122,7 @@ func checkRedo(l *look) {
 		price: sizeWords(target-total) + " of disk; a longer start after a crash",
 		note:  "A quarter of the pool.",
 	}
-	if l.fitsDisk(&f, target-total) {
+	if fitsDisk(l, &f, target-total) {
 		f.changes = l.raise("innodb_log_file_size", sensibleSize(target/files, true))
 	}
 	l.fire(f)
@@ -151,14 +151,14 @@ func checkCapacity(l *look, pool float64) {
 	}
 	target := min(sensibleSize(want, true), mostCapacity)
 	f.price = sizeWords(target-capacity) + " of disk; a longer start after a crash"
-	if l.fitsDisk(&f, target-capacity) {
+	if fitsDisk(l, &f, target-capacity) {
 		f.changes = l.raise("innodb_redo_log_capacity", target)
 	}
 	l.fire(f)
 }
 
 // fitsDisk reports whether the disk has room for so much more, where that is known.
-func (l *look) fitsDisk(f *found, more float64) bool {
+func fitsDisk(l *look, f *found, more float64) bool {
 	if free := float64(l.System.FreeBytes); free > 0 && more > free*diskShare {
 		f.note += fmt.Sprintf(" Not proposed: only %s are free on its disk.", sizeWords(free))
 		f.price = ""

@@ -36,7 +36,7 @@ func checkReplica(l *look) {
 	}
 	if r.LagKnown && r.Lag > 0 {
 		l.fire(found{
-			title: "The replica is behind", measured: unit.Elapsed(r.Lag), level: kasoku.Medium, weight: costly,
+			title: "The replica lags", measured: unit.Elapsed(r.Lag), level: kasoku.Medium, weight: costly,
 			formula: "lag of the replica", limit: "> 0 s", gain: "Reads that are not stale",
 			note: "Look at the slow log of the replica, and at its threads that apply changes.",
 		})
@@ -49,14 +49,14 @@ func checkReplica(l *look) {
 			price: "Those who write to it get an error, unless they are administrators",
 		})
 	}
-	l.tellAppliers()
+	checkAppliers(l)
 	if len(l.advice) == 0 {
-		l.well("receives, applies, is not behind")
+		l.well("receives, applies, does not lag")
 	}
 }
 
-// tellAppliers wants several threads that apply changes.
-func (l *look) tellAppliers() {
+// checkAppliers wants several threads that apply changes.
+func checkAppliers(l *look) {
 	for _, name := range [...]string{"replica_parallel_workers", "slave_parallel_threads", "slave_parallel_workers"} {
 		threads, ok := l.number(name)
 		if !ok || l.maria() && name == "slave_parallel_workers" {
@@ -67,7 +67,7 @@ func (l *look) tellAppliers() {
 				title: "One thread applies all changes", measured: countWords(threads), level: kasoku.Medium,
 				weight: costly, formula: name, limit: "≤ 1",
 				changes: l.raise(name, replicaThreads), gain: "A replica that keeps up with many writers",
-				note: "While the replica is stopped: STOP REPLICA before it, START REPLICA behind it.",
+				note: "While the replica is stopped: STOP REPLICA before it, START REPLICA after it.",
 			})
 		}
 		return

@@ -45,9 +45,9 @@ func schemaChecks() []*check {
 }
 
 func checkTables(l *look) {
-	l.tellHoles()
-	l.tellEnds()
-	l.tellRatios()
+	checkFreeSpace(l)
+	checkAutoIncrement(l)
+	checkIndexRatios(l)
 	if len(l.advice) == 0 {
 		l.well("%s", unit.Counted(uint64(len(l.Schema.Tables)), "table", "tables"))
 	}
@@ -61,7 +61,7 @@ func first[T any](all []T) (some []T, rest string) {
 	return all[:mostTables], fmt.Sprintf(" %d more are like it.", len(all)-mostTables)
 }
 
-func (l *look) tellHoles() {
+func checkFreeSpace(l *look) {
 	var holed []Table
 	share := func(t Table) float64 {
 		return float64(t.FreeBytes) / max(float64(t.DataBytes)+float64(t.IndexBytes)+float64(t.FreeBytes), 1)
@@ -107,7 +107,7 @@ func greatestValue(kind string) float64 {
 	return math.Exp2(float64(bits)) - 1
 }
 
-func (l *look) tellEnds() {
+func checkAutoIncrement(l *look) {
 	for _, t := range l.Schema.Tables {
 		end := greatestValue(t.AutoType)
 		if end == 0 || float64(t.Next)/end < nearTheEnd {
@@ -124,8 +124,8 @@ func (l *look) tellEnds() {
 	}
 }
 
-// tellRatios reports in one advice the tables whose indexes are out of proportion.
-func (l *look) tellRatios() {
+// checkIndexRatios reports in one advice the tables whose indexes are out of proportion.
+func checkIndexRatios(l *look) {
 	var names []string
 	for _, t := range l.Schema.Tables {
 		if t.Rows <= manyRows || t.DataBytes <= 0 {

@@ -19,7 +19,7 @@ const (
 // instrumentChecks come first: what performance_schema takes is lost to the pool.
 func instrumentChecks() []*check {
 	return []*check{{
-		id: "MYS-40", area: areaSystem, title: "what the server tells of its statements", weight: remark,
+		id: "MYS-40", area: areaSystem, title: "what the server reports its statements", weight: remark,
 		formula: "performance_schema", threshold: "OFF", run: checkInstruments,
 	}}
 }
@@ -56,9 +56,9 @@ func checkInstruments(l *look) {
 		return
 	}
 	f := found{
-		title: "The server does not tell its statements, waits and unused indexes", measured: "OFF", level: kasoku.Low,
+		title: "The server does not report its statements, waits and unused indexes", measured: "OFF", level: kasoku.Low,
 		gain: "`kasoku digest`, and which indexes nothing uses",
-		note: "The slow log tells most of it without a restart.",
+		note: "The slow log reports most of it without a restart.",
 	}
 	if l.Memory.RAM >= leastForSchema {
 		f.changes = l.to("performance_schema", "ON")
@@ -126,7 +126,7 @@ func checkAccounts(l *look) {
 		if len(k.names) > 0 {
 			l.fire(found{
 				title: k.title, measured: listWords(k.names), level: kasoku.High, formula: k.formula, limit: "any",
-				gain: "For information", note: k.note + " On a host that nobody else reaches it may be as it should.",
+				gain: "For information", note: k.note + " On a host that no one else reaches it may be as it should.",
 			})
 		}
 	}

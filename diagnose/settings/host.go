@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/topology"
@@ -131,21 +132,16 @@ func (h *host) processes() []int {
 }
 
 // age is how long a process has run, on the clock that does not stop in a suspended
-// host. Source: proc_pid_stat(5), field 22, in hundredths of a second on Linux.
+// host.
 func (h *host) age(pid int) (time.Duration, bool) {
-	stat := h.read("/proc/%d/stat", pid)
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	const at = 22 - 3 // the first field after the name is number 3
-	if len(fields) <= at {
-		return 0, false
-	}
-	ticks, err1 := strconv.ParseFloat(fields[at], 64)
+	_, st, err1 := procstat.Parse([]byte(h.read("/proc/%d/stat", pid)))
 	now, _, _ := strings.Cut(h.read("/proc/uptime"), " ")
 	up, err2 := strconv.ParseFloat(now, 64)
-	if err1 != nil || err2 != nil || math.Abs(up-ticks/100) > 1e10 {
+	began := float64(st.Start) / procstat.UserHz
+	if err1 != nil || err2 != nil || math.Abs(up-began) > 1e10 {
 		return 0, false
 	}
-	return time.Duration((up - ticks/100) * float64(time.Second)), true
+	return time.Duration((up - began) * float64(time.Second)), true
 }
 
 // named reports whether the server's host name is this one's, or that of the
@@ -300,11 +296,11 @@ func (h *host) rotational() (turns bool, why string) {
 	}
 	text, err := os.ReadFile(link + "/queue/rotational")
 	if err != nil {
-		return false, "the disk does not tell"
+		return false, "the disk does not report"
 	}
 	turns = strings.TrimSpace(string(text)) == "1"
 	if device := filepath.Base(link); turns && (strings.HasPrefix(device, "vd") || strings.HasPrefix(device, "xvd")) {
-		return false, device + " is virtual, and does not tell"
+		return false, device + " is virtual, and does not report"
 	}
 	return turns, ""
 }

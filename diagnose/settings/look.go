@@ -25,12 +25,11 @@ type check struct {
 
 // A look is one check at work.
 type look struct {
-	*state
-	check   *check
-	missing []string // what the check needs and the server did not report
-	quiet   *Quiet
-	advice  []ranked
-	blind   *Unseen
+	readings
+	check  *check
+	quiet  *Quiet
+	advice []ranked
+	blind  *Unseen
 }
 
 // A ranked advice has its place in the list.
@@ -39,92 +38,18 @@ type ranked struct {
 	weight int
 }
 
-// v returns a variable in force that the check needs.
-func (l *look) v(name string) float64 {
-	v, ok := l.number(name)
-	if !ok {
-		l.missing = append(l.missing, name)
-	}
-	return v
-}
-
-// will returns the value that a variable the check needs is going to have.
-func (l *look) will(name string) float64 {
-	v, ok := l.state.will(name)
-	if !ok {
-		l.missing = append(l.missing, name)
-	}
-	return v
-}
-
-// need returns a variable in force that is a word and that the check needs.
-func (l *look) need(name string) string {
-	v, ok := l.Variables[name]
-	if !ok {
-		l.missing = append(l.missing, name)
-	}
-	return v
-}
-
-// s returns a status variable at the end.
-func (l *look) s(name string) float64 {
-	v, ok := l.Status[name]
-	if !ok {
-		l.missing = append(l.missing, name)
-	}
-	return v
-}
-
-// g returns how much a status variable grew.
-func (l *look) g(name string) float64 {
-	from := l.Status
-	if l.Grown != nil {
-		from = l.Grown
-	}
-	v, ok := from[name]
-	if !ok {
-		l.missing = append(l.missing, name)
-	}
-	if why, ok := l.Disturbed[name]; ok {
-		l.blindly(why, "")
-	}
-	return max(v, 0)
-}
-
-// has reports whether the server has a status variable.
-func (l *look) has(name string) bool {
-	if l.Grown != nil {
-		_, ok := l.Grown[name]
-		return ok
-	}
-	_, ok := l.Status[name]
-	return ok
-}
-
-// perDay is how often something happened, per day.
-func (l *look) perDay(n float64) float64 {
-	if l.span() <= 0 {
-		return 0
-	}
-	return n * day.Seconds() / l.span().Seconds()
-}
-
-// perSec is how often something happened, per second.
-func (l *look) perSec(n float64) float64 {
-	if l.span() <= 0 {
-		return 0
-	}
-	return n / l.span().Seconds()
-}
-
 // well says that there is nothing to do.
 func (l *look) well(format string, args ...any) {
 	l.quiet = &Quiet{l.check.id, l.check.title, l.check.formula, fmt.Sprintf(format, args...), l.check.threshold}
 }
 
-// blindly says that the check could not look.
+// blindly reports that the check could not look.
 func (l *look) blindly(why, grant string) {
-	if l.blind == nil {
+	switch {
+	case l.blind != nil:
+	case l.distrusted != "": // what was read first goes first
+		l.blind = &Unseen{l.check.id, l.check.title, l.distrusted, ""}
+	default:
 		l.blind = &Unseen{l.check.id, l.check.title, why, grant}
 	}
 }
@@ -254,7 +179,7 @@ func off(value string) bool {
 	return false
 }
 
-// unaffordable says why nothing is proposed that takes more memory.
+// unaffordable describes why nothing is proposed that takes more memory.
 func (l *look) unaffordable(share float64) string {
 	if l.Memory.RAM == 0 {
 		why := "the memory of the database's host is unknown"
@@ -269,7 +194,7 @@ func (l *look) unaffordable(share float64) string {
 
 // look runs the check.
 func (c *check) look(s *state) *look {
-	l := &look{state: s, check: c}
+	l := &look{readings: readings{state: s}, check: c}
 	if lack := s.lack(PartVariables); lack != nil {
 		l.blindly(lack.Why, lack.Grant)
 		return l
@@ -288,11 +213,14 @@ func (c *check) look(s *state) *look {
 	}
 	before := len(s.decided)
 	c.run(l)
+	if l.distrusted != "" {
+		l.blindly(l.distrusted, "")
+	}
 	if lack := s.lack(PartStatus); len(l.missing) > 0 && lack != nil {
 		l.blindly(lack.Why, lack.Grant)
 	}
 	if len(l.missing) > 0 && l.blind == nil {
-		l.blindly("the server does not tell "+strings.Join(withoutRepeats(l.missing), ", "), "")
+		l.blindly("the server does not report "+strings.Join(withoutRepeats(l.missing), ", "), "")
 	}
 	if l.blind != nil && len(s.decided) > before {
 		for name, d := range s.decided {

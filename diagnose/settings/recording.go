@@ -203,10 +203,10 @@ func (r recorded) host() {
 		}
 	}
 	if in.Memory.RAM == 0 {
-		r.in.miss("the run does not tell the memory of "+h.Name, "give --ram", PartMemory)
+		r.in.miss("the run does not report the memory of "+h.Name, "give --ram", PartMemory)
 	}
 	if in.System.Cores = h.Cores; h.Cores == 0 {
-		r.in.miss("the run does not tell the cores of "+h.Name, "", PartCores)
+		r.in.miss("the run does not report the cores of "+h.Name, "", PartCores)
 	}
 	for _, s := range r.rec.Settings {
 		if s.Scope == scopeSysctl && s.Host == h.Name {

@@ -1,10 +1,11 @@
 package command
 
 import (
-	"bytes"
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 // A kinsman is a descendant of the child. The start time, in clock ticks since
@@ -48,7 +49,7 @@ func (p *Process) anyAlive(kin []kinsman) bool {
 			return false // the common case, without a look at all processes
 		}
 		for _, st := range allStats() {
-			if st.group == p.Pid() && !st.zombie {
+			if st.Group == p.Pid() && !st.Zombie() {
 				return true
 			}
 		}
@@ -63,8 +64,8 @@ func (p *Process) anyAlive(kin []kinsman) bool {
 }
 
 func (k kinsman) alive() bool {
-	st, ok := readStat(k.pid)
-	return ok && st.start == k.start && !st.zombie
+	start, ok := StartOf(k.pid)
+	return ok && start == k.start
 }
 
 // descendants lists the child's descendants with KeepForeground, where no
@@ -75,7 +76,7 @@ func (p *Process) descendants() []kinsman {
 	}
 	children := map[int][]kinsman{}
 	for pid, st := range allStats() {
-		children[st.parent] = append(children[st.parent], kinsman{pid, st.start})
+		children[int(st.Parent)] = append(children[int(st.Parent)], kinsman{pid, st.Start})
 	}
 	var kin []kinsman
 	for queue := children[p.Pid()]; len(queue) > 0; queue = queue[1:] {
@@ -85,16 +86,9 @@ func (p *Process) descendants() []kinsman {
 	return kin
 }
 
-// A stat is what is used of a /proc/PID/stat.
-type stat struct {
-	zombie        bool
-	parent, group int
-	start         uint64
-}
-
 // allStats reads the stat of every process that is still there.
-func allStats() map[int]stat {
-	all := map[int]stat{}
+func allStats() map[int]procstat.Stat {
+	all := map[int]procstat.Stat{}
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return all
@@ -109,7 +103,7 @@ func allStats() map[int]stat {
 		if err != nil {
 			continue
 		}
-		if st, ok := readStat(pid); ok {
+		if st, err := procstat.Read(pid); err == nil {
 			all[pid] = st
 		}
 	}
@@ -120,36 +114,6 @@ func allStats() map[int]stat {
 // distinguishes it from a later one of the same number. ok is false when there is
 // none, or when it has ended and waits to be reaped.
 func StartOf(pid int) (ticks uint64, ok bool) {
-	st, ok := readStat(pid)
-	return st.start, ok && !st.zombie
-}
-
-func readStat(pid int) (stat, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return stat{}, false
-	}
-	return parseStat(b)
-}
-
-// parseStat reads fields 3, 4, 5 and 22 of a /proc/PID/stat. The name in field
-// 2 may hold spaces and parentheses, so fields are counted from its last one.
-//
-// Source: proc_pid_stat(5).
-func parseStat(b []byte) (stat, bool) {
-	end := bytes.LastIndexByte(b, ')')
-	if end < 0 {
-		return stat{}, false
-	}
-	fields := bytes.Fields(b[end+1:]) // starts with field 3
-	if len(fields) < 20 {
-		return stat{}, false
-	}
-	parent, err1 := strconv.Atoi(string(fields[1]))
-	group, err2 := strconv.Atoi(string(fields[2]))
-	start, err3 := strconv.ParseUint(string(fields[19]), 10, 64)
-	if err1 != nil || err2 != nil || err3 != nil {
-		return stat{}, false
-	}
-	return stat{string(fields[0]) == "Z", parent, group, start}, true
+	st, err := procstat.Read(pid)
+	return st.Start, err == nil && !st.Zombie()
 }

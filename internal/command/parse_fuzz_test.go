@@ -7,28 +7,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseStat(t *testing.T) {
-	f := func(in string, want stat, ok bool) {
-		t.Helper()
-		got, gotOK := parseStat([]byte(in))
-		if got != want || gotOK != ok {
-			t.Errorf("%q: got %+v, %v", in, got, gotOK)
+// FuzzTail: however an output comes in pieces, its end is kept.
+func FuzzTail(f *testing.F) {
+	f.Add([]byte("the end"), 3, 2)
+	f.Add([]byte(""), 0, 1)
+	f.Fuzz(func(t *testing.T, text []byte, limit, piece int) {
+		limit, piece = limit&0xfff, piece&0xff+1
+		tail := NewTail(limit)
+		for rest := text; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+			_, _ = tail.Write(rest[:min(piece, len(rest))]) // never fails
 		}
-	}
-	rest := " 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1 2"
-	f("12 (sh) S 7 8 9"+rest, stat{false, 7, 8, 4711}, true)
-	f("12 (a) b) R 2) Z 7 8 9"+rest, stat{true, 7, 8, 4711}, true)
-	f("12 (sh) S 7 9", stat{}, false)
-	f("12 (sh) S x 8 9"+rest, stat{}, false)
-	f("", stat{}, false)
-}
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("12 (a) b) S 7 9 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1 2\n"))
-	f.Add([]byte(")"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		if st, ok := parseStat(in); !ok && st != (stat{}) {
-			t.Errorf("refused, yet %+v", st)
+		if want := text[max(0, len(text)-limit):]; tail.String() != string(want) || tail.Total() != uint64(len(text)) {
+			t.Fatalf("limit %d, pieces of %d: %q, want %q", limit, piece, tail.String(), want)
 		}
 	})
 }

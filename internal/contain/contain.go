@@ -11,7 +11,7 @@
 //
 // What Go cannot recover from ends the process as before: a concurrent use of a map,
 // memory or stack that is exhausted. A panic in a goroutine must be recovered in that
-// goroutine: see [Func].
+// goroutine: see [Func] and [Go].
 package contain
 
 import (
@@ -65,7 +65,7 @@ type Bug struct {
 // Phrase is in the text of each Bug: where only the text is kept, it says what it was.
 const Phrase = "a bug of kasoku"
 
-// Error says which part it was, what happened and where.
+// Error returns which part it was, what happened and where.
 func (b *Bug) Error() string {
 	s := b.Part.String() + ": " + Phrase + ": " + b.Why
 	if len(b.Stack) > 0 {
@@ -77,7 +77,7 @@ func (b *Bug) Error() string {
 	return s
 }
 
-// Hint says how to report it.
+// Hint returns how to report it.
 func (b *Bug) Hint() string {
 	return "please report these lines, they hold nothing of your data: " + strings.Join(b.Stack, " < ")
 }
@@ -111,6 +111,17 @@ func Func(p Part, f func()) func() {
 	return func() { _ = Run(p, f) }
 }
 
+// Go runs f in a goroutine. ended is closed when that is over, however it ends: who waits
+// for a goroutine that is contained must not wait for what a panic leaves out.
+func Go(p Part, f func()) (ended <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = Run(p, f)
+	}()
+	return done
+}
+
 // mostFrames is how much of a stack is kept: the panic's cause is at its top.
 const mostFrames = 12
 
@@ -134,7 +145,7 @@ func note(p Part, v any, offset *int64) *Bug {
 	return b
 }
 
-// why says what a panic was without what may be content: the text of a panic may
+// why describes what a panic was without what may be content: the text of a panic may
 // quote its input.
 func why(v any) string {
 	var planned planted

@@ -15,6 +15,7 @@ import (
 // A File is what a process names, as the process sees it.
 type File struct {
 	Data     []byte // empty when it is not regular, or too large
+	Size     int64
 	Mode     uint32 // permission bits
 	UID, GID int
 	Regular  bool
@@ -31,7 +32,7 @@ func (p *Process) ReadFile(ctx context.Context, name string, most int) (File, er
 		if err != nil {
 			return File{}, err
 		}
-		out := File{Mode: st.Mode & 0o777, UID: int(st.Uid), GID: int(st.Gid), Regular: f != nil}
+		out := File{Size: st.Size, Mode: st.Mode & 0o777, UID: int(st.Uid), GID: int(st.Gid), Regular: f != nil}
 		if f == nil {
 			return out, nil
 		}

@@ -12,19 +12,19 @@ type Writer struct {
 	uid, gid int
 }
 
-// nobody is the user and the group that own no file (credentials(7), overflowuid).
-const nobody = 65534
+// overflowUID is the user and the group that own no file (credentials(7), overflowuid).
+const overflowUID = 65534
 
 // WriterOf returns who can have written a file that was read for as. A file of root's
 // stays the word of the one who named it.
 func (p *Process) WriterOf(f File, as *Writer) *Writer {
 	switch {
 	case f.UID != 0 && f.UID != p.rights.uid:
-		return &Writer{f.UID, nobody}
+		return &Writer{f.UID, overflowUID}
 	case f.Mode&unix.S_IWOTH != 0:
-		return &Writer{nobody, nobody}
+		return &Writer{overflowUID, overflowUID}
 	case f.Mode&unix.S_IWGRP != 0 && f.GID != 0 && f.GID != p.rights.gid:
-		return &Writer{nobody, f.GID}
+		return &Writer{overflowUID, f.GID}
 	}
 	return as
 }

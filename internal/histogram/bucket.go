@@ -66,7 +66,7 @@ func (h *Histogram) each(f func(b uint, n uint64) bool) {
 		}
 		base := uint(p-1) << pageBits
 		for k := range uint(pageSize) {
-			if n := h.at(base + k); n > 0 && !f(uint(i)<<pageBits+k, n) {
+			if n := h.counts.at(base + k); n > 0 && !f(uint(i)<<pageBits+k, n) {
 				return
 			}
 		}

@@ -32,13 +32,13 @@ func FuzzUnmarshalBinary(f *testing.F) {
 		var h Histogram
 		err := h.UnmarshalBinary(b)
 		if err != nil {
-			if h.count != 0 || h.low != nil || h.high != nil || h.exact != nil {
+			if h.count != 0 || h.counts.low != nil || h.counts.high != nil || h.exact != nil {
 				t.Fatalf("not empty after %v", err)
 			}
 			return
 		}
-		if len(h.low) > pages*pageSize || len(h.high) > pages*pageSize {
-			t.Fatalf("%d counts", len(h.low))
+		if len(h.counts.low) > pages*pageSize || len(h.counts.high) > pages*pageSize {
+			t.Fatalf("%d counts", len(h.counts.low))
 		}
 		if h.exact != nil && h.exact.bytes() > exactBytes {
 			t.Fatalf("%d bytes", h.exact.bytes())

@@ -17,11 +17,10 @@ type Histogram struct {
 	min, max     uint64 // ns; meaningless while count is 0
 
 	// Counts lie in pages of pageSize neighbouring buckets, made when the first
-	// duration falls into them. page[i] is one more than the page's place in low
-	// and high, 0 when there is none: there are fewer than 256 pages.
-	page [pages]uint8
-	low  []uint32 // the low half of each count
-	high []uint32 // the high half; nil until the first count passes 2^32
+	// duration falls into them. page[i] is one more than the page's place in
+	// counts, 0 when there is none: there are fewer than 256 pages.
+	page   [pages]uint8
+	counts counts
 
 	// The counts as they were decoded, instead of pages, until something is added:
 	// the seconds of a long run are many and only read. See [packed].
@@ -60,10 +59,10 @@ func (h *Histogram) Record(d time.Duration) {
 	if p == 0 {
 		p = h.addPage(b >> pageBits)
 	}
-	c := &h.low[uint(p-1)<<pageBits|b&pageMask]
+	c := &h.counts.low[uint(p-1)<<pageBits|b&pageMask]
 	*c++
 	if *c == 0 {
-		h.addHigh(uint(p-1)<<pageBits|b&pageMask, 1)
+		h.counts.addHigh(uint(p-1)<<pageBits|b&pageMask, 1)
 	}
 }
 
@@ -111,24 +110,7 @@ func (h *Histogram) Merge(o *Histogram) {
 		if h.page[i] == 0 {
 			h.addPage(uint(i))
 		}
-		h.addCounts(uint(h.page[i]-1)<<pageBits, o, uint(p-1)<<pageBits)
-	}
-}
-
-// addCounts adds o's page at place from to h's page at place to.
-func (h *Histogram) addCounts(to uint, o *Histogram, from uint) {
-	if o.high != nil {
-		for k := range uint(pageSize) {
-			h.addAt(to+k, o.at(from+k))
-		}
-		return
-	}
-	dst, src := (*[pageSize]uint32)(h.low[to:]), (*[pageSize]uint32)(o.low[from:])
-	for k, n := range src {
-		dst[k] += n
-		if dst[k] < n {
-			h.addHigh(to+uint(k), 1)
-		}
+		h.counts.addPage(uint(h.page[i]-1)<<pageBits, &o.counts, uint(p-1)<<pageBits)
 	}
 }
 
@@ -137,8 +119,8 @@ func (h *Histogram) addCounts(to uint, o *Histogram, from uint) {
 func (h *Histogram) Reset() {
 	h.count, h.sumLo, h.sumHi, h.min, h.max = 0, 0, 0, 0, 0
 	h.packed = ""
-	clear(h.low)
-	h.high = nil
+	clear(h.counts.low)
+	h.counts.high = nil
 	switch {
 	case h.exact != nil:
 		h.exact.reset()
@@ -223,7 +205,7 @@ func (h *Histogram) addBucket(b uint, n uint64) {
 	if p == 0 {
 		p = h.addPage(b >> pageBits)
 	}
-	h.addAt(uint(p-1)<<pageBits|b&pageMask, n)
+	h.counts.add(uint(p-1)<<pageBits|b&pageMask, n)
 }
 
 // addPage makes the page and returns its number, counted from 1.
@@ -235,38 +217,66 @@ func (h *Histogram) addPage(i uint) uint8 {
 			return h.page[i]
 		}
 	}
-	var zero [pageSize]uint32
-	h.low = append(h.low, zero[:]...)
-	if h.high != nil {
-		h.high = append(h.high, zero[:]...)
-	}
-	h.page[i] = uint8(len(h.low) >> pageBits)
+	h.page[i] = h.counts.newPage()
 	return h.page[i]
 }
 
-// at returns the count at place i of the pages.
-func (h *Histogram) at(i uint) uint64 {
-	if h.high == nil {
-		return uint64(h.low[i])
-	}
-	return uint64(h.high[i])<<32 | uint64(h.low[i])
+// counts are 64 bits each, of which most need half.
+type counts struct {
+	low  []uint32 // the low half of each count
+	high []uint32 // the high half; nil until the first count passes 2^32
 }
 
-// addAt adds n to the count at place i of the pages.
-func (h *Histogram) addAt(i uint, n uint64) {
-	low, carry := bits.Add32(h.low[i], uint32(n), 0)
-	h.low[i] = low
+// at returns the count at place i.
+func (c *counts) at(i uint) uint64 {
+	if c.high == nil {
+		return uint64(c.low[i])
+	}
+	return uint64(c.high[i])<<32 | uint64(c.low[i])
+}
+
+// add adds n to the count at place i.
+func (c *counts) add(i uint, n uint64) {
+	low, carry := bits.Add32(c.low[i], uint32(n), 0)
+	c.low[i] = low
 	if high := uint32(n>>32) + carry; high > 0 {
-		h.addHigh(i, high)
+		c.addHigh(i, high)
 	}
 }
 
-// addHigh adds n·2^32 to the count at place i of the pages.
+// addHigh adds n·2^32 to the count at place i.
 //
 //go:noinline
-func (h *Histogram) addHigh(i uint, n uint32) {
-	if h.high == nil {
-		h.high = make([]uint32, len(h.low))
+func (c *counts) addHigh(i uint, n uint32) {
+	if c.high == nil {
+		c.high = make([]uint32, len(c.low))
 	}
-	h.high[i] += n
+	c.high[i] += n
+}
+
+// addPage adds o's page at place from to the page at place to.
+func (c *counts) addPage(to uint, o *counts, from uint) {
+	if o.high != nil {
+		for k := range uint(pageSize) {
+			c.add(to+k, o.at(from+k))
+		}
+		return
+	}
+	dst, src := (*[pageSize]uint32)(c.low[to:]), (*[pageSize]uint32)(o.low[from:])
+	for k, n := range src {
+		dst[k] += n
+		if dst[k] < n {
+			c.addHigh(to+uint(k), 1)
+		}
+	}
+}
+
+// newPage makes a page of zeros and returns its number, counted from 1.
+func (c *counts) newPage() uint8 {
+	var zero [pageSize]uint32
+	c.low = append(c.low, zero[:]...)
+	if c.high != nil {
+		c.high = append(c.high, zero[:]...)
+	}
+	return uint8(len(c.low) >> pageBits)
 }

@@ -173,7 +173,7 @@ func TestSize(t *testing.T) {
 	f := func(n, maxMemory, maxDisk int) {
 		t.Helper()
 		h := logNormal(n)
-		if got := 4 * cap(h.low); got > maxMemory {
+		if got := 4 * cap(h.counts.low); got > maxMemory {
 			t.Errorf("%d durations take %d bytes of memory, want at most %d", n, got, maxMemory)
 		}
 		b, _ := h.AppendBinary(nil)

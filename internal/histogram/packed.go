@@ -61,10 +61,10 @@ func (p packed) addTo(h *Histogram) {
 			}
 			place = uint(h.page[page]-1) << pageBits
 		}
-		if c := &h.low[place|b&pageMask]; n <= math.MaxUint32 && *c <= math.MaxUint32-uint32(n) {
+		if c := &h.counts.low[place|b&pageMask]; n <= math.MaxUint32 && *c <= math.MaxUint32-uint32(n) {
 			*c += uint32(n)
 		} else {
-			h.addAt(place|b&pageMask, n)
+			h.counts.add(place|b&pageMask, n)
 		}
 	}
 }

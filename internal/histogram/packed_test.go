@@ -61,6 +61,9 @@ func TestPacked_Equivalence(t *testing.T) {
 				h.Merge(o)
 				d.Merge(do)
 			case 6:
+				if unit, exact := h.Exact(); unit > 0 && !exact {
+					continue // it is written without its unit, to which Reset returns
+				}
 				h.Reset()
 				d.Reset()
 			}

@@ -1,6 +1,10 @@
 package unit
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Nearest returns the name that was likely meant by word: at most a third of its
 // letters may differ, and one more. ok is false when none is that near.
@@ -12,6 +16,27 @@ func Nearest(word string, names []string) (name string, ok bool) {
 		}
 	}
 	return name, ok
+}
+
+// Nearby returns the names that may have been meant by word, as [Nearest] judges them,
+// the nearest first and at most so many.
+func Nearby(word string, names []string, most int) []string {
+	type near struct {
+		name string
+		d    int
+	}
+	var all []near
+	for _, s := range names {
+		if d := distance(word, s); s != "" && d < len([]rune(word))/3+2 {
+			all = append(all, near{s, d})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.d, b.d) })
+	var out []string
+	for _, n := range all[:min(most, len(all))] {
+		out = append(out, n.name)
+	}
+	return out
 }
 
 // distance is how many letters must be added, left out, replaced or swapped with

@@ -84,12 +84,12 @@ func (l *listener) Try(t Try)                      { l.note("try " + t.ID) }
 func (l *listener) Comparison(*compare.Comparison) { l.note("comparison") }
 func (l *listener) String() string                 { return strings.Join(l.heard, ", ") }
 
-func options(t *testing.T, tell Teller) Options {
+func options(t *testing.T, story Listener) Options {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Dir: t.TempDir(), Work: t.TempDir(), Program: self, Each: 2 * time.Second, Pause: time.Second, Tell: tell}
+	return Options{Dir: t.TempDir(), Work: t.TempDir(), Program: self, Each: 2 * time.Second, Pause: time.Second, Story: story}
 }
 
 func summary(t *testing.T, dir string) Summary {
@@ -156,7 +156,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	if left := processesIn(t, o.Work); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 }
 

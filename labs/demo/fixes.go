@@ -34,7 +34,7 @@ func allFixes() []fix {
 
 // tryFixes runs the breaking step once for each fix.
 func (s *story) tryFixes(ctx context.Context) error {
-	s.o.Tell.Chapter(3, chapters, fmt.Sprintf("Try each fix alone at %s, %s each", printRate(s.broken), s.o.Each))
+	s.o.Story.Chapter(3, chapters, fmt.Sprintf("Try each fix alone at %s, %s each", printRate(s.broken), s.o.Each))
 	var uncapped *kasoku.Recording // of POOL-01's fix, of which the control changes one thing
 	for _, f := range allFixes() {
 		rec, err := s.once(ctx, f.id, f)
@@ -50,7 +50,7 @@ func (s *story) tryFixes(ctx context.Context) error {
 		}
 		try := Try{ID: f.id, What: f.what, Effect: effect, Control: f.control, File: s.file("try-" + f.id)}
 		s.tries = append(s.tries, try)
-		s.o.Tell.Try(try)
+		s.o.Story.Try(try)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (s *story) once(ctx context.Context, name string, f fix) (*kasoku.Recording
 	return s.run(ctx, "try-"+name, f.defects, f.maxIdle, next)
 }
 
-// judge says what a fix did, against the run before; the control against the run
+// judge describes what a fix did, against the run before; the control against the run
 // of which it changes one thing.
 //
 // The seconds of one run do not show how much runs differ. So where the control

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/record"
 )
 
-// Options says how the story runs. Zero values take the defaults named.
+// Options configure how the story runs. Zero values take the defaults named.
 type Options struct {
 	Dir      string          // where the run files, the report and the summary go
 	Work     string          // a temporary directory for the database and the logs
@@ -22,7 +22,7 @@ type Options struct {
 	Each     time.Duration   // a step; 10 s
 	Pause    time.Duration   // between steps; 1 s
 	Hard     context.Context // its end aborts at once; may be nil
-	Tell     Teller
+	Story    Listener
 }
 
 func (o *Options) defaults() {
@@ -43,9 +43,9 @@ func (o *Options) defaults() {
 	}
 }
 
-// A Teller receives the story as it happens. Its methods are called from one
+// A Listener receives the story as it happens. Its methods are called from one
 // goroutine, Progress from another.
-type Teller interface {
+type Listener interface {
 	Chapter(n, of int, title string)
 	Progress(p record.Progress)
 	Run(rec *kasoku.Recording)        // the ladder's table of a finished run
@@ -63,7 +63,7 @@ type Try struct {
 	File    string
 }
 
-// ErrNotReproducible says that nothing broke on this machine.
+// ErrNotReproducible means that nothing broke on this machine.
 var ErrNotReproducible = errors.New("not reproducible on this machine: no step broke")
 
 // What the fixed run must reach at the step that broke.

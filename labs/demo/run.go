@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 			err = errors.Join(err, s.stack.Down(context.WithoutCancel(ctx)))
 		}
 	}()
-	o.Tell.Chapter(1, chapters, fmt.Sprintf("Climb: %s, each step %s, open loop", printRates(o.Ladder), o.Each))
+	o.Story.Chapter(1, chapters, fmt.Sprintf("Climb: %s, each step %s, open loop", printRates(o.Ladder), o.Each))
 	s.stack, err = userapi.Up(ctx, userapi.Options{Dir: o.Work, Database: o.Database, Program: o.Program})
 	if err != nil {
 		return res, err
@@ -107,7 +107,7 @@ func (s *story) climb(ctx context.Context) (err error) {
 	}
 	s.before, err = s.run(ctx, "before", userapi.Seeded(), 0, next)
 	if s.before != nil {
-		s.o.Tell.Run(s.before)
+		s.o.Story.Run(s.before)
 	}
 	if err != nil {
 		return err
@@ -138,20 +138,20 @@ func (s *story) rung(i int) (float64, bool) {
 // diagnose reports the findings of the run before. They come from the file,
 // opened afresh, so that anyone can find again what is reported.
 func (s *story) diagnose(context.Context) error {
-	s.o.Tell.Chapter(2, chapters, "Diagnose the run")
+	s.o.Story.Chapter(2, chapters, "Diagnose the run")
 	rec, err := store.Open(s.file("before"))
 	if err != nil {
 		return err
 	}
 	rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
 	s.before = rec
-	s.o.Tell.Diagnosis(rec)
+	s.o.Story.Diagnosis(rec)
 	return nil
 }
 
 // climbAgain makes the run after, with all fixes, up to the step that broke.
 func (s *story) climbAgain(ctx context.Context) (err error) {
-	s.o.Tell.Chapter(4, chapters, "Apply all and climb again")
+	s.o.Story.Chapter(4, chapters, "Apply all and climb again")
 	next := func(done []record.Done) (float64, bool) {
 		if len(done) >= len(s.before.Steps) {
 			return 0, false
@@ -160,19 +160,19 @@ func (s *story) climbAgain(ctx context.Context) (err error) {
 	}
 	s.after, err = s.run(ctx, "after", userapi.Tuned(), 0, next)
 	if s.after != nil {
-		s.o.Tell.Run(s.after)
+		s.o.Story.Run(s.after)
 	}
 	return err
 }
 
 func (s *story) compare(context.Context) error {
-	s.o.Tell.Chapter(5, chapters, "Compare before and after")
+	s.o.Story.Chapter(5, chapters, "Compare before and after")
 	c, err := compare.Compare([]*kasoku.Recording{s.before}, []*kasoku.Recording{s.after}, compare.Options{})
 	if err != nil {
 		return err
 	}
 	s.comparison = c
-	s.o.Tell.Comparison(c)
+	s.o.Story.Comparison(c)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 			Load: ld},
 		Rules:      rules.All(),
 		Hard:       s.o.Hard,
-		OnProgress: s.o.Tell.Progress,
+		OnProgress: s.o.Story.Progress,
 	})
 	err = errors.Join(err, s.stack.StopApp())
 	if res == nil {

@@ -39,7 +39,7 @@ func Lab() *kit.Lab {
 				Object: `users|query|endpoint|insertbench`, Brings: []string{"DRV-01", "DRV-03"}},
 			{ID: "DBC-01", Where: "database", About: "each commit waits for the disk",
 				Object: `innodb_flush_log_at_trx_commit|sync_binlog`},
-			{ID: "DBC-02", Where: "database", About: "a binary log that nobody reads, synchronised at each commit",
+			{ID: "DBC-02", Where: "database", About: "a binary log that no one reads, synchronised at each commit",
 				Object: `log_bin`, Brings: []string{"DBC-01"}},
 			{ID: "HW-11", Where: "service", About: "one connection, which waits for each answer"},
 		},

@@ -38,7 +38,7 @@ func Known() []Defect {
 		{"NGX-03", "nginx", "the body of an upload goes through a temporary file", true, false},
 		{"NGX-05", "nginx", "requests of crawlers reach the service", true, false},
 		{"DBC-05", "database", "the settings that the server comes with", true, false},
-		{"DBC-02", "database", "a binary log that nobody reads, synchronised at each commit", false, false},
+		{"DBC-02", "database", "a binary log that no one reads, synchronised at each commit", false, false},
 		{"OPS-02", "service", "/initialize loads all rows first and alters the tables afterwards", false, false},
 		{"OPS-09", "service", "what is kept in memory is not read again by /initialize", false, false},
 	}
@@ -57,7 +57,7 @@ const (
 // Variants lists them, the slowest first.
 func Variants() []string { return []string{Initial, Indexes, Tuned} }
 
-// About says in a few words what a variant is, empty of another name.
+// About describes in a few words what a variant is, empty of another name.
 func About(variant string) string {
 	switch variant {
 	case Initial:

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/record"
 )
@@ -35,14 +36,14 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 		o.Capture.Nginx = append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...)
 	}
 	if s.Varnish != nil {
-		o.Varnish = &varnish.Options{Name: s.Varnish.Dir}
+		o.Servers = append(o.Servers, &varnish.Table{Name: s.Varnish.Dir})
 		o.Capture.VCL = []string{s.Varnish.VCLFile}
 	}
 	if s.Lab.Expvar != "" {
 		o.Expvar = []string{s.AppURL() + s.Lab.Expvar}
 	}
 	if s.Lab.Status != "" {
-		o.NginxStatus = s.Nginx.URL() + s.Lab.Status
+		o.Servers = append(o.Servers, &nginx.Table{Status: s.Nginx.URL() + s.Lab.Status})
 	}
 	if s.Lab.Program {
 		args, err := s.programArgs(d)

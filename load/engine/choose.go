@@ -46,11 +46,11 @@ func (e *Engine) unfit(p *load.Plan) string {
 		return "targets are read while the load runs"
 	case h.H2C:
 		return "HTTP/2 without TLS was asked for"
-	case h.UnixSocket != "":
+	case h.Dial.UnixSocket != "":
 		return "the target is a Unix socket"
 	case h.KeepAnswers:
 		return "answers are kept"
-	case h.DNSTTL != 0:
+	case h.Dial.DNSTTL != 0:
 		return "names are to be looked up again during the load"
 	}
 	for i := range p.Targets {

@@ -21,7 +21,7 @@ const (
 	NetHTTP   = "nethttp"
 )
 
-// Options say how a load is sent, by whichever engine.
+// Options configure how a load is sent, by whichever engine.
 type Options struct {
 	Engine string
 
@@ -109,7 +109,7 @@ func runEpoll(ctx context.Context, o epollhttp.Options, p load.Plan, start time.
 // epoll returns the options of the fast engine.
 func (o *Options) epoll() epollhttp.Options {
 	h := &o.HTTP
-	from := h.LocalAddr
+	from := h.Dial.LocalAddr
 	if ip := net.ParseIP(from); ip != nil && ip.IsUnspecified() {
 		from = "" // Vegeta's way to say any, of both families
 	}
@@ -145,13 +145,13 @@ func (e *Engine) Permitted(ctx context.Context, targets []load.Target) error {
 	return e.http.Permitted(ctx, targets)
 }
 
-// A ChoiceError says why the engine that was asked for cannot send a load.
+// A ChoiceError reports why the engine that was asked for cannot send a load.
 type ChoiceError struct{ Engine, Reason string }
 
 // Error names the engine and the reason.
 func (e *ChoiceError) Error() string { return "engine " + e.Engine + ": " + e.Reason }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *ChoiceError) Hint() string {
-	return fmt.Sprintf("leave the engine away, or say %s: one is chosen that can", Auto)
+	return fmt.Sprintf("leave the engine out, or say %s: one is chosen that can", Auto)
 }

@@ -62,11 +62,11 @@ func TestChoice(t *testing.T) {
 	f(Options{}, plan(t, 1, load.Target{Method: "CONNECT", URL: "http://127.0.0.1:1/"}), NetHTTP, "target 1 asks for a tunnel with CONNECT")
 	f(Options{}, load.Plan{Schedule: plan(t, 1).Schedule, Stream: emptyStream{}}, NetHTTP, "targets are read while the load runs")
 	byHTTP(nethttp.Options{H2C: true}, "HTTP/2 without TLS was asked for")
-	byHTTP(nethttp.Options{UnixSocket: "s"}, "the target is a Unix socket")
-	byHTTP(nethttp.Options{DNSTTL: time.Minute}, "names are to be looked up again during the load")
-	byHTTP(nethttp.Options{DNSTTL: -1}, "names are to be looked up again during the load")
+	byHTTP(nethttp.Options{Dial: nethttp.Dial{UnixSocket: "s"}}, "the target is a Unix socket")
+	byHTTP(nethttp.Options{Dial: nethttp.Dial{DNSTTL: time.Minute}}, "names are to be looked up again during the load")
+	byHTTP(nethttp.Options{Dial: nethttp.Dial{DNSTTL: -1}}, "names are to be looked up again during the load")
 	// What has no meaning for cleartext HTTP/1.1 does not matter.
-	f(Options{HTTP: nethttp.Options{NoHTTP2: true, SessionTickets: true, TLS: nethttp.TLS{Insecure: true}, ProxyHeader: http.Header{"A": {"b"}}}},
+	f(Options{HTTP: nethttp.Options{NoHTTP2: true, TLS: nethttp.TLS{Insecure: true, Tickets: true}, ProxyHeader: http.Header{"A": {"b"}}}},
 		plan(t, 1, web), EpollHTTP, "all targets are cleartext HTTP/1.1")
 }
 
@@ -223,7 +223,7 @@ func TestConnectTo(t *testing.T) {
 		mu.Lock()
 		clear(seen)
 		mu.Unlock()
-		h := nethttp.Options{NoKeepAlive: true, ConnectTo: []string{"a.test:80:" + one, "a.test:80:" + two}}
+		h := nethttp.Options{NoKeepAlive: true, Dial: nethttp.Dial{ConnectTo: []string{"a.test:80:" + one, "a.test:80:" + two}}}
 		_, hits := run(t, Options{Engine: name, HTTP: h}, plan(t, 20, get("http://a.test/")))
 		for _, h := range hits {
 			if h.Code != 200 {
@@ -248,7 +248,7 @@ func TestLocalAddr(t *testing.T) {
 	go srv.Serve(ln)
 	defer srv.Close()
 	for _, name := range []string{EpollHTTP, NetHTTP} {
-		_, hits := run(t, Options{Engine: name, HTTP: nethttp.Options{LocalAddr: "0.0.0.0"}}, plan(t, 1, get("http://"+ln.Addr().String()+"/")))
+		_, hits := run(t, Options{Engine: name, HTTP: nethttp.Options{Dial: nethttp.Dial{LocalAddr: "0.0.0.0"}}}, plan(t, 1, get("http://"+ln.Addr().String()+"/")))
 		if hits[0].Code != 200 {
 			t.Errorf("%s: bad hit %+v", name, hits[0])
 		}

@@ -14,8 +14,10 @@ import (
 // requests it has.
 func TestNoAllocationsPerRequest(t *testing.T) {
 	addr := startSink(t)
-	f := func(o Options, sched load.Schedule, targets ...load.Target) {
+	var f func(o Options, end time.Duration, schedule func(end time.Duration) load.Schedule, targets ...load.Target)
+	f = func(o Options, end time.Duration, schedule func(time.Duration) load.Schedule, targets ...load.Target) {
 		t.Helper()
+		sched := schedule(end)
 		p := load.Plan{Schedule: sched, Targets: targets}
 		rec := load.NewRecorder(p, 0)
 		e, err := New(o)
@@ -30,15 +32,21 @@ func TestNoAllocationsPerRequest(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		n := rec.Tally(0).Success
 		allocs := after.Mallocs - before.Mallocs
-		// Threads, shards, connections, the recorder's seconds.
-		if n < 5000 || allocs > 1500+n/20 {
+		if n < 1500 && end < 10*time.Second { // a busy machine sends few requests
+			f(o, 2*end, schedule, targets...)
+			return
+		}
+		// Threads, shards, connections, the recorder's seconds: some 800 however long it lasts.
+		if n < 1500 || allocs > 1000+n/20 {
 			t.Errorf("%d allocations for %d requests", allocs, n)
 		}
 		t.Logf("%d allocations, %d bytes for %d requests", allocs, after.TotalAlloc-before.TotalAlloc, n)
 	}
-	closed := &load.ClosedLoop{End: 500 * time.Millisecond}
-	f(Options{MaxInFlight: 16}, closed, get("http://"+addr))
-	f(Options{MaxInFlight: 16, SeqHeader: "X-Seq"}, closed, get("http://"+addr), get("http://"+addr+"/b"))
-	f(Options{MaxInFlight: 64}, constant(t, 20_000, time.Second/2), get("http://"+addr))
-	f(Options{MaxInFlight: 64, Pacing: load.Economical}, constant(t, 20_000, time.Second/2), get("http://"+addr))
+	closed := func(end time.Duration) load.Schedule { return &load.ClosedLoop{End: end} }
+	open := func(end time.Duration) load.Schedule { return constant(t, 20_000, end) }
+	const end = time.Second / 2
+	f(Options{MaxInFlight: 16}, end, closed, get("http://"+addr))
+	f(Options{MaxInFlight: 16, SeqHeader: "X-Seq"}, end, closed, get("http://"+addr), get("http://"+addr+"/b"))
+	f(Options{MaxInFlight: 64}, end, open, get("http://"+addr))
+	f(Options{MaxInFlight: 64, Pacing: load.Economical}, end, open, get("http://"+addr))
 }

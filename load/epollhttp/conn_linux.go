@@ -100,50 +100,50 @@ func (l *connList) remove(c *conn) {
 }
 
 // handle takes one event.
-func (s *shard) handle(ev *unix.EpollEvent) {
+func (x *exchanges) handle(ev *unix.EpollEvent) {
 	if ev.Fd < 0 {
 		return // woken: the loop looks at its orders
 	}
-	c := s.conns.all[ev.Fd]
+	c := x.conns.all[ev.Fd]
 	if c.gen != ev.Pad {
 		return // of a connection that was closed since
 	}
-	if c.state == connDialing && !s.connected(c, ev.Events) {
+	if c.state == connDialing && !x.connected(c, ev.Events) {
 		return
 	}
 	if ev.Events&unix.EPOLLOUT != 0 && c.unsent() {
-		s.sendRest(c)
+		x.sendRest(c)
 		if c.gen != ev.Pad {
 			return
 		}
 	}
 	const readable = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLHUP | unix.EPOLLERR
 	if ev.Events&readable != 0 {
-		s.read(c, ev.Events&^unix.EPOLLIN&readable != 0)
+		x.read(c, ev.Events&^unix.EPOLLIN&readable != 0)
 	}
 }
 
 // attach sends a request on an open connection with room for it.
-func (s *shard) attach(c *conn, f *flight) {
+func (x *exchanges) attach(c *conn, f *flight) {
 	h := c.host
 	if c.idle {
 		c.idle = false
 		h.idle--
 	}
-	if c.free && c.q.n+1 >= s.run.opts.Pipeline {
+	if c.free && c.q.n+1 >= x.run.opts.Pipeline {
 		c.free = false
 		h.free.remove(c)
 	}
 	f.conn = c
 	f.reused = c.used > 0 || c.q.n > 0
 	if c.q.n == 0 {
-		s.conns.expect(c, f)
+		x.conns.expect(c, f)
 	}
 	c.q.push(f)
 	request, bodyBytes, ok := f.t.static()
 	if !ok {
-		s.out, bodyBytes = f.t.append(s.out[:0], f.hit.N)
-		request = s.out
+		x.out, bodyBytes = f.t.append(x.out[:0], f.hit.N)
+		request = x.out
 	}
 	f.bodyOut = bodyBytes
 	if c.unsent() {
@@ -155,15 +155,15 @@ func (s *shard) attach(c *conn, f *flight) {
 	switch {
 	case e == 0:
 		if f.wrote = n > 0; n < len(request) {
-			s.conns.keepRest(c, request[n:], f.t.bulk)
+			x.conns.keepRest(c, request[n:], f.t.bulk)
 		} else if len(f.t.bulk) > 0 {
-			s.conns.keepRest(c, nil, f.t.bulk)
-			s.sendRest(c)
+			x.conns.keepRest(c, nil, f.t.bulk)
+			x.sendRest(c)
 		}
 	case e == errAgain || e == syscall.EINTR:
-		s.conns.keepRest(c, request, f.t.bulk)
+		x.conns.keepRest(c, request, f.t.bulk)
 	default:
-		s.sendFailed(c, e)
+		x.sendFailed(c, e)
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *shard) attach(c *conn, f *flight) {
 func (c *conn) unsent() bool { return len(c.rest)-c.sent+len(c.bulk) > 0 }
 
 // sendRest sends what the socket did not take before.
-func (s *shard) sendRest(c *conn) {
+func (x *exchanges) sendRest(c *conn) {
 	for c.unsent() {
 		part := c.rest[c.sent:]
 		if len(part) == 0 {
@@ -191,70 +191,70 @@ func (s *shard) sendRest(c *conn) {
 		case e == errAgain:
 			return
 		case e != syscall.EINTR:
-			s.sendFailed(c, e)
+			x.sendFailed(c, e)
 			return
 		}
 	}
-	s.conns.forgetRest(c)
+	x.conns.forgetRest(c)
 }
 
 // read takes what has come. With the whole it reads to the end of what there
 // is, because there will be no other event.
-func (s *shard) read(c *conn, whole bool) {
+func (x *exchanges) read(c *conn, whole bool) {
 	gen := c.gen
 	for range maxReads {
-		n, e := s.inbox.receive(c.fd, s.run.users == nil, s.clock.wall)
+		n, e := x.inbox.receive(c.fd, x.run.users == nil, x.clock.wall)
 		switch {
 		case e == errAgain:
 			return
 		case e == syscall.EINTR:
 			continue
 		case e != 0:
-			s.readFailed(c, e)
+			x.readFailed(c, e)
 			return
 		case n == 0:
-			s.readEOF(c)
+			x.readEOF(c)
 			return
 		}
-		s.take(c, s.inbox.buf[:n])
-		if c.gen != gen || n < len(s.inbox.buf) && !whole {
+		x.take(c, x.inbox.buf[:n])
+		if c.gen != gen || n < len(x.inbox.buf) && !whole {
 			return
 		}
 	}
-	s.conns.unread = append(s.conns.unread, connRef{c, gen})
+	x.conns.unread = append(x.conns.unread, connRef{c, gen})
 }
 
 // readOn goes on with the connections that had more to read.
-func (s *shard) readOn() {
-	n := len(s.conns.unread)
-	for _, ref := range s.conns.unread[:n] {
+func (x *exchanges) readOn() {
+	n := len(x.conns.unread)
+	for _, ref := range x.conns.unread[:n] {
 		if ref.c.gen == ref.gen {
-			s.read(ref.c, true)
+			x.read(ref.c, true)
 		}
 	}
-	s.conns.unread = s.conns.unread[:copy(s.conns.unread, s.conns.unread[n:])]
+	x.conns.unread = x.conns.unread[:copy(x.conns.unread, x.conns.unread[n:])]
 }
 
 // take parses what came on a connection.
-func (s *shard) take(c *conn, b []byte) {
+func (x *exchanges) take(c *conn, b []byte) {
 	gen := c.gen
 	for len(b) > 0 {
 		f := c.q.head
 		if f == nil {
-			s.conns.closeConn(c) // not asked for
+			x.conns.closeConn(c) // not asked for
 			return
 		}
 		n, done, err := c.feed(b)
 		if err != nil {
-			s.failHead(c, err)
+			x.failHead(c, err)
 			return
 		}
 		if !done {
-			s.inbox.big = s.inbox.big || c.p.Body > deferredBody
+			x.inbox.big = x.inbox.big || c.p.Body > deferredBody
 			return
 		}
 		b = b[n:]
-		s.answered(c, f, len(b) > 0)
+		x.answered(c, f, len(b) > 0)
 		if c.gen != gen {
 			return
 		}
@@ -274,54 +274,51 @@ func (c *conn) feed(b []byte) (n int, done bool, err error) {
 }
 
 // answered ends the oldest flight of a connection, whose answer is complete.
-func (s *shard) answered(c *conn, f *flight, more bool) {
-	s.clock.now()
+func (x *exchanges) answered(c *conn, f *flight, more bool) {
+	x.clock.now()
 	c.q.remove(f)
 	c.used++
-	s.count.answers++
-	s.inbox.big = s.inbox.big || c.p.Body > deferredBody
-	keep := c.p.KeepAlive && !s.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
+	x.count.answers++
+	x.inbox.big = x.inbox.big || c.p.Body > deferredBody
+	keep := c.p.KeepAlive && !x.run.opts.NoKeepAlive && !c.unsent() && (c.q.n > 0 || !more)
 	f.hit.Code = c.p.Code
-	f.hit.BytesIn = nethttp.Counted(c.p.Body, s.run.opts.MaxBody)
+	f.hit.BytesIn = nethttp.Counted(c.p.Body, x.run.opts.MaxBody)
 	f.hit.BytesOut = f.bodyOut
 	if f.hit.Code < 200 || f.hit.Code >= 400 {
 		f.hit.Err = c.p.Status
 	}
-	s.flights.ages.remove(f)
-	followed := s.run.opts.Follow != nil && len(c.p.Location) > 0 && nethttp.Redirects(c.p.Code)
+	x.flights.ages.remove(f)
+	followed := x.run.opts.Follow != nil && len(c.p.Location) > 0 && nethttp.Redirects(c.p.Code)
 	if followed {
-		s.follow(f, c.p.Code, string(c.p.Location))
+		x.follows.follow(f, c.p.Code, string(c.p.Location))
 	}
 	switch {
 	case !keep:
-		s.dismiss(c)
+		x.dismiss(c)
 	case c.q.n > 0:
-		s.conns.expect(c, c.q.head)
-		s.offer(c)
+		x.conns.expect(c, c.q.head)
+		x.offer(c)
 	default:
-		s.offer(c)
+		x.offer(c)
 	}
 	if !followed {
-		f.hit.Done = s.clock.at
-		if f.hit.Sent < s.inbox.came && s.inbox.came < s.clock.at { // the wall clock may have been set
-			f.hit.Done = s.inbox.came
+		f.hit.Done = x.clock.at
+		if f.hit.Sent < x.inbox.came && x.inbox.came < x.clock.at { // the wall clock may have been set
+			f.hit.Done = x.inbox.came
 		}
-		s.end(f)
-	}
-	if s.users.ready > 0 {
-		s.issueUsers()
+		x.ended(f)
 	}
 }
 
 // dismiss closes a connection in good order; what was sent on it after the last
 // answer is sent again or fails.
-func (s *shard) dismiss(c *conn) {
+func (x *exchanges) dismiss(c *conn) {
 	h := c.host
 	q := c.q
 	c.q = queue{}
-	s.conns.closeConn(c)
+	x.conns.closeConn(c)
 	for f := q.pop(); f != nil; f = q.pop() {
-		s.lost(f, io.EOF)
+		x.lost(f, io.EOF)
 	}
-	s.dial(h)
+	x.dial(h)
 }

@@ -145,11 +145,11 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	// Cancelled only by abort; what ctx carries goes on to the redirects.
 	r.followCtx, r.abort = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer r.abort(nil)
-	stopped := context.AfterFunc(ctx, contain.Func(shardPart, func() { r.tell(stopSend) }))
+	stopped := context.AfterFunc(ctx, contain.Func(shardPart, func() { r.giveOrder(stopSend) }))
 	defer stopped()
 	hard := r.opts.Hard
 	if hard != nil {
-		defer context.AfterFunc(hard, contain.Func(shardPart, func() { r.tell(stopAtNow) }))()
+		defer context.AfterFunc(hard, contain.Func(shardPart, func() { r.giveOrder(stopAtNow) }))()
 	}
 	meter := load.StartMeter()
 	lend := lendProcs(len(r.shards))
@@ -178,8 +178,8 @@ func (r *run) drive(ctx context.Context) kasoku.LoadSummary {
 	return sum
 }
 
-// tell gives an order to all shards. A lower one after a higher one is void.
-func (r *run) tell(order int32) {
+// giveOrder gives an order to all shards. A lower one after a higher one is void.
+func (r *run) giveOrder(order int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || order <= r.orders.Load() {
@@ -220,7 +220,7 @@ func (r *run) describe(sum *kasoku.LoadSummary) {
 		sum.PeakInFlight = min(sum.PeakInFlight+int(s.held.peak), sum.MaxInFlight) // their peaks need not have been at once
 		sum.Connections += s.count.connections
 		sum.Resent += s.count.resent
-		sum.Redirected += s.count.redirected
+		sum.Redirected += s.follows.all
 	}
 }
 

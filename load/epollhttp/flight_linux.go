@@ -2,11 +2,7 @@
 
 package epollhttp
 
-import (
-	"time"
-
-	"github.com/kasoku/kasoku/load"
-)
+import "github.com/kasoku/kasoku/load"
 
 // A flight is one request under way: it waits for a connection or stands in the
 // queue of one. Its memory is used again.
@@ -122,40 +118,4 @@ func (l *flights) next() *flight {
 func (l *flights) free(f *flight) {
 	*f = flight{next: l.spare}
 	l.spare = f
-}
-
-// thoughts are the times at which users have thought enough: a heap.
-type thoughts []time.Duration
-
-func (t *thoughts) push(at time.Duration) {
-	h := append(*t, at)
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if h[up] <= h[i] {
-			break
-		}
-		h[up], h[i] = h[i], h[up]
-		i = up
-	}
-	*t = h
-}
-
-func (t *thoughts) pop() {
-	h := *t
-	n := len(h) - 1
-	h[0] = h[n]
-	h = h[:n]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down+1 < n && h[down+1] < h[down] {
-			down++
-		}
-		if down >= n || h[i] <= h[down] {
-			break
-		}
-		h[i], h[down] = h[down], h[i]
-		i = down
-	}
-	*t = h
 }

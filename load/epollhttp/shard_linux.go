@@ -9,7 +9,6 @@ import (
 
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
-	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/nethttp"
 )
 
@@ -44,42 +43,19 @@ const (
 // A shard is one thread with connections of its own. It sends every k-th request
 // of the plan. Nothing of it is touched by other threads but where it says so.
 type shard struct {
-	run    *run
-	poller *poller
-	clock  clock
-	napped bool   // answers may have come since they were looked for
-	inbox  inbox  // what is read
-	out    []byte // the request that is sent, when it must be made
+	exchanges
+	napped bool // answers may have come since they were looked for
 
-	due     due   // the requests that come next
-	users   users // of a closed loop
-	held    heldSlots
-	hosts   []host
-	conns   connTable
-	waiting int // flights without connection
-	flights flights
-	follows follows
-	outbox  outbox
-
+	due    due   // the requests that come next
+	users  users // of a closed loop
+	held   heldSlots
+	outbox outbox
 	ending ending
-	count  struct{ answers, connections, resent, redirected uint64 }
-}
-
-// users are those of a closed loop.
-type users struct {
-	ready    int      // could send now
-	thinking thoughts // when the others have thought enough
-
-	paced struct { // how fast answers came when they were last counted
-		at, gap time.Duration
-		answers uint64
-	}
 }
 
 // ending is how far the end of the load has come.
 type ending struct {
 	ordered int32         // of run.orders, as obeyed
-	aborted error         // why all in flight is aborted; nil: it is not
 	drainAt time.Duration // when what is in flight is aborted; never before a stop
 }
 
@@ -88,22 +64,15 @@ func newShard(r *run, id, of int) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shard{run: r, poller: p, ending: ending{drainAt: never}}
-	s.inbox.init()
+	s := &shard{ending: ending{drainAt: never}}
+	s.init(r, p, id, of)
+	s.ended = s.finish
 	s.outbox = outbox{sink: r.sink, hits: make([]load.Hit, 0, hitBuffer)}
 	s.held.shared = r.slots
-	s.clock.base = time.Now()
-	s.clock.offset = s.clock.base.Sub(r.start)
 	s.due.stride, s.due.economical = of, r.opts.Pacing == load.Economical
-	s.conns.memos = make([]http1.Memo, len(r.templates))
-	s.hosts = make([]host, len(r.sites.list))
-	for i := range s.hosts {
-		s.hosts[i] = host{site: &r.sites.list[i], turn: id,
-			maxOpen: shareOf(r.opts.MaxConnections, id, of), maxIdle: max(shareOf(r.opts.IdleConns, id, of), 1)}
-	}
 	if r.users != nil {
 		s.due.next.N, s.due.sendAt = uint64(id), never
-		s.users.ready = shareOf(r.opts.MaxInFlight, id, of)
+		s.users = users{loop: r.users, ready: shareOf(r.opts.MaxInFlight, id, of)}
 		return s, nil
 	}
 	s.due.next.N--
@@ -168,7 +137,7 @@ func (s *shard) obey() {
 	if order > s.ending.ordered {
 		s.ending.ordered = order
 		s.abandon()
-		s.users.ready, s.users.thinking = 0, s.users.thinking[:0]
+		s.users.stop()
 		s.ending.drainAt = s.clock.at + load.DefaultDrain
 		if order == stopAtNow {
 			s.abortAll(load.ErrAborted)
@@ -241,15 +210,12 @@ func (s *shard) notSent(err error) {
 // issueUsers lets the users send that are ready.
 func (s *shard) issueUsers() {
 	end := s.run.users.End
-	for len(s.users.thinking) > 0 && s.users.thinking[0] <= s.clock.at {
-		s.users.thinking.pop()
-		s.users.ready++
-	}
+	s.users.wake(s.clock.at)
 	if s.clock.at < 0 {
 		return
 	}
 	if s.clock.at >= end {
-		s.users.ready, s.users.thinking = 0, s.users.thinking[:0]
+		s.users.stop()
 		return
 	}
 	for n := 0; s.users.ready > 0 && n < sendBurst; n++ {
@@ -264,36 +230,40 @@ func (s *shard) issueUsers() {
 	}
 }
 
-// begin sends a request, or lets it wait for a connection.
-func (s *shard) begin(f *flight) {
-	f.hit.Target = s.run.order.Target(f.hit.N)
-	f.hit.Sent = s.clock.at
-	f.t = &s.run.templates[f.hit.Target]
-	f.host = &s.hosts[s.run.sites.of[f.hit.Target]]
-	s.flights.ages.push(f)
-	s.submit(f)
+// finish ends a flight that has its answer. Users that are ready send at once.
+func (s *shard) finish(f *flight) {
+	s.end(f)
+	if s.users.ready > 0 {
+		s.issueUsers()
+	}
+}
+
+// reportFailed ends the flights that have failed since it was called last. This
+// is not done in fail: who sends must not begin to send again in the middle of it.
+func (s *shard) reportFailed() {
+	n := len(s.flights.failed)
+	for _, f := range s.flights.failed[:n] {
+		s.end(f)
+	}
+	s.flights.failed = s.flights.failed[:copy(s.flights.failed, s.flights.failed[n:])]
+}
+
+// land ends the flights whose redirects have come to their end.
+func (s *shard) land() {
+	for _, f := range s.follows.take() {
+		f.hit.Done = s.clock.now()
+		s.end(f)
+	}
 }
 
 // end reports the hit of a flight, which is complete, and frees the flight.
 func (s *shard) end(f *flight) {
 	if s.run.users != nil && s.ending.ordered == goOn {
-		s.think(f.hit.N)
+		s.users.think(f.hit.N, s.clock.at)
 	}
 	s.outbox.report(&f.hit)
 	s.held.give()
 	s.flights.free(f)
-}
-
-// think lets the user that sent request n think, or be ready again.
-func (s *shard) think(n uint64) {
-	d := s.run.users.Think(n)
-	if d == 0 {
-		s.users.ready++
-		return
-	}
-	if at := s.clock.at + d; at < s.run.users.End {
-		s.users.thinking.push(at)
-	}
 }
 
 // expire ends what has taken too long.
@@ -315,11 +285,8 @@ func (s *shard) expire() {
 
 // abortAll ends all that is in flight.
 func (s *shard) abortAll(cause error) {
-	s.ending.drainAt, s.ending.aborted = never, cause
-	s.run.abort(cause)
-	for f := s.flights.ages.first; f != nil; f = s.flights.ages.first {
-		s.cut(f, cause, cause)
-	}
+	s.ending.drainAt = never
+	s.abort(cause)
 }
 
 // until returns when there is something to do if no event comes before.
@@ -329,12 +296,7 @@ func (s *shard) until() time.Duration {
 	}
 	at := s.ending.drainAt
 	if s.run.users != nil {
-		if s.users.ready > 0 {
-			at = min(at, max(s.clock.at, 0))
-		}
-		if len(s.users.thinking) > 0 {
-			at = min(at, s.users.thinking[0])
-		}
+		at = min(at, s.users.next(s.clock.at))
 	}
 	t := s.run.opts.Timeout
 	switch {

@@ -14,7 +14,7 @@ func TestSliceIsPutBack(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	first := setSlice(shortSlice)
 	if first == 0 {
-		t.Log("the kernel does not tell slices; before 6.12 there are none")
+		t.Log("the kernel does not report slices; before 6.12 there are none")
 	}
 	f := func(set, want time.Duration) {
 		t.Helper()

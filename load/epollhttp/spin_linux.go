@@ -71,32 +71,11 @@ func (s *shard) wait() []unix.EpollEvent {
 	return events
 }
 
-const (
-	// crowdShare is the part of a user's round, from one request to the next, that
-	// answers are given to come together, and crowdTime the most. A server that is
-	// the bottleneck does not notice, as it has other requests to do; one that is
-	// not loses half of it, 3 % of the throughput.
-	crowdShare = 16
-	crowdTime  = 100 * time.Microsecond
-
-	// crowdLeast is how many answers must be expected.
-	crowdLeast = 3
-
-	// paceTime is over how long the pace of answers is measured.
-	paceTime = time.Millisecond
-)
-
 // waitUsers is wait for a closed loop. It sleeps until the next answer comes. When
 // answers follow one another faster than it can sleep and wake up, it sleeps until
 // a few are there, and mostly finds as many again when it has taken those.
 func (s *shard) waitUsers(until time.Duration) []unix.EpollEvent {
-	if d := s.clock.at - s.users.paced.at; d >= paceTime {
-		n := s.count.answers - s.users.paced.answers
-		s.users.paced.gap = d / time.Duration(max(n, 1))
-		s.users.paced.at, s.users.paced.answers = s.clock.at, s.count.answers
-	}
-	crowd := min(time.Duration(s.held.flying)*s.users.paced.gap/crowdShare, crowdTime, until-s.clock.at)
-	if crowd >= crowdLeast*s.users.paced.gap && s.users.paced.gap > 0 {
+	if crowd, worth := s.users.crowd(s.clock.at, until, s.count.answers, s.held.flying); worth {
 		if events := s.poller.poll(); len(events) > 0 {
 			return events
 		}

@@ -28,9 +28,9 @@ func TestKeepLimit(t *testing.T) {
 	}
 }
 
-// TestKeepTakesNobodysWord: memory is taken for what has come, not for what is
+// TestKeepTrustsNoClaim: memory is taken for what has come, not for what is
 // announced.
-func TestKeepTakesNobodysWord(t *testing.T) {
+func TestKeepTrustsNoClaim(t *testing.T) {
 	for _, head := range []string{"Content-Length: 9223372036854775807\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"} {
 		p := &Parser{Keep: &Kept{}}
 		p.Start(false)

@@ -33,8 +33,8 @@ type dialer struct {
 }
 
 func (e *Engine) dialer(ctx context.Context) *dialer {
-	d := &dialer{d: net.Dialer{Timeout: e.opts.timeout()}, resolver: e.resolver, socket: e.opts.UnixSocket, ctx: ctx}
-	if ip := net.ParseIP(e.opts.LocalAddr); ip != nil && !ip.IsUnspecified() {
+	d := &dialer{d: net.Dialer{Timeout: e.opts.timeout()}, resolver: e.resolver, socket: e.opts.Dial.UnixSocket, ctx: ctx}
+	if ip := net.ParseIP(e.opts.Dial.LocalAddr); ip != nil && !ip.IsUnspecified() {
 		d.d.LocalAddr = &net.TCPAddr{IP: ip}
 	}
 	return d
@@ -141,14 +141,14 @@ func (d *dialer) race(ctx context.Context, network string, first, second []netip
 	return nil, failed
 }
 
-// A route says which proxy a request goes through, if any, and whether the proxy
+// A route describes which proxy a request goes through, if any, and whether the proxy
 // may be asked for its host.
 func (e *Engine) route(req *http.Request) (*url.URL, error) {
 	proxy, err := e.proxy(req)
 	if proxy == nil || err != nil {
 		return proxy, err
 	}
-	return proxy, e.resolver.CheckBehind(req.Context(), req.URL.Hostname())
+	return proxy, e.resolver.CheckViaProxy(req.Context(), req.URL.Hostname())
 }
 
 // Permitted returns a [*load.ForbiddenError] when the host of a target, or the
@@ -156,7 +156,7 @@ func (e *Engine) route(req *http.Request) (*url.URL, error) {
 // is left for the load to find out. Nothing is dialled.
 func (e *Engine) Permitted(ctx context.Context, targets []load.Target) error {
 	return e.eachHost(targets, func(_, addr string, req *http.Request) error {
-		if e.opts.UnixSocket != "" {
+		if e.opts.Dial.UnixSocket != "" {
 			return nil
 		}
 		_, err := e.resolver.Addrs(ctx, addr)

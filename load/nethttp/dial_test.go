@@ -33,7 +33,7 @@ func counted(t testing.TB) (addr string, n *atomic.Int64) {
 func TestConnectTo(t *testing.T) {
 	one, first := counted(t)
 	two, second := counted(t)
-	o := Options{NoKeepAlive: true, ConnectTo: []string{"www.example.com:80:" + one, "www.example.com:80:" + two}}
+	o := Options{NoKeepAlive: true, Dial: Dial{ConnectTo: []string{"www.example.com:80:" + one, "www.example.com:80:" + two}}}
 	_, hits := attack(t, t.Context(), o, 10, get("http://www.example.com/"))
 	for _, h := range hits {
 		if h.Code != 200 {
@@ -50,9 +50,9 @@ func TestResolvers(t *testing.T) {
 	_, port, _ := net.SplitHostPort(addr)
 	dns := loadtest.StartDNS(t)
 	dns.Set("app.test", "127.0.0.1")
-	o := Options{NoKeepAlive: true, MaxInFlight: 1, Resolvers: []string{dns.Addr}}
+	o := Options{NoKeepAlive: true, MaxInFlight: 1, Dial: Dial{Resolvers: []string{dns.Addr}}}
 	for _, ttl := range []time.Duration{0, 1, -1} {
-		o.DNSTTL = ttl
+		o.Dial.DNSTTL = ttl
 		before := dns.Asked("app.test")
 		if _, hits := attack(t, t.Context(), o, 5, get("http://app.test:"+port+"/")); hits[4].Code != 200 {
 			t.Fatalf("bad hit %+v", hits[4])
@@ -90,7 +90,7 @@ func TestSecondFamily(t *testing.T) {
 	}
 	if conn, err := d.race(t.Context(), "tcp", []netip.AddrPort{refused}, []netip.AddrPort{refused}); err == nil {
 		conn.Close()
-		t.Error("a connection to nobody")
+		t.Error("a connection to no one")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -182,7 +182,7 @@ func TestProxyHeader(t *testing.T) {
 		t.Errorf("the proxy saw %+v", p.saw)
 	}
 	if err := e.Reach(t.Context(), []load.Target{get("http://127.0.0.1:1/")}); err != nil {
-		t.Errorf("what is behind a proxy is dialled: %v", err)
+		t.Errorf("what is reached through a proxy is dialled: %v", err)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestProxyMayNotBeAskedForAll(t *testing.T) {
 	f := func(host string, ok bool) {
 		t.Helper()
 		before := len(p.saw)
-		h, err := one(t, proxied(t, Options{Resolvers: []string{dns.Addr}, Permit: load.Permit{Hosts: []string{"named.test"}}}, p), get("http://"+host+"/"))
+		h, err := one(t, proxied(t, Options{Dial: Dial{Resolvers: []string{dns.Addr}}, Permit: load.Permit{Hosts: []string{"named.test"}}}, p), get("http://"+host+"/"))
 		var forbidden *load.ForbiddenError
 		if ok && (err != nil || h.Code != 200) || !ok && (!errors.As(err, &forbidden) || forbidden.Host != host || len(p.saw) != before) {
 			t.Errorf("%s: %+v, %v", host, h, err)
@@ -223,7 +223,7 @@ func TestSessionTickets(t *testing.T) {
 	f := func(tickets bool, want int64) {
 		t.Helper()
 		resumed.Store(0)
-		attack(t, t.Context(), Options{TLS: TLS{Insecure: true}, NoHTTP2: true, NoKeepAlive: true, MaxInFlight: 1, SessionTickets: tickets}, 5, get(srv.URL))
+		attack(t, t.Context(), Options{TLS: TLS{Insecure: true, Tickets: tickets}, NoHTTP2: true, NoKeepAlive: true, MaxInFlight: 1}, 5, get(srv.URL))
 		if n := resumed.Load(); n != want {
 			t.Errorf("tickets %v: %d of 5 sessions were resumed, want %d", tickets, n, want)
 		}
@@ -250,9 +250,9 @@ func TestForbidden(t *testing.T) {
 	f(Options{}, "http://192.0.2.1/", "192.0.2.1")
 	f(Options{}, "https://[2001:db8::1]:8443/", "2001:db8::1")
 	f(Options{}, "http://169.254.169.254/latest", "169.254.169.254")
-	f(Options{ConnectTo: []string{"localhost:80:192.0.2.1:80"}}, "http://localhost/", "localhost")
+	f(Options{Dial: Dial{ConnectTo: []string{"localhost:80:192.0.2.1:80"}}}, "http://localhost/", "localhost")
 	addr, n := counted(t)
-	e, err := New(Options{ConnectTo: []string{"192.0.2.1:80:" + addr}})
+	e, err := New(Options{Dial: Dial{ConnectTo: []string{"192.0.2.1:80:" + addr}}})
 	if err != nil {
 		t.Fatal(err)
 	}

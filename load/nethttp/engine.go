@@ -117,8 +117,8 @@ func (e *Engine) transport(d *dialer) (*http.Transport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("http engine: %w", err)
 	}
-	tlsConfig.SessionTicketsDisabled = !o.SessionTickets
-	if o.SessionTickets {
+	tlsConfig.SessionTicketsDisabled = !o.TLS.Tickets
+	if o.TLS.Tickets {
 		tlsConfig.ClientSessionCache = tls.NewLRUClientSessionCache(0)
 	}
 	tr := &http.Transport{
@@ -133,7 +133,7 @@ func (e *Engine) transport(d *dialer) (*http.Transport, error) {
 		ProxyConnectHeader:     o.ProxyHeader,
 		Protocols:              new(http.Protocols),
 	}
-	if o.UnixSocket == "" {
+	if o.Dial.UnixSocket == "" {
 		tr.Proxy = e.route
 	}
 	switch {

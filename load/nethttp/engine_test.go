@@ -176,7 +176,7 @@ func TestUnreachable(t *testing.T) {
 	if want := fmt.Sprintf(`Get "http://%s/x": dial tcp %s: connect: connection refused`, addr, addr); h.Err != want || h.Code != 0 {
 		t.Errorf("code %d, error %q, want %q", h.Code, h.Err, want)
 	}
-	h = first(t, Options{LocalAddr: "127.0.0.1"}, get("http://"+addr+"/x"))
+	h = first(t, Options{Dial: Dial{LocalAddr: "127.0.0.1"}}, get("http://"+addr+"/x"))
 	if want := "dial tcp 127.0.0.1:0->" + addr + ": connect: connection refused"; !strings.HasSuffix(h.Err, want) {
 		t.Errorf("error %q, want %q", h.Err, want)
 	}
@@ -184,7 +184,7 @@ func TestUnreachable(t *testing.T) {
 	if h.Code != 0 || h.Err == "" {
 		t.Errorf("an unknown host gives %d %q", h.Code, h.Err)
 	}
-	h = first(t, Options{UnixSocket: filepath.Join(t.TempDir(), "none")}, get("http://h/"))
+	h = first(t, Options{Dial: Dial{UnixSocket: filepath.Join(t.TempDir(), "none")}}, get("http://h/"))
 	if h.Code != 0 || !strings.Contains(h.Err, "no such file") {
 		t.Errorf("a missing socket gives %d %q", h.Code, h.Err)
 	}
@@ -419,7 +419,7 @@ func TestUnixSocket(t *testing.T) {
 	srv := &http.Server{Handler: echo()}
 	go srv.Serve(ln)
 	defer srv.Close()
-	if h := first(t, Options{UnixSocket: filepath.Join(dir, "s")}, get("http://no-such-host.invalid/")); h.Code != 200 {
+	if h := first(t, Options{Dial: Dial{UnixSocket: filepath.Join(dir, "s")}}, get("http://no-such-host.invalid/")); h.Code != 200 {
 		t.Errorf("bad hit %+v", h)
 	}
 }

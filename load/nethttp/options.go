@@ -27,7 +27,7 @@ const (
 	DefaultRedirects   = 10
 )
 
-// Options say how requests are sent. The zero value is ready to use.
+// Options configure how requests are sent. The zero value is ready to use.
 type Options struct {
 	Timeout time.Duration // from the send to the end of the answer, and the longest wait for a free slot; 0 means DefaultTimeout, below 0 none
 
@@ -46,10 +46,21 @@ type Options struct {
 	MaxBody     int64 // bytes of a body that count in BytesIn, the rest is read and dropped; 0 means all, below 0 none
 	Chunked     bool  // send bodies with chunked transfer encoding
 
-	Header     http.Header // added to each request, where the target does not set the same name
-	UnixSocket string      // connect here, whatever the URL's host
-	LocalAddr  string      // IP address to connect from
-	SeqHeader  string      // name of a header that carries the request's number; empty sends none
+	Header      http.Header // added to each request, where the target does not set the same name
+	SeqHeader   string      // name of a header that carries the request's number; empty sends none
+	ProxyHeader http.Header // sent to an HTTP proxy with CONNECT
+
+	Dial   Dial
+	Permit load.Permit // which addresses may be loaded, in addition to loopback and private ones
+
+	// Hard, when not nil, aborts the requests in flight at once when cancelled.
+	Hard context.Context
+}
+
+// Dial says between which addresses connections are made.
+type Dial struct {
+	UnixSocket string // connect here, whatever the URL's host
+	LocalAddr  string // IP address to connect from
 
 	// ConnectTo has elements SRC:PORT:DST:PORT: what a URL or a proxy names as
 	// SRC:PORT is dialled at DST:PORT. The destinations of one source take turns.
@@ -57,22 +68,15 @@ type Options struct {
 	ConnectTo []string
 	Resolvers []string      // name servers, as IP or IP:PORT, which take turns; none: the system's
 	DNSTTL    time.Duration // how long the addresses of a name are used before it is looked up again; 0: as long as the load, below 0: for one connection
-
-	ProxyHeader    http.Header // sent to an HTTP proxy with CONNECT
-	SessionTickets bool        // resume TLS sessions
-
-	Permit load.Permit // which addresses may be loaded, in addition to loopback and private ones
-
-	// Hard, when not nil, aborts the requests in flight at once when cancelled.
-	Hard context.Context
 }
 
-// TLS says how the generator and the server prove who they are.
+// TLS defines how the generator and the server prove who they are.
 type TLS struct {
 	Insecure  bool     // accept any certificate
 	CertFile  string   // PEM, of the client
 	KeyFile   string   // PEM; empty means CertFile
 	RootFiles []string // PEM, certificate authorities instead of the system's
+	Tickets   bool     // resume sessions
 }
 
 // Validate reports options that contradict each other.
@@ -90,8 +94,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("bad number of connections %d", o.MaxConnections)
 	case o.Redirects < RefuseRedirects:
 		return fmt.Errorf("bad number of redirects %d", o.Redirects)
-	case o.LocalAddr != "" && net.ParseIP(o.LocalAddr) == nil:
-		return fmt.Errorf("bad local address %q: want an IP address", o.LocalAddr)
+	case o.Dial.LocalAddr != "" && net.ParseIP(o.Dial.LocalAddr) == nil:
+		return fmt.Errorf("bad local address %q: want an IP address", o.Dial.LocalAddr)
 	case o.TLS.KeyFile != "" && o.TLS.CertFile == "":
 		return errors.New("a TLS key needs a certificate")
 	}
@@ -100,7 +104,7 @@ func (o Options) Validate() error {
 }
 
 func (o Options) resolver() load.ResolverOptions {
-	return load.ResolverOptions{ConnectTo: o.ConnectTo, Servers: o.Resolvers, TTL: o.DNSTTL, Permit: o.Permit}
+	return load.ResolverOptions{ConnectTo: o.Dial.ConnectTo, Servers: o.Dial.Resolvers, TTL: o.Dial.DNSTTL, Permit: o.Permit}
 }
 
 func (o Options) idle() int {

@@ -38,7 +38,7 @@ func TestNew_Failure(t *testing.T) {
 	f(Options{Connections: -2}, "-2")
 	f(Options{MaxConnections: -3}, "-3")
 	f(Options{Redirects: -4}, "-4")
-	f(Options{LocalAddr: "localhost"}, `"localhost"`)
+	f(Options{Dial: Dial{LocalAddr: "localhost"}}, `"localhost"`)
 	f(Options{TLS: TLS{KeyFile: "k"}}, "certificate")
 	f(Options{TLS: TLS{CertFile: junk}}, junk)
 	f(Options{TLS: TLS{RootFiles: []string{junk}}}, junk)

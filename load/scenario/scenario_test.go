@@ -130,7 +130,7 @@ func TestPrepare(t *testing.T) {
 	}
 	f("good", "true OK []", Options{}, func(context.Context, *Step) error { return nil })
 	f("returned", "false prepare failed [{x 1}]", Options{}, func(context.Context, *Step) error { return errors.New("x") })
-	f("told", "false prepare failed [{x 1}]", Options{}, func(_ context.Context, s *Step) error {
+	f("reported", "false prepare failed [{x 1}]", Options{}, func(_ context.Context, s *Step) error {
 		s.Fail(Errorf(Temporary, "x"))
 		return nil
 	})

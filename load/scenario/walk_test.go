@@ -123,11 +123,12 @@ func module(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// build compiles a program with the flags of the tests, so that the cache has what they share.
 func build(t *testing.T, dir, name string) {
 	t.Helper()
 	for _, args := range [][]string{{"vet"}, {"build", "-o", name + ".bin"}} {
 		cmd := exec.Command("go", append(args, "./"+name)...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %s ./%s: %v\n%s", args[0], name, err, out)
 		}

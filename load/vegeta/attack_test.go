@@ -214,7 +214,7 @@ func TestAttack_Failure(t *testing.T) {
 	f(func(o *AttackOptions) { o.Targets = "testdata/none" }, "open targets: open testdata/none")
 	f(func(o *AttackOptions) { o.Output = "testdata/none/x" }, "create output: ")
 	f(func(o *AttackOptions) { o.Stdin = strings.NewReader("") }, "no targets to attack")
-	f(func(o *AttackOptions) { o.Engine.HTTP.LocalAddr = "x" }, `"x"`)
+	f(func(o *AttackOptions) { o.Engine.HTTP.Dial.LocalAddr = "x" }, `"x"`)
 }
 
 func TestValues(t *testing.T) {

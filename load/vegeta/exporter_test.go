@@ -127,7 +127,7 @@ func TestLastScrape(t *testing.T) {
 		began := time.Now()
 		s.Last(t.Context())
 		if time.Since(began) != 0 {
-			t.Error("it waits although nobody has come")
+			t.Error("it waits although no one has come")
 		}
 		scrape(s.exporter, "")
 		s.Last(t.Context())

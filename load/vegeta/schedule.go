@@ -9,7 +9,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 )
 
-// ScheduleOptions say when the requests of an attack are due. Vegeta has the rate
+// ScheduleOptions configure when the requests of an attack are due. Vegeta has the rate
 // and the duration.
 type ScheduleOptions struct {
 	Rate     float64       // requests per second; 0: a closed loop, as many at once as the cap lets through
@@ -30,13 +30,13 @@ func (o *ScheduleOptions) Closed() bool {
 	return o.Rate == 0 && len(o.Steps) == 0 && len(o.Stages) == 0
 }
 
-// Random reports whether the seed has a say in when requests are due.
+// Random reports whether due times depend on the seed.
 func (o *ScheduleOptions) Random() bool {
 	return o.Spacing == load.Poisson || o.ThinkMax > o.ThinkMin
 }
 
-// Told says what is asked for in addition to the rates; empty when requests are spaced evenly.
-func (o *ScheduleOptions) Told() string {
+// Describe returns what is asked for in addition to the rates; empty when requests are spaced evenly.
+func (o *ScheduleOptions) Describe() string {
 	switch {
 	case o.Closed() && o.ThinkMax > o.ThinkMin:
 		return "think time " + unit.Exact(o.ThinkMin) + " to " + unit.Exact(o.ThinkMax)
@@ -45,7 +45,7 @@ func (o *ScheduleOptions) Told() string {
 	case o.Closed():
 		return ""
 	}
-	return o.Spacing.Told()
+	return o.Spacing.Describe()
 }
 
 // Validate reports options that contradict each other.

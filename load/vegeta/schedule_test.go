@@ -9,7 +9,7 @@ import (
 )
 
 func TestSchedule(t *testing.T) {
-	f := func(o ScheduleOptions, total uint64, told string, random bool) {
+	f := func(o ScheduleOptions, total uint64, described string, random bool) {
 		t.Helper()
 		if err := o.Validate(); err != nil {
 			t.Fatal(err)
@@ -21,8 +21,8 @@ func TestSchedule(t *testing.T) {
 		if n, bounded := s.Total(); n != total || bounded != (total > 0) {
 			t.Errorf("%+v has %d requests, bounded %t, want %d", o, n, bounded, total)
 		}
-		if o.Told() != told || o.Random() != random {
-			t.Errorf("%+v is told as %q, random %t", o, o.Told(), o.Random())
+		if o.Describe() != described || o.Random() != random {
+			t.Errorf("%+v is reported as %q, random %t", o, o.Describe(), o.Random())
 		}
 	}
 	const s = time.Second
@@ -35,8 +35,8 @@ func TestSchedule(t *testing.T) {
 	f(ScheduleOptions{Duration: s, ThinkMin: s, ThinkMax: s}, 0, "think time 1 s", false)
 	f(ScheduleOptions{Duration: s, ThinkMax: s}, 0, "think time 0 s to 1 s", true)
 	poisson := ScheduleOptions{Rate: 50, Duration: s, Spacing: load.Poisson, Seed: 3}
-	if poisson.Told() != "Poisson arrivals" || !poisson.Random() {
-		t.Errorf("told as %q", poisson.Told())
+	if poisson.Describe() != "Poisson arrivals" || !poisson.Random() {
+		t.Errorf("reported as %q", poisson.Describe())
 	}
 
 	bad := func(o ScheduleOptions, want string) {

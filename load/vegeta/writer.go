@@ -25,12 +25,12 @@ const (
 	// hitSize is the size of a hit in memory, texts of its own left out.
 	hitSize = 104
 
-	// maxHeld bounds the memory for hits that are not written yet. It holds 14
-	// seconds at 50,000/s.
+	// maxHeld bounds the memory for hits that are not written yet, in bytes. It holds
+	// some 12 seconds at 50,000/s.
 	maxHeld = 64 << 20
 )
 
-// WriterOptions say what is written of a load.
+// WriterOptions configure what is written of a load.
 type WriterOptions struct {
 	Encoding Encoding  // empty means Gob
 	Attack   string    // name
@@ -143,11 +143,11 @@ func (w *Writer) Close() error {
 	}
 }
 
-var errNotTaken = errors.New("write results: nobody takes them; the last ones are lost")
+var errNotTaken = errors.New("write results: no one takes them; the last ones are lost")
 
-// EndSoon lets the writer give up when one of its writes, of 16 KiB or so, takes
-// so long: Hits and Close do not wait any more then. It returns when the writer has
-// ended, or given up, and is called once.
+// EndSoon lets the writer give up when one of its writes, of 16 KiB or so, takes longer
+// than patience: Hits and Close do not wait any more then. It returns when the writer
+// has ended, or given up, and is called once.
 func (w *Writer) EndSoon(patience time.Duration) {
 	for before := w.writes.Load(); ; {
 		select {

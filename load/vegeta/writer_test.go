@@ -265,7 +265,7 @@ func TestWriterFails(t *testing.T) {
 		}
 		err := w.Close()
 		if !errors.Is(err, io.ErrClosedPipe) || len(errs) != 1 || errs[0] != err {
-			t.Errorf("error is %v, told %v", err, errs)
+			t.Errorf("error is %v, reported %v", err, errs)
 		}
 	})
 }

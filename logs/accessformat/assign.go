@@ -15,7 +15,7 @@ func (p *Parser) value(s *slot, v []byte, r *Record) bool {
 	case aRequest:
 		requestLine(v, r)
 	case aStatus:
-		return r.setStatus(v)
+		return setStatus(r, v)
 	case aSize:
 		return p.size(v, r)
 	case aLatency:

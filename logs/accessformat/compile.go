@@ -42,7 +42,7 @@ func compilePieces(pieces []piece) (*program, error) {
 				if pc.what != aTime && next.what != aPath {
 					return nil, &compileError{next.at, fmt.Sprintf("nothing stands between %s and %s", pc.name,
 						next.name),
-						"a blank, a quote or other text, so that they can be told apart"}
+						"a blank, a quote or other text, so that they can be distinguished"}
 				}
 			} else {
 				s.text = next.text
@@ -104,7 +104,7 @@ func cutOf(pc *piece, text string) cut {
 	case text == "":
 		return untilEnd
 	case pc.blanks:
-		return behindBlanks
+		return afterBlanks
 	case pc.quoted:
 		return untilQuote
 	case pc.what == aRequest && text[0] == ' ':

@@ -19,7 +19,7 @@ const (
 	byRegexp
 )
 
-// A Format says how the lines of a log are read. It does not change once it is
+// A Format defines how the lines of a log are read. It does not change once it is
 // made, and is safe for concurrent use.
 type Format struct {
 	name    string
@@ -51,7 +51,7 @@ func (f *Format) Resolution() time.Duration { return f.resolution }
 // one sentence each.
 func (f *Format) Assumed() []string { return f.assumed }
 
-// ParserOptions say what a parser is asked for. The zero value asks for
+// ParserOptions configure what a parser is asked for. The zero value asks for
 // everything that a [Record] has a field for.
 type ParserOptions struct {
 	Location *time.Location // of times without an offset; nil means the local one
@@ -161,7 +161,7 @@ func (p *Parser) Parse(line []byte, r *Record) (why string) {
 }
 
 func (p *Parser) parse(line []byte, r *Record) (why string) {
-	r.reset()
+	resetRecord(r)
 	p.buf, p.query = p.buf[:0], nil
 	if len(p.extra) > 0 {
 		clear(p.extra)

@@ -71,7 +71,7 @@ func (p *Parser) combined(line []byte, r *Record) (at int) {
 	}
 	requestLine(line[i:i+n], r)
 	rest := line[i+n+1:]
-	if len(rest) < 8 || rest[0] != ' ' || rest[4] != ' ' || !r.setStatus(rest[1:4]) {
+	if len(rest) < 8 || rest[0] != ' ' || rest[4] != ' ' || !setStatus(r, rest[1:4]) {
 		return 0
 	}
 	n = 5

@@ -40,7 +40,7 @@ func valuePiece(name string, f field) piece {
 func mustCompile(name string, pieces []piece) *Format {
 	pr, err := compilePieces(pieces)
 	if err != nil {
-		panic("accesslog: " + name + ": " + err.Error())
+		panic("accessformat: " + name + ": " + err.Error())
 	}
 	return &Format{name: name, kind: byProgram, program: pr, unit: time.Second}
 }
@@ -81,7 +81,7 @@ func splitCombined(line []byte, times *timeParser) (c combinedLine, ok bool) {
 	c.status, rest, _ = bytes.Cut(rest, []byte(" "))
 	c.size, rest, _ = bytes.Cut(rest, []byte(" "))
 	var r Record
-	if len(c.status) == 0 || len(c.size) == 0 || !r.setStatus(c.status) {
+	if len(c.status) == 0 || len(c.size) == 0 || !setStatus(&r, c.status) {
 		return c, false
 	}
 	if _, ok := parseDigits(c.size); !ok && !isDash(c.size) {

@@ -191,7 +191,7 @@ func inferTimes(times []*column, timed bool) (assumed []string) {
 		c.meaning = meaning{what: aLatency}
 		rest = slices.DeleteFunc(slices.Clone(times), func(o *column) bool { return o == c })
 		if len(rest) > 0 {
-			assumed = append(assumed, fmt.Sprintf("of %d times behind the size the longest is taken for the request time, the next for that of upstreams", len(times)))
+			assumed = append(assumed, fmt.Sprintf("of %d times after the size the longest is taken for the request time, the next for that of upstreams", len(times)))
 		}
 	}
 	if len(rest) > 0 {
@@ -222,7 +222,7 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 		}
 		if len(left) == 1 {
 			take(left[0], aLatency)
-			return append(assumed, "the whole number behind the size is taken for the request time (Apache's %D or %T)")
+			return append(assumed, "the whole number after the size is taken for the request time (Apache's %D or %T)")
 		}
 	}
 	var request, response *column
@@ -243,7 +243,7 @@ func inferWholes(wholes []*column, same []combinedLine, timed bool) (assumed []s
 	}
 	if !timed && len(left) > 0 {
 		take(left[len(left)-1], aLatency)
-		assumed = append(assumed, fmt.Sprintf("the last of %d whole numbers behind the size is taken for the request time", len(wholes)))
+		assumed = append(assumed, fmt.Sprintf("the last of %d whole numbers after the size is taken for the request time", len(wholes)))
 	}
 	return assumed
 }

@@ -37,12 +37,12 @@ func (p *Parser) json(line []byte, r *Record) (why string) {
 		return s.why
 	}
 	if i = s.blanks(i); i < len(line) {
-		return "unexpected " + quoteShort(line[i:]) + " behind the JSON object"
+		return "unexpected " + quoteShort(line[i:]) + " after the JSON object"
 	}
 	return p.finishKeyed(r)
 }
 
-// fail says why the line is no record.
+// fail describes why the line is no record.
 func (s *jsonScan) fail(i int, what string) int {
 	if s.why == "" {
 		s.why = "bad JSON at byte " + strconv.Itoa(i) + ": " + what
@@ -95,7 +95,7 @@ func (s *jsonScan) object(i int, parent *slot, depth int) int {
 		case line[i] == '}':
 			return i + 1
 		case line[i] != ',':
-			return s.fail(i, "no comma behind a value")
+			return s.fail(i, "no comma after a value")
 		}
 		i++
 	}
@@ -115,7 +115,7 @@ func (s *jsonScan) key(i int, parent *slot) (to *slot, value int) {
 	key := line[i+1 : i+1+n]
 	value = s.blanks(i + 2 + n)
 	if value >= len(line) || line[value] != ':' {
-		return nil, s.fail(value, "no colon behind a key")
+		return nil, s.fail(value, "no colon after a key")
 	}
 	value = s.blanks(value + 1)
 	if bytes.IndexByte(key, '\\') >= 0 {
@@ -137,7 +137,7 @@ func (s *jsonScan) value(i int, to *slot, depth int) int {
 		i = s.blanks(i)
 	}
 	if i >= len(line) {
-		return s.fail(i, "no value behind a key")
+		return s.fail(i, "no value after a key")
 	}
 	switch line[i] {
 	case '"':

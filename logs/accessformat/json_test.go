@@ -194,10 +194,10 @@ func TestJSON(t *testing.T) {
 	f(`{"uri":"/"}`, "no keys of an access log")
 	f(`{"uri":"/","status":200`, "bad JSON at byte 23: the object does not end")
 	f(`{"uri":"/`, "bad JSON at byte 7: a text does not end")
-	f(`{"uri" "/"}`, "bad JSON at byte 7: no colon behind a key")
+	f(`{"uri" "/"}`, "bad JSON at byte 7: no colon after a key")
 	f(`{uri:1}`, "bad JSON at byte 1: no key in quotes")
-	f(`{"uri":"/" "b":1}`, "bad JSON at byte 11: no comma behind a value")
-	f(`{"uri":"/","status":200}}`, `unexpected "}" behind the JSON object`)
+	f(`{"uri":"/" "b":1}`, "bad JSON at byte 11: no comma after a value")
+	f(`{"uri":"/","status":200}}`, `unexpected "}" after the JSON object`)
 	f(`{"a":{"b":[`, "bad JSON at byte 11: a list or an object does not end")
 	f(`text`, "not a JSON object")
 	f(``, "not a JSON object")
@@ -245,7 +245,7 @@ func FuzzLayout(f *testing.F) {
 			used.Parse(second, &got)
 			why, wantWhy := used.Parse(second, &got), fresh.Parse(second, &want)
 			if why != wantWhy || why == "" && !reflect.DeepEqual(got, want) {
-				t.Fatalf("%q behind %q\n got %s %s\nwant %s %s", second, first, everything(&got), why, everything(&want), wantWhy)
+				t.Fatalf("%q after %q\n got %s %s\nwant %s %s", second, first, everything(&got), why, everything(&want), wantWhy)
 			}
 		}
 	})

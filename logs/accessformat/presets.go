@@ -39,7 +39,7 @@ func (p preset) format() *Format {
 		f, err = parseGoaccess(p.spec)
 	}
 	if err != nil {
-		panic("accesslog: preset " + p.name + ": " + err.Error())
+		panic("accessformat: preset " + p.name + ": " + err.Error())
 	}
 	f.name = p.name
 	return f

@@ -13,7 +13,7 @@ const (
 	untilNoList              // after the last value of a list of upstreams
 	untilProtocol            // after the HTTP/1.1 of a request line without quotes
 	untilSlash               // of the path after the value
-	behindBlanks             // as untilText, when blanks may stand before the value
+	afterBlanks              // as untilText, when blanks may stand before the value
 )
 
 // A step reads one value and the text after it.
@@ -45,7 +45,7 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 		if n := p.combined(line, r); n > 0 && len(line)-n >= len(text) && string(line[n:n+len(text)]) == text {
 			line, steps = line[n+len(text):], steps[p.hot:]
 		} else {
-			r.reset()
+			resetRecord(r)
 		}
 	}
 	for i := range steps {
@@ -64,7 +64,7 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 			n = indexRequest(line, s)
 		case untilSlash:
 			n = bytes.IndexByte(line, '/')
-		case behindBlanks:
+		case afterBlanks:
 			line = bytes.TrimLeft(line, " ")
 			n = indexText(line, s)
 		default:
@@ -86,7 +86,7 @@ func (p *Parser) run(line []byte, r *Record) (why string) {
 		line = line[n+len(s.text):]
 	}
 	if len(line) > 0 {
-		return "unexpected " + quoteShort(line) + " behind the last value"
+		return "unexpected " + quoteShort(line) + " after the last value"
 	}
 	p.finish(r)
 	return ""
@@ -234,13 +234,13 @@ func shortLine(line []byte, s *step) int {
 	return -1
 }
 
-// notFound says why a value does not end as it should.
+// notFound describes why a value does not end as it should.
 func notFound(line []byte, s *step) string {
 	switch {
 	case s.cut == byTime:
 		return badValue(s.name, line)
 	case s.text == "":
-		return "unexpected text behind " + s.name
+		return "unexpected text after " + s.name
 	}
-	return "no " + quoteShort([]byte(s.text)) + " behind " + s.name
+	return "no " + quoteShort([]byte(s.text)) + " after " + s.name
 }

@@ -2,7 +2,7 @@ package accessformat
 
 import "time"
 
-// Has says which values a line had.
+// Has defines which values a line had.
 type Has uint8
 
 // The values that a line may lack.
@@ -59,7 +59,7 @@ func (r *Record) Timed() bool { return r.Has&HasLatency != 0 }
 // Stamped reports whether the log says when the request was logged.
 func (r *Record) Stamped() bool { return r.Has&HasTime != 0 }
 
-// reset empties the record but for its place.
-func (r *Record) reset() {
+// resetRecord empties a record but for its place.
+func resetRecord(r *Record) {
 	*r = Record{Line: r.Line, Offset: r.Offset}
 }

@@ -201,7 +201,7 @@ func parseRegexp(spec string) (*Format, error) {
 		f.groups = append(f.groups, s)
 	}
 	if !asked {
-		return nil, &FormatError{Spec: spec, Problem: "no group tells what was asked for",
+		return nil, &FormatError{Spec: spec, Problem: "no group holds what was asked for",
 			Expected: "(?P<uri>…) or (?P<request>…)"}
 	}
 	return f, nil

@@ -54,7 +54,7 @@ func parseApache(spec string) (*Format, error) {
 		end := findClosing([]byte(text[1:]))
 		if end < 0 {
 			return nil, &FormatError{Spec: spec, At: len(spec), Problem: "a quote is not closed",
-				Expected: `" behind the format`}
+				Expected: `" after the format`}
 		}
 		if nick := strings.Fields(text[end+2:]); len(nick) > 0 {
 			name = nick[0]

@@ -61,7 +61,7 @@ func goaccessPieces(text string) ([]piece, error) {
 			i += end + 1
 		case text[i] == '%':
 			if i+1 >= len(text) {
-				return nil, &FormatError{Spec: text, At: i, Problem: "nothing behind the last %",
+				return nil, &FormatError{Spec: text, At: i, Problem: "nothing after the last %",
 					Expected: "a specifier such as %h or %^"}
 			}
 			m, ok := goaccessLetters[text[i+1]]

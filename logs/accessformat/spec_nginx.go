@@ -57,7 +57,7 @@ func parseNginx(spec string) (*Format, error) {
 			text = bareText(spec) // the quote is one of the format
 		case unclosed:
 			return nil, &FormatError{Spec: spec, Problem: "a quote is not closed",
-				Expected: spec[:1] + " behind the format"}
+				Expected: spec[:1] + " after the format"}
 		default:
 			_, text = logFormat(words)
 		}
@@ -96,7 +96,7 @@ func nginxFormat(name, text string) (*Format, error) {
 		}
 		variable, n := variableAt(text[i:])
 		if n == 0 {
-			return nil, &FormatError{Spec: text, At: i, Problem: "no name behind the dollar sign",
+			return nil, &FormatError{Spec: text, At: i, Problem: "no name after the dollar sign",
 				Expected: "a variable such as $status or ${status}"}
 		}
 		p := piece{name: "$" + variable, key: variable, at: i, meaning: nginxVariables[variable]}

@@ -41,8 +41,8 @@ func TestTimeParser_AsTimeParse(t *testing.T) {
 			}
 			ok := p.parse([]byte(text))
 			if rapid.Bool().Draw(t, "part") {
-				behind := rapid.SampledFrom([]string{"", "]", "] \"", " - -", "\t", " 1.2.3.4", ", x", ".x", " +x", "\"}"}).Draw(t, "behind")
-				ok = p.take([]byte(text+behind)) == len(text)
+				after := rapid.SampledFrom([]string{"", "]", "] \"", " - -", "\t", " 1.2.3.4", ", x", ".x", " +x", "\"}"}).Draw(t, "after")
+				ok = p.take([]byte(text+after)) == len(text)
 			}
 			_, zone := want.Zone()
 			if !ok || p.unix != want.UnixNano() || int(p.zone) != zone {

@@ -165,8 +165,8 @@ func sumOfTimes(b []byte, unit time.Duration) (sum time.Duration, known, ok bool
 	return sum, known, true
 }
 
-// setStatus reads a status code. nginx writes 000 when it sent none.
-func (r *Record) setStatus(b []byte) bool {
+// setStatus reads the status code of a record. nginx writes 000 when it sent none.
+func setStatus(r *Record, b []byte) bool {
 	if len(b) == 3 {
 		x, y, z := b[0]-'0', b[1]-'0', b[2]-'0'
 		if x > 9 || y > 9 || z > 9 {

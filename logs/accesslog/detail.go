@@ -19,7 +19,7 @@ type detail struct {
 	paths                  [pathRegisters]uint8 // HyperLogLog of the URIs
 }
 
-// pathRegisters are the registers of an estimate: it is right to 1.04/√256, 6.5 %.
+// pathRegisters are the registers of an estimate: its standard error is 1.04/√256, 6.5 %.
 //
 // Source: Flajolet, Fusy, Gandouet, Meunier, "HyperLogLog", 2007; below 2.5 times
 // the registers it counts those that are empty, as they say.
@@ -117,9 +117,14 @@ func (u *uris) add(w *row, r *accessformat.Record, t *Table) {
 		}
 	}
 	d.maxRequest = max(d.maxRequest, r.RequestBytes)
-	if r.Has&accessformat.HasUpstream != 0 && len(r.UserAgent) > 0 && t.bots.is(r.UserAgent) {
-		d.botsPassed++
-		d.botsUpstream += uint64(max(r.Upstream, 0))
+	if bot, name := t.bots.named(r.UserAgent); bot {
+		one := kasoku.NamedBot{Name: name, Requests: 1}
+		if r.Has&accessformat.HasUpstream != 0 {
+			d.botsPassed++
+			d.botsUpstream += uint64(max(r.Upstream, 0))
+			one.Passed = 1
+		}
+		t.named.count(one)
 	}
 	if len(r.Path) == 0 {
 		return
@@ -171,7 +176,7 @@ func sameSize(a, b uint64) bool {
 	return a == b || a >= framedBytes && b-a <= a>>8
 }
 
-// hashURI is FNV-1a with the bits mixed, the same in every run, so that results are.
+// hashURI is FNV-1a with the bits mixed. It has no seed, so that results are repeatable.
 func hashURI(method, uri []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range method {

@@ -55,11 +55,11 @@ func collectDetail(t *testing.T, workers int) *Table {
 }
 
 func TestDetail(t *testing.T) {
-	type want struct{ connects, told, longest, passed, varied, variants, paths uint64 }
+	type want struct{ connects, known, longest, passed, varied, variants, paths uint64 }
 	wants := map[string]want{
-		"/same":     {connects: 800, told: 840, longest: 119, passed: 40, variants: 40, paths: 1},
-		"/changing": {told: 800, longest: 100, varied: 39, variants: 40, paths: 1},
-		"/personal": {told: 800, longest: 100, varied: 799, variants: 200, paths: 1},
+		"/same":     {connects: 800, known: 840, longest: 119, passed: 40, variants: 40, paths: 1},
+		"/changing": {known: 800, longest: 100, varied: 39, variants: 40, paths: 1},
+		"/personal": {known: 800, longest: 100, varied: 799, variants: 200, paths: 1},
 		"/items":    {longest: 100, variants: 800, paths: 800},
 	}
 	for _, e := range collectDetail(t, 4).Endpoints() {

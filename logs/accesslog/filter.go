@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/logs/routes"
 )
 
-// A Filter says which requests belong to a table: an expression in the language
+// A Filter defines which requests belong to a table: an expression in the language
 // of expr-lang.org over the names of [FilterNames], such as
 //
 //	status >= 500 and route == "/api/trend" and latency > 0.1
@@ -198,8 +198,8 @@ func (f *filterRun) value(name string) func(r *accessformat.Record, t *Table) {
 	return func(r *accessformat.Record, t *Table) { e.Bot = t.bots.is(r.UserAgent) } // bot
 }
 
-func secondsOr(d time.Duration, told bool) float64 {
-	if !told {
+func secondsOr(d time.Duration, known bool) float64 {
+	if !known {
 		return -1
 	}
 	return d.Seconds()

@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// The first keys of a log get rows, and what comes later does not once they are too many.
-// What is frequent must have a row whenever it comes: the one client that comes after a
-// million others and sends a tenth of the requests. So the workers count a part of the
-// requests of each block, by key, and report to the registry which keys had several of
-// them, from the time on at which values fold. A key that has no row of its own and is
-// reported often enough gets one, from a later block on. What came before stays where it
-// was counted.
+// The first keys of a log get rows; once there are too many, later keys share rows (they
+// fold). A frequent key must have a row of its own however late it comes: the one client
+// that comes after a million others and sends a tenth of the requests. So, as soon as keys
+// fold, the workers sample the requests of each block and report to the registry which
+// keys had several of them. A key without a row of its own that is reported often enough
+// gets one, from a later block on. What came before stays where it was counted.
 //
 // All of this depends on what stands in the blocks and on their order alone. A
 // decision takes effect a number of blocks after the one that brought it, and
@@ -24,7 +23,7 @@ const (
 	votesFade   = 256 // blocks after which all votes count half
 	mostCounted = 4096
 	decisionLag = 32   // blocks between a decision and its effect
-	aloneBlock  = 1024 // requests that are as a block to a table without blocks
+	aloneBlock  = 1024 // requests after which a table without blocks reports
 )
 
 // frequentMark stands before the key of a row that is there because it is
@@ -34,8 +33,9 @@ const frequentMark = "\x03"
 // mostFrequent is how many keys may get rows that way.
 func (o *Options) mostFrequent() int { return max(o.MaxRoutes/8, 8) }
 
-// A ballot counts the keys of some requests of a block. Each slot keeps the key
-// that has the majority of what falls into it, or is near it.
+// A ballot counts the keys of some requests of a block. A slot is chosen by the hash of
+// the key, and keeps the key that has the majority of what falls into it, or is near it
+// (the majority vote of Boyer and Moore).
 type ballot struct {
 	slots    [256]vote
 	requests int
@@ -172,54 +172,68 @@ func (g *registry) frequentFrom(n, block int) []frequentKey {
 	return rest[:end:end]
 }
 
-// startBlock makes the table ready for the records of a block.
-func (t *Table) startBlock(block int) {
-	t.reg.await(block)
-	t.refold()
-	t.welcome(block)
-	t.keys.counts = int64(block) >= t.reg.foldsFrom.Load()
-}
-
-// countKey counts a request of the present key.
-func (t *Table) countKey() {
-	t.keys.ballot.add(t.key)
-	if !t.keys.inBlocks && t.keys.ballot.requests == aloneBlock {
-		t.reg.vote(t.takeResult())
-		t.welcome(math.MaxInt)
+// rowKey appends the key that a row of any table has by what is decided.
+func (g *registry) rowKey(dst []byte, w *row) []byte {
+	if w.frequent {
+		return append(dst, w.key...)
 	}
+	dst, _ = g.resolve(dst, []byte(w.key))
+	return dst
 }
 
-// welcome makes rows for keys that are frequent.
-func (t *Table) welcome(block int) {
-	for _, k := range t.reg.frequentFrom(t.keys.frequent, block) {
-		t.keys.frequent++
-		t.rows.of([]byte(frequentMark + k.key)).frequent = true
+// keyReports are what a table learns of keys and hands to the registry: those of the
+// present block that it met first, and its ballot. A table that adds without blocks
+// reports at once.
+type keyReports struct {
+	reg      *registry
+	inBlocks bool
+	fresh    []byte
+	ballot   *ballot
+	counts   bool   // requests for the ballot: values fold
+	result   []byte // of it
+	frequent int    // rows for being frequent, in the order of the registry
+	key      []byte // of such a row
+	version  uint64 // of the registry, when the rows were last put in order
+}
+
+// count counts a request of a key.
+func (k *keyReports) count(rows *seriesRows, key []byte) {
+	k.ballot.add(key)
+	if !k.inBlocks && k.ballot.requests == aloneBlock {
+		k.reg.vote(k.takeResult())
+		k.welcome(rows, math.MaxInt)
 	}
 }
 
 // takeResult returns the result of the ballot, until the next one.
-func (t *Table) takeResult() []byte {
-	t.keys.result = t.keys.ballot.appendResult(t.keys.result[:0])
-	return t.keys.result
+func (k *keyReports) takeResult() []byte {
+	k.result = k.ballot.appendResult(k.result[:0])
+	return k.result
 }
 
-// frequentRow returns the row of the present key when it has one for being
-// frequent.
-func (t *Table) frequentRow() *row {
-	if t.keys.frequent == 0 {
+// welcome makes rows for the keys that are frequent by that block.
+func (k *keyReports) welcome(rows *seriesRows, block int) {
+	for _, f := range k.reg.frequentFrom(k.frequent, block) {
+		k.frequent++
+		rows.of([]byte(frequentMark + f.key)).frequent = true
+	}
+}
+
+// row returns the row that a key has for being frequent, nil when it has none.
+func (k *keyReports) row(rows *seriesRows, key []byte) *row {
+	if k.frequent == 0 {
 		return nil
 	}
-	t.resolved = append(append(t.resolved[:0], frequentMark...), t.key...)
-	return t.rows.get(t.rows.hash(t.resolved), t.resolved)
+	k.key = append(append(k.key[:0], frequentMark...), key...)
+	return rows.get(rows.hash(k.key), k.key)
 }
 
-// rowKey appends the key that a row of this table or another has here.
-func (t *Table) rowKey(dst []byte, w *row) []byte {
-	if w.frequent {
-		return append(dst, w.key...)
-	}
-	dst, _ = t.reg.resolve(dst, []byte(w.key))
-	return dst
+// startBlock makes the table ready for the records of a block.
+func (t *Table) startBlock(block int) {
+	t.reg.await(block)
+	t.refold()
+	t.keys.welcome(&t.rows, block)
+	t.keys.counts = int64(block) >= t.reg.foldsFrom.Load()
 }
 
 // plainKey is the key without what only the table needs.

@@ -48,7 +48,7 @@ func (t *Table) appendKey(dst []byte, r *accessformat.Record) []byte {
 			}
 			extra++
 		default:
-			dst = t.appendField(dst, f, r)
+			dst = t.by.appendField(dst, f, r, &t.bots)
 		}
 		if i < last && bytes.IndexByte(dst[from:], separator) >= 0 {
 			copy(dst[from:], bytes.ReplaceAll(dst[from:], []byte{separator}, []byte{'?'}))
@@ -76,7 +76,7 @@ func (t *Table) appendRoute(dst []byte, r *accessformat.Record) []byte {
 }
 
 // appendField appends a value that is neither method nor route.
-func (t *Table) appendField(dst []byte, f keyField, r *accessformat.Record) []byte {
+func (g *grouping) appendField(dst []byte, f keyField, r *accessformat.Record, bots *botCache) []byte {
 	switch f {
 	case keyPath:
 		path := r.Path
@@ -105,27 +105,23 @@ func (t *Table) appendField(dst []byte, f keyField, r *accessformat.Record) []by
 	case keyProtocol:
 		return appendPart(dst, r.Protocol)
 	case keyBot:
-		return strconv.AppendBool(dst, t.bots.is(r.UserAgent))
+		return strconv.AppendBool(dst, bots.is(r.UserAgent))
 	case keySecond:
-		return t.appendTime(dst, r, time.Second, "2006-01-02T15:04:05")
+		return g.appendTime(dst, r, time.Second, "2006-01-02T15:04:05")
 	case keyMinute:
-		return t.appendTime(dst, r, time.Minute, "2006-01-02T15:04")
+		return g.appendTime(dst, r, time.Minute, "2006-01-02T15:04")
 	case keyHour:
-		return t.appendTime(dst, r, time.Hour, "2006-01-02T15")
+		return g.appendTime(dst, r, time.Hour, "2006-01-02T15")
 	}
 	return dst
 }
 
-// appendTime appends when a record was logged, in the table's location.
-func (t *Table) appendTime(dst []byte, r *accessformat.Record, unit time.Duration, layout string) []byte {
+// appendTime appends when a record was logged, in the location of the grouping.
+func (g *grouping) appendTime(dst []byte, r *accessformat.Record, unit time.Duration, layout string) []byte {
 	if !r.Stamped() {
 		return dst
 	}
-	location := t.opts.Location
-	if location == nil {
-		location = time.Local
-	}
-	return time.Unix(0, r.Unix-r.Unix%int64(unit)).In(location).AppendFormat(dst, layout)
+	return time.Unix(0, r.Unix-r.Unix%int64(unit)).In(g.location).AppendFormat(dst, layout)
 }
 
 // routeOf returns where the route of a key is.

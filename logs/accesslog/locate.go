@@ -2,7 +2,7 @@ package accesslog
 
 import "github.com/kasoku/kasoku/logs/accessformat"
 
-// A Locator says which row of a table a request belongs to. It is not safe for
+// A Locator defines which row of a table a request belongs to. It is not safe for
 // concurrent use, and the table may not change meanwhile.
 type Locator struct {
 	table *Table
@@ -30,7 +30,7 @@ func (l *Locator) Locate(r *accessformat.Record) (method, route string) {
 		return k.method, k.route
 	}
 	t.resolved, _ = t.reg.resolve(t.resolved[:0], t.key)
-	values := t.by.values(t.finalKey(string(t.resolved), l.final.routes))
+	values := t.by.values(l.final.finalKey(string(t.resolved)))
 	var k located
 	if t.by.method >= 0 {
 		k.method = shownValue(values[t.by.method])

@@ -19,11 +19,11 @@ const defaultMaxRoutes = 10_000
 // slash, as all others do.
 const (
 	Other     = "(other routes)" // of rows beyond the bound
-	Others    = "(others)"       // the same where routes make no rows
+	Others    = "(others)"       // the same where the rows are not by route
 	NoRequest = "(no request)"   // what came was no HTTP request
 )
 
-// BotMode says what becomes of the requests of bots.
+// BotMode is what becomes of the requests of bots.
 type BotMode uint8
 
 // Bots are user agents that say so.
@@ -33,7 +33,7 @@ const (
 	BotsOnly                // all others are left out
 )
 
-// Options say how a log becomes a table. The zero value keeps everything and
+// Options configure how a log becomes a table. The zero value keeps everything and
 // finds formats and routes by itself.
 type Options struct {
 	Format   *accessformat.Format // nil: found, for each input
@@ -124,9 +124,11 @@ type grouping struct {
 	route  int      // index of the route; -1 without
 	method int
 	usual  bool // method and route: the method of a record is letters
+
+	location *time.Location // of seconds, minutes and hours
 }
 
-// Validate says what is wrong with the options.
+// Validate reports what is wrong with the options.
 func (o *Options) Validate() error {
 	for i, name := range o.By {
 		if name == "" || strings.ContainsAny(name, "\x00\t\n") {
@@ -139,11 +141,14 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-func newGrouping(by []string) *grouping {
+func newGrouping(by []string, location *time.Location) *grouping {
 	if len(by) == 0 {
 		by = []string{"method", "route"}
 	}
-	g := &grouping{names: by}
+	if location == nil {
+		location = time.Local
+	}
+	g := &grouping{names: by, location: location}
 	for _, name := range by {
 		key := keyExtra
 		for _, k := range keyNames {

@@ -1,6 +1,10 @@
 package accesslog
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"slices"
+	"time"
+)
 
 // A rowMap finds rows by key. It is a table with open addressing and linear
 // probing, which costs a third of what a map of strings does.
@@ -67,6 +71,52 @@ func (m *rowMap) each(f func(*row)) {
 	for _, w := range m.slots {
 		if w != nil {
 			f(w)
+		}
+	}
+}
+
+// seriesRows are rows whose series all have one step, so that they can be added up and
+// stand beside one another. Where one grows too long, the step of all does.
+type seriesRows struct {
+	rowMap
+	step time.Duration
+	most int // steps of a series
+}
+
+func newSeriesRows(most int) seriesRows {
+	return seriesRows{rowMap: newRowMap(), step: steps[0], most: most}
+}
+
+// merge adds a row, whose series has that step or a longer one, to the row of a key. It
+// stays as it is.
+func (m *seriesRows) merge(key []byte, from *row, step time.Duration) {
+	if step < m.step {
+		c := *from
+		c.series.buckets = slices.Clone(from.series.buckets)
+		c.series.coarsen(step, m.step)
+		from = &c
+	}
+	to := m.of(key)
+	to.frequent = from.frequent
+	to.merge(from)
+	if len(to.series.buckets) > m.most {
+		m.coarsen(longerStep(m.step))
+	}
+}
+
+// coarsen makes the step of all series at least so long, and longer where a series needs
+// it.
+func (m *seriesRows) coarsen(step time.Duration) {
+	for m.step < step {
+		from := m.step
+		m.step = longerStep(from)
+		longest := 0
+		m.each(func(w *row) {
+			w.series.coarsen(from, m.step)
+			longest = max(longest, len(w.series.buckets))
+		})
+		if longest > m.most {
+			step = max(step, longerStep(m.step))
 		}
 	}
 }

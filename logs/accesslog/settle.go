@@ -24,6 +24,7 @@ type Row struct {
 
 // settled is what a table comes to when all its records are there.
 type settled struct {
+	by     *grouping
 	rows   []*row
 	routes map[string]string // what became of routes at places with many values
 	step   time.Duration
@@ -37,13 +38,14 @@ func (t *Table) settle() *settled {
 		return t.final
 	}
 	t.refold()
-	s := &settled{step: t.step, routes: t.collapse()}
+	s := &settled{by: t.by, step: t.rows.step}
+	s.collapse(&t.rows, t.opts.Limits)
 	groups := map[string][]*row{}
 	t.rows.each(func(w *row) {
 		if w.count == 0 { // frequent until its row was there
 			return
 		}
-		key := t.finalKey(w.plainKey(), s.routes)
+		key := s.finalKey(w.plainKey())
 		groups[key] = append(groups[key], w)
 	})
 	for key, group := range groups {
@@ -53,23 +55,23 @@ func (t *Table) settle() *settled {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
 	})
 	s.bound(t.opts.MaxRoutes)
-	s.alignSteps(t.most)
+	s.alignSteps(t.rows.most)
 	s.findStart(t.opts.Clock != nil)
 	t.final = s
 	return s
 }
 
-// collapse returns the final names of the routes that get another one because
-// of their number.
-func (t *Table) collapse() map[string]string {
-	if t.by.route < 0 {
-		return nil
+// collapse finds the final names of the routes that get another one because of their
+// number.
+func (s *settled) collapse(rows *seriesRows, limits routes.Limits) {
+	if s.by.route < 0 {
+		return
 	}
 	index := map[string]int{}
 	var seen []routes.Seen
-	t.rows.each(func(w *row) {
+	rows.each(func(w *row) {
 		key := w.plainKey()
-		from, to, ok := t.by.automatic([]byte(key))
+		from, to, ok := s.by.automatic([]byte(key))
 		if !ok || w.count == 0 {
 			return
 		}
@@ -87,26 +89,37 @@ func (t *Table) collapse() map[string]string {
 			}
 		}
 	})
-	out := map[string]string{}
-	for i, name := range routes.Collapse(seen, t.opts.Limits) {
+	s.routes = map[string]string{}
+	for i, name := range routes.Collapse(seen, limits) {
 		if name != seen[i].Route {
-			out[seen[i].Route] = name
+			s.routes[seen[i].Route] = name
 		}
 	}
-	return out
 }
 
 // finalKey returns the key with the final name of its route.
-func (t *Table) finalKey(key string, names map[string]string) string {
-	from, to, ok := t.by.automatic([]byte(key))
+func (s *settled) finalKey(key string) string {
+	from, to, ok := s.by.automatic([]byte(key))
 	if !ok {
 		return key
 	}
-	name, renamed := names[key[from:to]]
+	name, renamed := s.routes[key[from:to]]
 	if !renamed {
 		return key
 	}
 	return key[:from] + name + key[to:]
+}
+
+// finalRoute returns the final name of a route as it is in keys.
+func (s *settled) finalRoute(route []byte, reg *registry) string {
+	if len(route) > 0 && route[0] <= otherMark {
+		return string(route[1:])
+	}
+	name := reg.folded(route)
+	if final, ok := s.routes[name]; ok {
+		return final
+	}
+	return name
 }
 
 // sum adds up the rows of one key, which stay as they are.
@@ -178,7 +191,7 @@ const maxShown = 2 * routes.MaxRoute
 func shownValue(value string) string { return string(logs.AppendSafe(nil, []byte(value), maxShown)) }
 
 // row returns a row as others see it. It shares nothing with the table.
-func (s *settled) row(t *Table, w *row) Row {
+func (s *settled) row(w *row) Row {
 	e := kasoku.Endpoint{
 		Count: w.count, Codes: make(map[int]uint64, len(w.codes)), Bytes: w.bytes,
 		Latency: w.histogram(), Squares: w.squares.seconds(), Seconds: w.series.seconds(s.step, s.start),
@@ -193,15 +206,15 @@ func (s *settled) row(t *Table, w *row) Row {
 	for _, c := range w.codes {
 		e.Codes[c.code] = c.count
 	}
-	out := Row{Endpoint: e, Key: t.by.values(w.key), Waits: waitsOf(w)}
+	out := Row{Endpoint: e, Key: s.by.values(w.key), Waits: waitsOf(w)}
 	for i, v := range out.Key {
 		out.Key[i] = shownValue(v)
 	}
-	if t.by.method >= 0 {
-		out.Method = out.Key[t.by.method]
+	if s.by.method >= 0 {
+		out.Method = out.Key[s.by.method]
 	}
-	if t.by.route >= 0 {
-		out.Route = out.Key[t.by.route]
+	if s.by.route >= 0 {
+		out.Route = out.Key[s.by.route]
 	}
 	return out
 }
@@ -212,7 +225,7 @@ func (t *Table) Rows() []Row {
 	s := t.settle()
 	out := make([]Row, 0, len(s.rows))
 	for _, w := range s.rows {
-		out = append(out, s.row(t, w))
+		out = append(out, s.row(w))
 	}
 	slices.SortFunc(out, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count),
@@ -238,7 +251,7 @@ func (t *Table) Slowest() []kasoku.SlowRequest {
 	var out []kasoku.SlowRequest
 	for _, r := range t.slow.sorted() {
 		q := kasoku.SlowRequest{
-			Method: shownValue(string(r.method)), Route: shownValue(t.finalRoute(r.route, s)),
+			Method: shownValue(string(r.method)), Route: shownValue(s.finalRoute(r.route, t.reg)),
 			URI: string(logs.AppendSafe(nil, r.uri, maxSlowURI)), Status: r.status,
 			Latency: r.latency, Upstream: r.upstream, Bytes: r.bytes,
 		}
@@ -248,18 +261,6 @@ func (t *Table) Slowest() []kasoku.SlowRequest {
 		out = append(out, q)
 	}
 	return out
-}
-
-// finalRoute returns the final name of a route as it is in keys.
-func (t *Table) finalRoute(route []byte, s *settled) string {
-	if len(route) > 0 && route[0] <= otherMark {
-		return string(route[1:])
-	}
-	name := t.reg.folded(route)
-	if final, ok := s.routes[name]; ok {
-		return final
-	}
-	return name
 }
 
 // Started returns the wall time of offset 0 of a table without a clock; the zero
@@ -299,7 +300,7 @@ func (t *Table) Records() uint64 { return t.counts.records }
 // Folded returns how many requests are in the row [Other].
 func (t *Table) Folded() uint64 { return t.settle().folded }
 
-// Notes says what a reader of the table has to know.
+// Notes describes what a reader of the table has to know.
 func (t *Table) Notes() []string {
 	var out []string
 	add := func(n uint64, one, more string) {

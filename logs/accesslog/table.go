@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku/logs"
@@ -18,11 +17,10 @@ type Table struct {
 	reg    *registry
 	mapper *routes.Mapper
 	filter *filterRun // nil without one
-	rows   rowMap
-	step   time.Duration // of all series
-	most   int           // steps of a series
+	rows   seriesRows
 	slow   slowest
 	bots   botCache
+	named  namedBots // with Options.Detail
 	keys   keyReports
 
 	key, resolved []byte
@@ -34,19 +32,6 @@ type Table struct {
 	wantsBots  bool   // bots are recognised before anything else
 	onlyRecent bool   // there is a since or until
 	detail     *uris  // nil without Options.Detail
-}
-
-// keyReports are what a table learns of keys and hands to the registry: those of the
-// present block that it met first, and its ballot. A table that adds without blocks
-// reports at once.
-type keyReports struct {
-	inBlocks bool
-	fresh    []byte
-	ballot   *ballot
-	counts   bool   // requests for the ballot: values fold
-	result   []byte // of it
-	frequent int    // rows for being frequent, in the order of the registry
-	version  uint64 // of the registry, when the rows were last put in order
 }
 
 // recordCounts are what became of the records of a table.
@@ -66,7 +51,7 @@ func NewTable(o Options) *Table {
 	if o.Routes == nil {
 		o.Routes = routes.Automatic()
 	}
-	by := newGrouping(o.By)
+	by := newGrouping(o.By, o.Location)
 	t := &Table{opts: o, by: by, reg: newRegistry(by, &o)}
 	t.init()
 	return t
@@ -87,15 +72,14 @@ func (t *Table) Next() *Table {
 	n.init()
 	n.detail = t.detail
 	n.refold()
-	n.welcome(math.MaxInt)
+	n.keys.welcome(&n.rows, math.MaxInt)
 	return n
 }
 
 func (t *Table) init() {
-	t.mapper, t.rows, t.step = t.opts.Routes.Mapper(), newRowMap(), steps[0]
-	t.most = t.opts.buckets()
-	t.slow.max = max(t.opts.Slowest, 0)
-	t.keys.ballot = &ballot{}
+	t.mapper, t.rows = t.opts.Routes.Mapper(), newSeriesRows(t.opts.buckets())
+	t.slow.max, t.named = max(t.opts.Slowest, 0), namedBots{}
+	t.keys.reg, t.keys.ballot = t.reg, &ballot{}
 	t.withExtra = make([]bool, len(t.by.extra))
 	t.wantsBots = t.opts.Bots != BotsToo
 	t.onlyRecent = !t.opts.Since.IsZero() || !t.opts.Until.IsZero()
@@ -141,8 +125,9 @@ func (t *Table) add(r *accessformat.Record, at place) {
 			failed = 1
 		}
 		w.series.add(t.placed.bucket, failed)
-		if len(w.series.buckets) > t.most {
-			t.coarsen(longerStep(t.step))
+		if len(w.series.buckets) > t.rows.most {
+			t.rows.coarsen(longerStep(t.rows.step))
+			t.placed.known = false
 		}
 	} else {
 		t.counts.unstamped++
@@ -192,7 +177,7 @@ func (t *Table) place(r *accessformat.Record) (inside bool) {
 		when := r.Time()
 		p.inside = p.inside && !when.Before(t.opts.Since) && (t.opts.Until.IsZero() || when.Before(t.opts.Until))
 	}
-	p.bucket = floorDiv(p.at, int64(t.step))
+	p.bucket = floorDiv(p.at, int64(t.rows.step))
 	return p.inside
 }
 
@@ -200,18 +185,18 @@ func (t *Table) place(r *accessformat.Record) (inside bool) {
 func (t *Table) row(r *accessformat.Record) *row {
 	t.key = t.appendKey(t.key[:0], r)
 	if t.keys.counts {
-		t.countKey()
+		t.keys.count(&t.rows, t.key)
 	}
 	hash := t.rows.hash(t.key)
 	if w := t.rows.get(hash, t.key); w != nil {
 		return w
 	}
-	return t.meet()
+	return t.meet(r)
 }
 
-// meet returns the row of the present key, which has none of its own.
-func (t *Table) meet() *row {
-	if w := t.frequentRow(); w != nil {
+// meet returns the row of the present key, that of a record, which has none of its own.
+func (t *Table) meet(r *accessformat.Record) *row {
+	if w := t.keys.row(&t.rows, t.key); w != nil {
 		return w
 	}
 	var known bool
@@ -221,6 +206,7 @@ func (t *Table) meet() *row {
 	case !t.keys.inBlocks:
 		t.reg.add(t.key)
 		t.refold()
+		t.place(r) // the step may be longer now
 		t.resolved, _ = t.reg.resolve(t.resolved[:0], t.key)
 	case t.rows.get(t.rows.hash(t.resolved), t.resolved) == nil:
 		t.keys.fresh = appendLong(t.keys.fresh, t.resolved)
@@ -230,7 +216,7 @@ func (t *Table) meet() *row {
 
 // endBlock hands in the keys that were met first in a block.
 func (t *Table) endBlock(number int) {
-	t.reg.submit(number, handed{t.keys.fresh, t.takeResult()})
+	t.reg.submit(number, handed{t.keys.fresh, t.keys.takeResult()})
 	t.keys.fresh = t.keys.fresh[:0]
 	t.refold()
 }
@@ -246,9 +232,8 @@ func (t *Table) refold() {
 	rows := t.rows
 	t.rows.slots, t.rows.n = make([]*row, 256), 0
 	var moved []*row
-	step := t.step
 	rows.each(func(w *row) {
-		t.resolved = t.rowKey(t.resolved[:0], w)
+		t.resolved = t.reg.rowKey(t.resolved[:0], w)
 		if string(t.resolved) == w.key {
 			t.rows.put(w)
 		} else {
@@ -256,42 +241,8 @@ func (t *Table) refold() {
 		}
 	})
 	for _, w := range moved {
-		t.resolved = t.rowKey(t.resolved[:0], w)
-		t.mergeRow(t.resolved, w, step)
-	}
-}
-
-// mergeRow adds a row, whose series has that step or the table's, to the row of
-// a key. It stays as it is.
-func (t *Table) mergeRow(key []byte, from *row, step time.Duration) {
-	if step < t.step {
-		c := *from
-		c.series.buckets = slices.Clone(from.series.buckets)
-		c.series.coarsen(step, t.step)
-		from = &c
-	}
-	to := t.rows.of(key)
-	to.frequent = from.frequent
-	to.merge(from)
-	if len(to.series.buckets) > t.most {
-		t.coarsen(longerStep(t.step))
-	}
-}
-
-// coarsen makes the step of all series at least so long, and longer where a
-// series needs it.
-func (t *Table) coarsen(step time.Duration) {
-	for t.step < step {
-		from := t.step
-		t.step = longerStep(from)
-		most := 0
-		t.rows.each(func(w *row) {
-			w.series.coarsen(from, t.step)
-			most = max(most, len(w.series.buckets))
-		})
-		if most > t.most {
-			step = max(step, longerStep(t.step))
-		}
+		t.resolved = t.reg.rowKey(t.resolved[:0], w)
+		t.rows.merge(t.resolved, w, rows.step)
 	}
 	t.placed.known = false
 }
@@ -330,15 +281,19 @@ func (t *Table) Merge(o *Table) {
 	}
 	t.refold()
 	o.refold()
-	t.coarsen(o.step)
+	t.rows.coarsen(o.rows.step)
 	o.rows.each(func(w *row) {
-		t.resolved = t.rowKey(t.resolved[:0], w)
-		t.mergeRow(t.resolved, w, o.step)
+		t.resolved = t.reg.rowKey(t.resolved[:0], w)
+		t.rows.merge(t.resolved, w, o.rows.step)
 	})
+	t.placed.known = false
 	for _, s := range o.slow.sorted() {
 		if t.slow.wants(s.latency) {
 			t.slow.add(s)
 		}
+	}
+	for _, b := range o.named {
+		t.named.count(b)
 	}
 	t.counts.records += o.counts.records
 	t.counts.outside += o.counts.outside

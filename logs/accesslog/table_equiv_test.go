@@ -247,7 +247,7 @@ func TestTable_AsKataribe(t *testing.T) {
 		t.Errorf("%d rows of kataribe", n)
 	}
 	if s := table.Slowest(); len(s) != 0 {
-		t.Errorf("%d slow requests that nobody asked for", len(s))
+		t.Errorf("%d slow requests that no one asked for", len(s))
 	}
 }
 

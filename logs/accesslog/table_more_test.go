@@ -103,12 +103,49 @@ func TestIsBot(t *testing.T) {
 	f("Mozilla/5.0 (X11) Explorer bottle-17 edition", false)
 	f("search robots of a bottler", true)
 	f("examplebot-mobile", true)
+	f("SpiderMan Game/2.0", false)
+	f("Spider Solitaire/3.1", false)
+	f("Screaming Frog SEO Spider/21.0", true)
+	f("Barcode Scanner/4.7", false)
+	f("Photo Archiver/1.0", false)
+	f("newscrawler/1", true)
 	f("Mozilla/5.0 (X11; Linux x86_64)", false)
 	f("benchmarker-user/2.0", false)
 	f("bot", true)
 	f("", false)
 	f("-", false)
 	f(strings.Repeat("x", 600)+"bot", true)
+}
+
+// TestProductOf: a bot is known by its product, never by a word that others use or an address.
+func TestProductOf(t *testing.T) {
+	f := func(agent, want string) {
+		t.Helper()
+		if got := productOf([]byte(agent)); got != want {
+			t.Errorf("%q: %q, want %q", agent, got, want)
+		}
+	}
+	f("Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", "ahrefsbot")
+	f("Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)", "gptbot")
+	f("Baiduspider+(+http://www.baidu.com/search/spider.htm)", "baiduspider")
+	f("examplebot-mobile", "examplebot-mobile")
+	f("Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)", "pingdom.com_bot_version_1.4")
+	f("crawler (https://example.com/help)", "")
+	f("Some/1.0 (+http://example.com/bot)", "")
+	f("Mozilla/5.0 (Linux; Android 12; Xbot 5) AppleWebKit/537.36 Chrome/120.0 Mobile Safari/537.36", "")
+	f("Talkbot/3 CFNetwork/1404.0.5 Darwin/22.3.0", "")
+	f("evil|.*bot/1.0", "")
+}
+
+// TestNamedBots_Bounded: names that a stranger makes up fill no memory.
+func TestNamedBots_Bounded(t *testing.T) {
+	n := namedBots{}
+	for i := range 1000 {
+		n.count(kasoku.NamedBot{Name: fmt.Sprintf("bot-%d", i), Requests: 1})
+	}
+	if len(n) != mostNames {
+		t.Error(len(n))
+	}
 }
 
 // TestSeries: against a map, for times in any order.
@@ -193,6 +230,36 @@ func TestTable_Steps(t *testing.T) {
 	}
 	if notes := strings.Join(table.Notes(), "; "); !strings.Contains(notes, "the series are in steps of 10m") {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestTable_StepsOfFolded: the record at which routes fold, so that the step of all series
+// grows, has its place by the new step.
+func TestTable_StepsOfFolded(t *testing.T) {
+	const each, routes = 100, 600
+	table := NewTable(Options{MaxRoutes: 100})
+	second := int64(0)
+	for i := range routes {
+		path := []byte("/users/" + letters(uint64(i)*1_000_003))
+		for range each {
+			table.Add(&accessformat.Record{Unix: (1629507600 + second) * 1e9, Has: accessformat.HasTime, Method: []byte("GET"), Path: path, Status: 200})
+			second++
+		}
+	}
+	if table.Step() == time.Second {
+		t.Fatal("no series was long enough")
+	}
+	var n uint64
+	for _, row := range table.Rows() {
+		for at := range row.Seconds {
+			if at < 0 || int64(at) > second {
+				t.Errorf("%s: requests at second %d of %d", row.Route, at, second)
+			}
+		}
+		n += secondsOf(&row.Endpoint)
+	}
+	if n != each*routes {
+		t.Errorf("%d requests in series, want %d", n, each*routes)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestCollect_UnknownFormat(t *testing.T) {
 		t.Errorf("window %+v", window)
 	}
 	_, _, err = Collect(lines.NewReader(strings.NewReader("garbage\n"), 0), Options{Format: formatNamed(t, `$remote_addr - $remote_user [$time_local] "$request" $status`)})
-	if want := `access log:1: not in the format nginx: "garbage": no " - " behind $remote_addr`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `access log:1: not in the format nginx: "garbage": no " - " after $remote_addr`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	for text, want := range map[string]string{

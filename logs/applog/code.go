@@ -16,7 +16,7 @@ func findCode(text []byte) (code [4]byte, ok bool) {
 				break
 			}
 			p = p[i+len(rr):]
-			if code, ok = numberBehind(p); ok {
+			if code, ok = numberAfter(p); ok {
 				return code, true
 			}
 		}
@@ -32,8 +32,8 @@ func findCode(text []byte) (code [4]byte, ok bool) {
 	return [4]byte{}, false
 }
 
-// numberBehind reads the number after the word error or errno.
-func numberBehind(p []byte) (code [4]byte, ok bool) {
+// numberAfter reads the number after the word error or errno.
+func numberAfter(p []byte) (code [4]byte, ok bool) {
 	n := 0
 	for n < len(p) && n < 4 && bytes.IndexByte([]byte(" :=(#["), p[n]) >= 0 {
 		n++

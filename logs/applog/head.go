@@ -54,7 +54,7 @@ const maxHeadItems = 8
 
 // stripHead returns the line without the time stamps, levels and process ids at
 // its start, the level, and whether there was a time.
-func stripHead(line []byte) (rest []byte, told level, stamped bool) {
+func stripHead(line []byte) (rest []byte, stated level, stamped bool) {
 	rest = bytes.TrimLeft(line, " \t")
 	for range maxHeadItems {
 		n := 0
@@ -66,11 +66,11 @@ func stripHead(line []byte) (rest []byte, told level, stamped bool) {
 		} else if l, k := bracketedLevel(rest, stamped); k > 0 {
 			n = k
 			stamped = stamped || l == unknown
-			told = max(told, l)
-		} else if l, k := levelWord(rest); l != unknown && told == unknown {
-			n, told = k, l
+			stated = max(stated, l)
+		} else if l, k := levelWord(rest); l != unknown && stated == unknown {
+			n, stated = k, l
 			if k == 0 {
-				return rest, told, stamped
+				return rest, stated, stamped
 			}
 		}
 		if n == 0 {
@@ -81,7 +81,7 @@ func stripHead(line []byte) (rest []byte, told level, stamped bool) {
 			rest = bytes.TrimLeft(rest[2:], " \t")
 		}
 	}
-	return bytes.TrimRight(rest, " \t\r"), told, stamped
+	return bytes.TrimRight(rest, " \t\r"), stated, stamped
 }
 
 // bracketedLevel returns the length of a time, a level or, after a time, a process

@@ -18,7 +18,7 @@ const nginxStamp = len("2026/11/20 14:02:11")
 // names of clients. ok is false for other lines.
 //
 // Source: ngx_log_error_core and ngx_http_log_error of nginx.
-func nginxLine(dst, line []byte) (told level, text []byte, ok bool) {
+func nginxLine(dst, line []byte) (stated level, text []byte, ok bool) {
 	if len(line) < nginxStamp+8 || line[4] != '/' || line[7] != '/' || line[10] != ' ' || line[nginxStamp] != ' ' ||
 		line[nginxStamp+1] != '[' {
 		return unknown, dst, false
@@ -28,10 +28,10 @@ func nginxLine(dst, line []byte) (told level, text []byte, ok bool) {
 	if end < 0 {
 		return unknown, dst, false
 	}
-	told = levelNamed(rest[:end])
+	stated = levelNamed(rest[:end])
 	rest = bytes.TrimPrefix(rest[end+1:], []byte(" "))
 	pid := countDigits(rest)
-	if told == unknown || pid == 0 || pid >= len(rest) || rest[pid] != '#' {
+	if stated == unknown || pid == 0 || pid >= len(rest) || rest[pid] != '#' {
 		return unknown, dst, false
 	}
 	rest = rest[pid+1:]
@@ -50,7 +50,7 @@ func nginxLine(dst, line []byte) (told level, text []byte, ok bool) {
 	if method, path := nginxRequest(about); len(path) > 0 {
 		dst = append(append(append(append(dst, ", request: "...), method...), ' '), path...)
 	}
-	return told, dst, true
+	return stated, dst, true
 }
 
 // nginxRequest returns the method of the request that a line is about, and its path
@@ -71,12 +71,12 @@ func nginxRequest(about []byte) (method, path []byte) {
 }
 
 // startNginx begins an entry with what nginxLine returned. Each is one line.
-func (r *reader) startNginx(told level, text []byte) {
+func (r *reader) startNginx(stated level, text []byte) {
 	r.flush()
 	r.table.account.Records++
 	e := &r.cur
 	*e = entry{active: true, text: append(e.text[:0], text...), offset: r.src.Offset(), bytes: uint64(r.src.Width()),
-		verb: -1, level: told, nginx: true}
+		verb: -1, level: stated, nginx: true}
 }
 
 // nginxMessage returns the message that the entry of nginx belongs to.

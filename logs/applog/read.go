@@ -12,7 +12,7 @@ import (
 	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
-// Options say whose log it is and how it is placed in a run.
+// Options define whose log it is and how it is placed in a run.
 type Options struct {
 	Host, Path string // kept in the messages
 
@@ -150,7 +150,7 @@ func (r *reader) line(line []byte) {
 }
 
 // start begins a new entry with the line.
-func (r *reader) start(line []byte, told level, form form) {
+func (r *reader) start(line []byte, stated level, form form) {
 	r.flush()
 	r.table.account.Records++
 	e := &r.cur
@@ -159,13 +159,13 @@ func (r *reader) start(line []byte, told level, form form) {
 	if form == plainText || r.parse.nested { // fields after a time, or inside of Docker's
 		r.inner = append(r.inner[:0], rest...)
 		if r.parse.json(r.inner) || r.parse.logfmt(r.inner) {
-			told, rest = r.parse.levelOf(), r.parse.text()
+			stated, rest = r.parse.levelOf(), r.parse.text()
 		}
 	}
-	if told == unknown {
-		told = level
+	if stated == unknown {
+		stated = level
 	}
-	e.level = told
+	e.level = stated
 	e.text = append(e.text, rest...)
 	e.source = isSource(rest)
 	e.verb = findVerb(rest, 0)
@@ -237,16 +237,16 @@ func (r *reader) message() *kasoku.Message {
 		r.inner = appendUnescaped(r.inner[:0], sql)
 		sql = r.inner
 	}
-	code, told := findCode(head)
-	if !told {
-		code, told = findCode(tail)
+	code, stated := findCode(head)
+	if !stated {
+		code, stated = findCode(tail)
 	}
-	if !told && e.code[0] != 0 {
-		code, told = e.code, true
+	if !stated && e.code[0] != 0 {
+		code, stated = e.code, true
 	}
 	level := e.level
 	if level == unknown {
-		level = guessLevel(head, told)
+		level = guessLevel(head, stated)
 	}
 	key := append(r.pattern[:0], byte(level), 0)
 	if isSQL {
@@ -255,7 +255,7 @@ func (r *reader) message() *kasoku.Message {
 	key = append(key, code[:]...)
 	body := len(key)
 	switch {
-	case isSQL && !told && level != failure: // one pattern for each shape
+	case isSQL && !stated && level != failure: // one pattern for each shape
 		key = append(key, r.fingerprint(sql)...)
 	case isSQL:
 		key = append(appendPattern(key, head), ' ')
@@ -269,7 +269,7 @@ func (r *reader) message() *kasoku.Message {
 		return m
 	}
 	k := id{host: r.o.Host, path: r.o.Path, level: level.String(), sql: isSQL, pattern: safeText(key[body:], maxPattern)}
-	if told {
+	if stated {
 		k.code = string(code[:])
 	}
 	return r.remember(key, k, head, sql, tail)

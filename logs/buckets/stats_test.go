@@ -107,7 +107,7 @@ func TestBuckets_HoldEveryValue(t *testing.T) {
 	last := -1
 	s.Buckets(func(i int, k uint64) {
 		if i <= last {
-			t.Fatalf("bucket %d behind %d", i, last)
+			t.Fatalf("bucket %d after %d", i, last)
 		}
 		last = i
 		n += k

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/kasoku/kasoku/internal/median"
 )
 
 const (
@@ -139,8 +141,7 @@ func (w *work) paces(unit []int32) []float64 {
 	for u, l := range lengths {
 		paces[u] = runDuration
 		if len(l) > 0 {
-			slices.Sort(l)
-			paces[u] = min(l[len(l)/2], runDuration)
+			paces[u] = min(median.High(l), runDuration)
 		}
 	}
 	return paces
@@ -311,8 +312,8 @@ func (f *fit) likelihood(k int32, rates []float64, back float64) float64 {
 // maximisation: below 2 it goes to the same rates in fewer iterations.
 const overRelaxed = 1.7
 
-// dispersion is how many chunks come at once: those of a loop in one request are
-// not as many witnesses.
+// dispersion is how many chunks come at once: those of a loop in one request are not
+// independent observations.
 func (f *fit) dispersion(k int32) float64 {
 	chunks, weighted := 0.0, 0.0
 	for e, r := range f.rates[k] {

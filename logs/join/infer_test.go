@@ -123,6 +123,35 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// TestBoundsOfLateRequests: an endpoint sends ten statements a request. Where a tenth of
+// the requests are written to their log so late that half of their statements lie outside,
+// the estimate falls below ten; its bounds must not.
+func TestBoundsOfLateRequests(t *testing.T) {
+	t.Parallel()
+	in := Input{Endpoints: []string{"GET /list"}, Queries: make([]QueryInfo, 1)}
+	for i := range int64(300) {
+		now, late := i*40_000, int64(0)
+		if i%10 == 0 {
+			late = 5_500
+		}
+		in.Requests = append(in.Requests, Request{Start: now + late, End: now + 11_000 + late, Endpoint: 0, Status: 200})
+		for k := range int64(10) {
+			at := now + 500 + k*1_000
+			in.Events = append(in.Events, Event{Start: at, End: at + 100, Seq: int64(len(in.Events)), Conn: uint64(i*10 + k + 1), Query: 0, RowsSent: 1})
+		}
+	}
+	res, err := Infer(context.Background(), in, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Pairs) != 1 {
+		t.Fatalf("pairs %+v", res.Pairs)
+	}
+	if p := res.Pairs[0]; p.PerRequest > 9.8 || p.Least > 10 || p.Most < 10 {
+		t.Errorf("%.2f a request, %.2f to %.2f; want less than 9.8, and bounds with 10 between them", p.PerRequest, p.Least, p.Most)
+	}
+}
+
 // TestLiterals takes values of statements and URIs that can be equal.
 func TestLiterals(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ func (f *fit) tallies(k int32, query int32, into []tally) {
 	}
 }
 
-// holds says that a pair is kept.
+// holds reports whether a pair is kept.
 func (t *tally) holds(ofQuery float64) bool {
 	if t.llr <= likely || t.calls <= 0 {
 		return false
@@ -78,7 +78,7 @@ func (t *tally) holds(ofQuery float64) bool {
 	return t.calls >= leastShare*ofQuery || t.decisive >= decisiveEnough*t.calls
 }
 
-// needed says that the others cannot take over what seems an endpoint's.
+// needed reports whether the others cannot take over what seems an endpoint's.
 func (f *fit) needed(kinds []int32, endpoint int, t *tally) bool {
 	if t.decisive > highDecisive*t.calls {
 		return true
@@ -159,9 +159,13 @@ func (w *work) pairs(f *fit) {
 			continue
 		}
 		sum, calls := f.queryTallies(kinds, int32(q))
+		of := 0.0 // that some endpoint explains
+		for e := range sum {
+			of += sum[e].calls
+		}
+		explained += of
 		for e := range sum {
 			t := &sum[e]
-			explained += t.calls
 			if !t.holds(calls) {
 				continue
 			}
@@ -173,7 +177,9 @@ func (w *work) pairs(f *fit) {
 			// Twice the deviation: of the assignment, and of as many chunks by chance.
 			spread := 2 * math.Sqrt(t.variance+t.calls*t.calls/max(t.chunks, 1))
 			p.PerRequest = t.calls / n
-			p.Least, p.Most = max(t.calls-spread, 0)/n, (t.calls+spread)/n
+			// Those that no request explains may all have been this endpoint's: the log of
+			// a request that waits for a processor is later than the request.
+			p.Least, p.Most = max(t.calls-spread, 0)/n, (t.calls+spread+max(calls-of, 0))/n
 			p.Loop = w.runType[q] && p.PerRequest >= loopCalls
 			p.Class = Possible
 			switch {

@@ -186,7 +186,7 @@ func TestPacked(t *testing.T) {
 	f("gzip empty", gzipped(""))
 	f("zstd", zstded(t, "a\nb\n"), "a", "b")
 	f("zstd frames", zstded(t, "a\nb", "c\nd"), "a", "bc", "d")
-	f("zstd behind a skippable frame", "\x50\x2a\x4d\x18\x02\x00\x00\x00xx"+zstded(t, "a\n"), "a")
+	f("zstd after a skippable frame", "\x50\x2a\x4d\x18\x02\x00\x00\x00xx"+zstded(t, "a\n"), "a")
 	f("bzip2", bzipped, "a", "b")
 	f("bzip2 streams", bzipped+bzipped, "a", "b", "a", "b")
 	f("begins like gzip", "\x1f\x8b", "\x1f\x8b")

@@ -96,9 +96,9 @@ type damage struct {
 
 func (d *damage) Error() string {
 	if errors.Is(d.err, io.ErrUnexpectedEOF) {
-		return fmt.Sprintf("the %s data ends in the middle, after %d bytes: what came behind is lost", d.kind, d.at)
+		return fmt.Sprintf("the %s data ends in the middle, after %d bytes: what came after is lost", d.kind, d.at)
 	}
-	return fmt.Sprintf("the %s data is damaged before byte %d: what comes behind is lost: %v", d.kind, d.at, d.err)
+	return fmt.Sprintf("the %s data is damaged before byte %d: what comes after is lost: %v", d.kind, d.at, d.err)
 }
 
 func (d *damage) Unwrap() error { return d.err }

@@ -93,7 +93,7 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 	}
 	wg.Wait()
 	s.close()
-	s.tellNotes()
+	s.passNotes()
 	return s.err
 }
 
@@ -330,7 +330,7 @@ func (s *splitter) progress() {
 	s.o.Progress(done, s.total)
 }
 
-func (s *splitter) tellNotes() {
+func (s *splitter) passNotes() {
 	if s.o.Note == nil {
 		return
 	}

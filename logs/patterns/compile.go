@@ -168,7 +168,7 @@ func (b *alphabetBuilder) alphabet() alphabet {
 			}
 		}
 		if b.looks {
-			after := lookBehind(r)
+			after := precedingOf(r)
 			answers[len(answers)-2], answers[len(answers)-1] = byte(after), byte(after>>8)
 		}
 		class, ok := known[string(answers)]
@@ -240,15 +240,15 @@ func (a *alphabet) class(r rune) uint16 {
 	return a.classes[i-1]
 }
 
-// lookBehind returns what a character says about the place after it: what of
-// the conditions that look back holds there. The bits are our own, see the type of that name.
-func lookBehind(r rune) behind {
-	var b behind
+// precedingOf returns which of the conditions that look back hold right after a
+// character. The bits are those of preceding, not of syntax.EmptyOp.
+func precedingOf(r rune) preceding {
+	var b preceding
 	if r == '\n' {
-		b |= behindNewline
+		b |= afterNewline
 	}
 	if syntax.IsWordChar(r) {
-		b |= behindWord
+		b |= afterWord
 	}
 	return b
 }

@@ -10,24 +10,24 @@ import (
 // some 5,000 states of fifty classes, and lies in a core's second cache.
 const maxTable = 1 << 18
 
-// behind says what precedes the place in a text where a state stands, as
+// preceding is what precedes the place in a text where a state stands, as
 // far as conditions such as ^ and \b ask.
-type behind uint16
+type preceding uint16
 
 const (
-	behindNothing behind = 1 << iota // the text begins here
-	behindNewline
-	behindWord
+	afterNothing preceding = 1 << iota // the text begins here
+	afterNewline
+	afterWord
 )
 
 // char returns a character that may stand before such a place, -1 for none.
-func (b behind) char() rune {
+func (b preceding) char() rune {
 	switch {
-	case b&behindNothing != 0:
+	case b&afterNothing != 0:
 		return -1
-	case b&behindNewline != 0:
+	case b&afterNewline != 0:
 		return '\n'
-	case b&behindWord != 0:
+	case b&afterWord != 0:
 		return 'a'
 	}
 	return ' '
@@ -60,9 +60,9 @@ const (
 
 // A state is a set of places in the programs where the search may be.
 type state struct {
-	from, to int32 // its places, in pool
-	best     int32 // the lowest expression that has matched; none has when it is the number of expressions
-	behind   behind
+	from, to  int32 // its places, in pool
+	best      int32 // the lowest expression that has matched; none has when it is the number of expressions
+	preceding preceding
 }
 
 // Matcher returns a new Matcher of the set.
@@ -115,8 +115,8 @@ func (m *Matcher) First(b []byte) int {
 // begin makes the state in which a search begins.
 func (m *Matcher) begin() uint32 {
 	m.reached.clear()
-	best := m.enter(int32(len(m.set.starts)), behindNothing)
-	s := m.intern(best, behindNothing)
+	best := m.enter(int32(len(m.set.starts)), afterNothing)
+	s := m.intern(best, afterNothing)
 	m.start = s
 	return s
 }
@@ -129,13 +129,13 @@ func (m *Matcher) step(s uint32, class uint16) uint32 {
 	}
 	st := m.states[int(s)/m.set.count]
 	r := m.set.sample[class]
-	best := m.look(st, syntax.EmptyOpContext(st.behind.char(), r))
+	best := m.look(st, syntax.EmptyOpContext(st.preceding.char(), r))
 	if class == classEnd {
 		m.next[entry] = ended | uint32(best)
 		return m.next[entry]
 	}
 	m.reached.clear()
-	after := lookBehind(r)
+	after := precedingOf(r)
 	for _, pc := range m.closed.dense {
 		in := &m.set.insts[pc]
 		if in.op == opRune && in.expr < best && m.set.holds[in.arg][class] {
@@ -188,7 +188,7 @@ func (m *Matcher) spread(to *sparse, best int32, hold syntax.EmptyOp) int32 {
 
 // enter adds the beginnings of the expressions that may still improve the
 // answer: a match may begin at every place.
-func (m *Matcher) enter(best int32, after behind) int32 {
+func (m *Matcher) enter(best int32, after preceding) int32 {
 	for expr := int32(0); expr < best; expr++ {
 		best = m.follow(m.set.starts[expr], best, after)
 	}
@@ -202,12 +202,12 @@ const lookBack = syntax.EmptyBeginText | syntax.EmptyBeginLine
 // character. A condition that looks ahead is kept until the next character is
 // known; one that looks back is decided here, so that an expression that begins
 // with ^ is dead after the first character.
-func (m *Matcher) follow(pc uint32, best int32, after behind) int32 {
+func (m *Matcher) follow(pc uint32, best int32, after preceding) int32 {
 	var hold syntax.EmptyOp
-	if after&behindNothing != 0 {
+	if after&afterNothing != 0 {
 		hold = lookBack
 	}
-	if after&behindNewline != 0 {
+	if after&afterNewline != 0 {
 		hold |= syntax.EmptyBeginLine
 	}
 	m.stack = append(m.stack[:0], pc)
@@ -216,7 +216,7 @@ func (m *Matcher) follow(pc uint32, best int32, after behind) int32 {
 
 // intern returns the state of the places in reached. When none of them can
 // improve the answer it returns the answer.
-func (m *Matcher) intern(best int32, after behind) uint32 {
+func (m *Matcher) intern(best int32, after preceding) uint32 {
 	m.insts = m.insts[:0]
 	var looks bool
 	for _, pc := range m.reached.dense {
@@ -245,23 +245,23 @@ func (m *Matcher) intern(best int32, after behind) uint32 {
 	m.next = append(m.next, make([]uint32, m.set.count)...)
 	from := int32(len(m.pool))
 	m.pool = append(m.pool, m.insts...)
-	m.states = append(m.states, state{from: from, to: int32(len(m.pool)), best: best, behind: after})
+	m.states = append(m.states, state{from: from, to: int32(len(m.pool)), best: best, preceding: after})
 	m.byKey[string(m.key)] = s
 	return s
 }
 
 // waits reports whether a place waits for the next character: it reads it, or
 // has a condition that is open until it is known.
-func (m *Matcher) waits(in *inst, after behind) bool {
+func (m *Matcher) waits(in *inst, after preceding) bool {
 	switch in.op {
 	case opRune:
 		return true
 	case opEmpty:
 		ask := syntax.EmptyOp(in.arg)
-		if ask&syntax.EmptyBeginText != 0 && after&behindNothing == 0 {
+		if ask&syntax.EmptyBeginText != 0 && after&afterNothing == 0 {
 			return false
 		}
-		if ask&syntax.EmptyBeginLine != 0 && after&(behindNothing|behindNewline) == 0 {
+		if ask&syntax.EmptyBeginLine != 0 && after&(afterNothing|afterNewline) == 0 {
 			return false
 		}
 		return ask&^lookBack != 0

@@ -199,6 +199,7 @@ func TestParseRequest(t *testing.T) {
 	f("POST http://127.0.0.1:8080/initialize", "POST /initialize")
 	f("GET http://127.0.0.1", "GET /")
 	f("GET /", "GET /")
+	f("GET /from/http://a", "GET /from/http://a")
 }
 
 func TestParseRequest_Failure(t *testing.T) {
@@ -233,7 +234,7 @@ func TestMatches(t *testing.T) {
 }
 
 func FuzzParseRequest(f *testing.F) {
-	for _, s := range []string{"POST /initialize", "/a?b", "GET http://a/b", "://", "X ://", "GET //"} {
+	for _, s := range []string{"POST /initialize", "/a?b", "GET http://a/b", "://", "X ://", "GET //", ":///://a"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

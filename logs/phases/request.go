@@ -31,7 +31,7 @@ func ParseRequest(text string) (Request, error) {
 	if strings.Trim(r.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return Request{}, fmt.Errorf("request %q: %q is not a method", text, r.Method)
 	}
-	if _, rest, ok := strings.Cut(r.Path, "://"); ok {
+	if _, rest, ok := strings.Cut(r.Path, "://"); ok && !strings.HasPrefix(r.Path, "/") {
 		_, path, _ := strings.Cut(rest, "/")
 		r.Path = "/" + path
 	}

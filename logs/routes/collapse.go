@@ -13,7 +13,7 @@ type Seen struct {
 	Found uint64 // of them, those with another answer than 4xx
 }
 
-// Limits say when the values at one place of the path are too many to be names.
+// Limits define when the values at one place of the path are too many to be names.
 // The zero value means the defaults.
 type Limits struct {
 	// Names is how many different segments a place may have, 48 when 0. The routes
@@ -22,11 +22,11 @@ type Limits struct {
 	Names int
 
 	// Outstanding is how many times the requests of the Names-th most frequent
-	// value another value must have to stay a route of its own, 64 when 0. Where
-	// users are as frequent as words are (Zipf's law), the first is Names times as
-	// frequent as that one, so that it does not. A value stays with an eighth of it
-	// too when the next one below it has less than a third of its requests: no two
-	// neighbours of Zipf's law lie so far apart.
+	// value another value must have to stay a route of its own, 64 when 0. Names of
+	// users follow Zipf's law: the most frequent has Names times the requests of the
+	// Names-th, which is less, so that it does not stay. An eighth of Outstanding is
+	// enough where the next value has less than a third of the requests: by Zipf's
+	// law no two neighbours differ by more than two times.
 	Outstanding uint64
 }
 
@@ -107,6 +107,7 @@ func (p *place) settle(path []byte, l Limits, names []string) {
 		names[i] = string(path)
 	}
 	p.takeTokens()
+	p.takeNumbered()
 	p.fold(l)
 	p.index = nil
 	for _, k := range p.kids {
@@ -114,8 +115,8 @@ func (p *place) settle(path []byte, l Limits, names []string) {
 	}
 }
 
-// rarer is how many times the requests of what looks like a token the ids beside
-// it have.
+// rarer is how many times as many requests as a value that looks much like a token the
+// ids at its place must have, so that it counts as one of them.
 const rarer = 16
 
 // takeTokens puts what looks much like a token, or a file much like one that is

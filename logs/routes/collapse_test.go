@@ -96,6 +96,24 @@ func TestCollapse(t *testing.T) {
 		"/assets 5\n/assets/:id.js 1180\n/assets/:name.css 80\n")
 	f("scanner", times(90, "/%N.php 1 0")+"/login 5\n/initialize 1\n", "/:name.php 90\n/initialize 1\n/login 5\n")
 	f("queries", times(90, "/search?q=%N 1")+"/search 5\n", "/search 5\n/search?* 90\n")
+	numbered := ""
+	for i := range 43 { // as a shop has its books: 43 endpoints of 120 requests
+		numbered += fmt.Sprintf("/catalogue/%s_%d %d\n/catalogue/%s_%d/reviews 1\n", words(i), i+1, 1+i%3, words(i), i+1)
+	}
+	f("rows by name and id", numbered+"/catalogue/search 9\n/catalogue 4\n",
+		"/catalogue 4\n/catalogue/:words_:id 85\n/catalogue/:words_:id/reviews 43\n/catalogue/search 9\n")
+	f("numbers of any length", "/a/book-7_8 3\n/a/book-:id_:id 2\n/a/book-11_12.html 1\n", "/a/book-11_12.html 1\n/a/book-:id_:id 5\n")
+	few, many := "", ""
+	for i := range 8 {
+		many += fmt.Sprintf("/p/page-%d.html 2\n/v%d 1\n", i, i)
+		if i < 7 {
+			few += fmt.Sprintf("/p/step-%d 2\n/iso-8859-%d 1\n", i, i)
+		}
+	}
+	f("a page with a number", many, "/p/page-:id.html 16\n"+sorted("/v0 1\n/v1 1\n/v2 1\n/v3 1\n/v4 1\n/v5 1\n/v6 1\n/v7 1\n"))
+	if got := collapsed(t, few); strings.Count(got, "\n") != 14 {
+		t.Errorf("few steps: %s", got)
+	}
 	// As frequent as words: the n-th has 1/n of the requests of the first.
 	zipf := ""
 	for i := range 500 {
@@ -111,7 +129,7 @@ func TestCollapse(t *testing.T) {
 // TestCollapse_Order: the order of the routes does not matter.
 func TestCollapse_Order(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"/a", "/b", "/c.js", "/d.js", "/a-HomePage.js", "/a-HumePige.js", "/a-:id.js", "/@a", "/@b", "/HomePageHomePage", "/:id", "/:id.js", "/:name", "/", "?x=1", "/e", "/f"})
+		piece := rapid.SampledFrom([]string{"/a", "/b", "/c.js", "/d.js", "/a-HomePage.js", "/a-HumePige.js", "/a-:id.js", "/@a", "/@b", "/HomePageHomePage", "/:id", "/:id.js", "/:name", "/", "?x=1", "/e", "/f", "/b-1", "/b-2", "/b-3_4", "/b-:id", "/b-:id_:id", "/c-5", "/d-6.js", "/:words-:id"})
 		counts := map[string]uint64{}
 		for range rapid.IntRange(0, 60).Draw(t, "n") {
 			counts[strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "route"), "")] += rapid.Uint64Range(1, 200).Draw(t, "count")
@@ -206,6 +224,9 @@ func TestTree_Signs(t *testing.T) {
 		if got := string(tree.Append(nil, []byte(route))); got != want {
 			t.Errorf("%q: got %q, want %q", route, got, want)
 		}
+	}
+	if !Covers("/a/:words_:id/x", "/a/the-sea_12/x") || !Covers("/book-:id_:id", "/book-7_8") || Covers("/book-:id", "/book-7_8") {
+		t.Error("numbers after names")
 	}
 	if !Covers("/@:name/x", "/@alice/x") || Covers("/@:name", "/alice") {
 		t.Error("what /@:name covers")

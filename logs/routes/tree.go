@@ -7,8 +7,8 @@ import "bytes"
 // of the path, below the same segments, it keeps the first few thousand; those
 // that come later are :name. What is frequent comes early, so little is lost.
 //
-// What it says depends on nothing but the order of what was added. It may be
-// read by several goroutines, and changed by one that no other reads beside.
+// What it says depends on nothing but the order of what was added. Several goroutines
+// may read it at a time; while one changes it no other may use it.
 type Tree struct {
 	root  treeNode
 	max   int // values of one place
@@ -286,7 +286,7 @@ func Covers(folded, route string) bool {
 	for len(f) > 0 && len(r) > 0 {
 		want, have := nextPiece(f), nextPiece(r)
 		if string(want) != string(have) {
-			if isPlaceholder(have) || string(appendPlaceholder(nil, have)) != string(want) {
+			if !coversNumbered(string(want), string(have)) && (isPlaceholder(have) || string(appendPlaceholder(nil, have)) != string(want)) {
 				return false
 			}
 		}

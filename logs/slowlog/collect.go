@@ -15,8 +15,8 @@ import (
 )
 
 // Collect reads the lines to their end into a table, and describes what it
-// read. On an error, both hold what was read before. Nothing may have been read of
-// the lines.
+// read. On an error, both hold what was read before. No line of src may have been
+// scanned yet.
 func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 	p := newPipeline(src.Inputs(), NewTable(o))
 	p.chain = true
@@ -25,7 +25,7 @@ func Collect(src *lines.Window, o Options) (*Table, kasoku.LogWindow, error) {
 	format := ""
 	if r.cutter != nil {
 		r.account.Add(&r.cutter.account)
-		format = r.told.format(r.cutter)
+		format = r.hints.format(r.cutter)
 	}
 	return p.table, r.account.Window("slowlog", format, src, append(p.notes, p.table.notes()...)...), err
 }
@@ -63,7 +63,7 @@ type pipeline struct {
 // A result is what became of one input.
 type result struct {
 	account logs.Account
-	told    told
+	hints   hints
 	cutter  *cutter // that has read it, nil when nothing was read
 	bytes   int64
 }
@@ -159,7 +159,7 @@ func (p *pipeline) addFrom(b *batch, next *int) {
 	for ; *next < len(b.events); *next++ {
 		e := &b.events[*next]
 		if !e.junk && e.bad == "" {
-			r.told.see(e)
+			r.hints.see(e)
 			p.table.add(e)
 		}
 		accountFor(&r.account, e) // last: one that panics is not a record
@@ -299,8 +299,11 @@ func (w *worker) name(b *batch, next *int) {
 // spoil makes an event one that is dropped because of a bug.
 func (b *batch) spoil(i int) {
 	en := &b.entries[i]
-	b.events[i] = Event{Input: b.input, Line: en.line, Offset: en.offset, Statement: b.buf[en.text:en.textEnd]}
-	b.events[i].lines, b.events[i].bad = en.lines, logs.Bug
+	b.events[i] = Event{
+		Place:     Place{Input: b.input, Line: en.line, Offset: en.offset},
+		Statement: b.buf[en.text:en.textEnd],
+		fate:      fate{bad: logs.Bug, lines: en.lines},
+	}
 }
 
 // windows describes what was read. The notes of the table belong to the last
@@ -315,7 +318,7 @@ func (p *pipeline) windows() []kasoku.LogWindow {
 		w := kasoku.LogWindow{Kind: "slowlog", Path: p.in[i].Path, From: p.in[i].From, To: p.in[i].From + r.bytes, Files: 1}
 		if r.cutter != nil {
 			r.account.Add(&r.cutter.account)
-			w.Format = r.told.format(r.cutter)
+			w.Format = r.hints.format(r.cutter)
 		}
 		a := &r.account
 		w.Lines, w.Records, w.Continued, w.Blank, w.Dropped, w.BadSample = a.Lines, a.Records, a.Continued, a.Blank, a.Dropped, a.Bad

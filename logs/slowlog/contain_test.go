@@ -43,7 +43,7 @@ func TestBugIsADroppedLine(t *testing.T) {
 func TestBugOfTheTableIsADroppedLine(t *testing.T) {
 	defer contain.Forget()
 	p := &pipeline{results: make([]result, 1)} // no table: adding to it panics
-	p.add(&batch{events: []Event{{lines: 4, Line: 1}, {lines: 3, Line: 5}}})
+	p.add(&batch{events: []Event{{Place: Place{Line: 1}, fate: fate{lines: 4}}, {Place: Place{Line: 5}, fate: fate{lines: 3}}}})
 	a := p.results[0].account
 	if a.Records != 0 || a.Continued != 0 || a.Dropped != 7 || len(a.Bad) != 2 || a.Bad[1].Why != logs.Bug {
 		t.Errorf("%+v", a)

@@ -1,11 +1,8 @@
 package slowlog
 
 import (
-	"bytes"
-
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/lines"
-	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
 // maxStatement bounds the text of a statement over several lines, in bytes. It
@@ -16,7 +13,7 @@ const maxStatement = lines.DefaultMaxLine
 // of a line of a head that is read ahead.
 const maxHead = 64 << 10
 
-// An entry says where an entry of a log lies in its batch.
+// An entry defines where an entry of a log lies in its batch.
 type entry struct {
 	head, headEnd int32 // the lines that start with #
 	use, useEnd   int32 // the database of the use line
@@ -62,97 +59,34 @@ func (b *batch) reset() {
 //
 // Everything that is read ahead or kept is bounded, whatever the log holds.
 type cutter struct {
-	kind           Kind
-	account        logs.Account // Lines, Blank, Cut, and under Continued the server's own lines
-	mariadb, mysql bool         // what a banner says
+	kind    Kind
+	plain   bool         // of raw statements: one per line
+	account logs.Account // Lines, Blank, Cut, and under Continued the server's own lines
+	banners banners
 
-	b       *batch
-	offset  int64    // in the log of what is fed next
-	anchors []anchor // where the bytes of the buffer lie in the log
-	spare   []anchor // for those of the next batch
-	ends    []int32  // where the lines from start on end
-	start   int32    // where the first of them begins
-	cuts    []int32  // where lines end that were longer than the bound
-	number  int64    // of that line, from 1
-	next    int      // the line that is looked at, an index of ends
-	final   bool     // no more lines follow
-
-	// The entry that the lines before next belong to.
-	in        bool
-	e         entry
-	seenUser  bool
-	seenQuery bool
-	headFull  bool // the head is longer than what is kept of it
-	afterHead bool // what follows is the statement
-	quotes    sqlshape.Quotes
-	lexed     int32 // where the bytes of the statement end that quotes has seen
-	ahead     ahead
-	user      []byte // the last line that named a user
-	set       []byte // the last line that set the time
-	setTime   int64  // what it set
-	plain     bool   // of raw statements: one per line
-	general   generalState
-}
-
-// An anchor is a place of the buffer whose offset in the log is known. Bytes up
-// to the next anchor follow one another in the log as in the buffer.
-type anchor struct {
-	at     int32
-	offset int64
+	openLines
+	draft   draft
+	ahead   ahead
+	repeats repeats
+	general generalState
 }
 
 // newCutter returns a cutter that fills the batch.
 func newCutter(kind Kind, b *batch) *cutter {
-	return &cutter{kind: kind, b: b, number: 1}
+	return &cutter{kind: kind, openLines: openLines{b: b, number: 1}}
 }
 
-// feed adds whole lines and finds the entries that end in them. Cut says how many
-// bytes of the log follow the lines that were left out, of one line that is too
-// long.
+// feed adds whole lines and finds the entries that end in them. When cut is not 0, the
+// last line was too long, and cut is how many bytes of it were left out.
 func (c *cutter) feed(data []byte, offset, cut int64) {
-	c.anchor(offset)
-	b := c.b
-	from := len(b.buf)
-	b.buf = append(b.buf, data...)
-	if n := len(b.buf); n > from && b.buf[n-1] != '\n' {
-		b.buf = append(b.buf, '\n')
-	}
-	ends, buf := c.ends, b.buf
-	for p := from; p < len(buf); p++ {
-		p += bytes.IndexByte(buf[p:], '\n')
-		ends = append(ends, int32(p))
-	}
-	c.account.Lines += uint64(len(ends) - len(c.ends))
-	c.ends = ends
-	c.offset = offset + int64(len(data)) + cut
+	c.account.Lines += uint64(c.add(data, offset, cut))
 	if cut > 0 {
 		c.account.Cut++
-		c.cuts = append(c.cuts, int32(len(b.buf)-1))
 	}
 	if c.kind == Auto {
-		c.kind, c.plain = kindOf(b.buf)
+		c.kind, c.plain = kindOf(c.b.buf)
 	}
 	c.run()
-}
-
-// anchor remembers where in the log the next byte of the buffer lies.
-func (c *cutter) anchor(offset int64) {
-	at := int32(len(c.b.buf))
-	if n := len(c.anchors); n > 0 {
-		if last := c.anchors[n-1]; last.offset+int64(at-last.at) == offset {
-			return
-		}
-	}
-	c.anchors = append(c.anchors, anchor{at, offset})
-}
-
-func (c *cutter) offsetOf(at int32) int64 {
-	for i := len(c.anchors) - 1; i >= 0; i-- {
-		if a := c.anchors[i]; a.at <= at {
-			return a.offset + int64(at-a.at)
-		}
-	}
-	return 0
 }
 
 // end closes the last entry.
@@ -162,7 +96,7 @@ func (c *cutter) end() {
 		c.kind = Slow
 	}
 	c.run()
-	if c.in {
+	if c.draft.in {
 		c.close()
 	}
 	c.final = false
@@ -180,51 +114,18 @@ func (c *cutter) run() {
 	}
 }
 
-// lineStart returns where the line i begins.
-func (c *cutter) lineStart(i int) int32 {
-	if i == 0 {
-		return c.start
-	}
-	return c.ends[i-1] + 1
-}
-
-// text returns the line i without its newline, or CR and newline.
-func (c *cutter) text(i int) []byte {
-	line := c.b.buf[c.lineStart(i):c.ends[i]]
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		return line[:n-1]
-	}
-	return line
-}
-
-// isCut reports whether the line i was longer than the bound.
-func (c *cutter) isCut(i int) bool {
-	for _, at := range c.cuts {
-		if at == c.ends[i] {
-			return true
-		}
-	}
-	return false
-}
-
 // begin starts an entry with the line that is looked at, without taking it.
 func (c *cutter) begin() {
 	at := c.lineStart(c.next)
-	c.in, c.seenUser, c.seenQuery, c.headFull, c.afterHead = true, false, false, false, false
-	c.e = entry{head: at, headEnd: at, line: c.number + int64(c.next), offset: c.offsetOf(at)}
-}
-
-// beginText starts the statement of the entry at that place.
-func (c *cutter) beginText(at int32) {
-	c.afterHead = true
-	c.e.text, c.e.textEnd, c.lexed = at, at, at
-	c.quotes = sqlshape.Quotes{}
+	d := &c.draft
+	d.in, d.seenUser, d.seenQuery, d.headFull, d.afterHead = true, false, false, false, false
+	d.entry = entry{head: at, headEnd: at, line: c.number + int64(c.next), offset: c.offsetOf(at)}
 }
 
 // takeText takes the line that is looked at, from that place on, as a line of
 // the statement.
 func (c *cutter) takeText(from int32) {
-	e := &c.e
+	e := &c.draft
 	end := c.ends[c.next]
 	cut := len(c.cuts) > 0 && c.isCut(c.next)
 	if last, ok := lastNotBlank(c.b.buf[from:end]); ok {
@@ -232,7 +133,7 @@ func (c *cutter) takeText(from int32) {
 	}
 	e.truncated = e.truncated || cut
 	if !e.hasText && hasPrefix(c.b.buf[from:end], "# administrator command: ") {
-		c.lexed = from + 2 // no comment
+		c.draft.lexed = from + 2 // no comment
 	}
 	e.hasText = true
 	if e.textEnd-e.text >= maxStatement && end > from {
@@ -262,20 +163,10 @@ func lastNotBlank(line []byte) (last byte, ok bool) {
 	return 0, false
 }
 
-// openQuote returns the quote that the statement has left open so far. It reads
-// on from where it was last asked.
-func (c *cutter) openQuote() byte {
-	if end := c.e.textEnd; c.lexed < end {
-		c.quotes.Write(c.b.buf[c.lexed:end])
-		c.lexed = end
-	}
-	return c.quotes.Open()
-}
-
 // close ends the entry before the line that is looked at.
 func (c *cutter) close() {
-	c.in = false
-	c.b.entries = append(c.b.entries, c.e)
+	c.draft.in = false
+	c.b.entries = append(c.b.entries, c.draft.entry)
 }
 
 // junk takes the line that is looked at, which belongs to no entry.
@@ -291,21 +182,10 @@ func (c *cutter) junk() {
 // loose returns how many bytes of the batch carry would drop.
 func (c *cutter) loose() int32 {
 	rest := c.lineStart(c.next)
-	if !c.in {
+	if !c.draft.in {
 		return rest
 	}
-	return c.e.head + rest - c.kept()
-}
-
-// kept returns where what is kept of the present entry ends.
-func (c *cutter) kept() int32 {
-	switch {
-	case c.e.textEnd-c.e.text >= maxStatement:
-		return c.e.textEnd
-	case c.headFull && !c.afterHead:
-		return max(c.e.headEnd, c.e.useEnd)
-	}
-	return c.lineStart(c.next)
+	return c.draft.head + rest - c.draft.kept(rest)
 }
 
 // full reports whether the batch holds entries, so that it can go on its way.
@@ -315,57 +195,12 @@ func (c *cutter) full() bool { return len(c.b.entries) > 0 }
 // is filled from now on. It may be the present one when that holds no entry; then
 // only bytes beyond the bounds go.
 func (c *cutter) carry(to *batch) {
-	rest := c.lineStart(c.next)
-	from, keep := rest, rest
-	if c.in {
-		from, keep = c.e.head, c.kept()
+	from := c.lineStart(c.next)
+	keep := from
+	if c.draft.in {
+		from, keep = c.draft.head, c.draft.kept(keep)
+		c.draft.move(from)
 	}
-	b := c.b
-	anchors := append(c.spare[:0], anchor{0, c.offsetOf(from)})
-	for _, a := range c.anchors {
-		if a.at > from && a.at < keep {
-			anchors = append(anchors, anchor{a.at - from, a.offset})
-		}
-	}
-	shift := rest - (keep - from)
-	if int(rest) < len(b.buf) {
-		anchors = append(anchors, anchor{keep - from, c.offsetOf(rest)})
-	}
-	for _, a := range c.anchors {
-		if a.at > rest {
-			anchors = append(anchors, anchor{a.at - shift, a.offset})
-		}
-	}
-	cr := b.cr
-	to.buf = append(append(to.buf[:0], b.buf[from:keep]...), b.buf[rest:]...)
-	to.cr, to.input = cr, b.input
-	c.anchors, c.spare = anchors, c.anchors
-	c.moveEntry(from)
-	c.start = keep - from
-	c.number += int64(c.next)
-	left := copy(c.ends, c.ends[c.next:])
-	c.ends, c.next = c.ends[:left], 0
-	for i := range c.ends {
-		c.ends[i] -= shift
-	}
-	cuts := c.cuts[:0]
-	for _, at := range c.cuts {
-		if at >= rest {
-			cuts = append(cuts, at-shift)
-		}
-	}
-	c.cuts = cuts
+	c.move(to, from, keep)
 	c.ahead = ahead{}
-	c.b = to
-}
-
-// moveEntry follows the bytes of the present entry when those before from go.
-func (c *cutter) moveEntry(from int32) {
-	if !c.in {
-		return
-	}
-	e := &c.e
-	for _, p := range [...]*int32{&e.head, &e.headEnd, &e.use, &e.useEnd, &e.text, &e.textEnd, &c.lexed} {
-		*p = max(*p-from, 0) // 0 is what is not there
-	}
 }

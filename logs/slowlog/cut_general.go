@@ -17,7 +17,7 @@ type generalState struct {
 const maxKnown = 1 << 16
 
 // A generalHead is what comes before the argument of a line of the general log.
-// Servers part it with tabs or with blanks:
+// Servers separate its parts with tabs or with blanks:
 //
 //	2026-11-20T11:13:58.494363Z	    8 Query	SELECT 1
 //	261120  9:35:53	     8 Query	SELECT 1
@@ -109,12 +109,12 @@ func (c *cutter) runGeneral() {
 		text := c.text(c.next)
 		h, ok := parseGeneral(text)
 		switch {
-		case ok && (!c.in || c.generalStarts(h)):
+		case ok && (!c.draft.in || c.generalStarts(h)):
 			c.beginGeneral(h)
-		case c.in && !(isBanner(text) && c.openQuote() == 0):
+		case c.draft.in && !(isBanner(text) && c.draft.openQuote(c.b.buf) == 0):
 			c.takeText(c.lineStart(c.next))
 		case isBanner(text):
-			if c.in {
+			if c.draft.in {
 				c.close()
 			}
 			c.banner(text)
@@ -131,7 +131,7 @@ func (c *cutter) runGeneral() {
 // of a statement. Inside of an open quote it is when its time fits, or, where it
 // has none, when the connection is known.
 func (c *cutter) generalStarts(h generalHead) bool {
-	if c.e.truncated || c.openQuote() == 0 {
+	if c.draft.truncated || c.draft.openQuote(c.b.buf) == 0 {
 		return true
 	}
 	if len(h.time) == 0 {
@@ -147,11 +147,11 @@ func (c *cutter) generalStarts(h generalHead) bool {
 }
 
 func (c *cutter) beginGeneral(h generalHead) {
-	if c.in {
+	if c.draft.in {
 		c.close()
 	}
 	c.begin()
-	c.seenUser = true
+	c.draft.seenUser = true
 	if at, ok := generalTime(h.time, nil); ok {
 		c.general.last = at
 	}
@@ -162,8 +162,8 @@ func (c *cutter) beginGeneral(h generalHead) {
 		c.general.ids[h.id] = struct{}{}
 	}
 	from := c.lineStart(c.next) + int32(h.text)
-	c.e.headEnd = from
-	c.beginText(from)
+	c.draft.headEnd = from
+	c.draft.beginText(from)
 	c.takeText(from)
 }
 
@@ -188,17 +188,17 @@ func generalTime(b []byte, zone *time.Location) (time.Time, bool) {
 func (c *cutter) runRaw() {
 	for c.next < len(c.ends) {
 		text := c.text(c.next)
-		if !c.in {
+		if !c.draft.in {
 			if len(bytes.TrimSpace(text)) == 0 {
 				c.account.Blank++
 				c.next++
 				continue
 			}
 			c.begin()
-			c.beginText(c.lineStart(c.next))
+			c.draft.beginText(c.lineStart(c.next))
 		}
 		c.takeText(c.lineStart(c.next))
-		if c.plain || c.e.ended && (c.e.truncated || c.openQuote() == 0) {
+		if c.plain || c.draft.ended && (c.draft.truncated || c.draft.openQuote(c.b.buf) == 0) {
 			c.close()
 		}
 	}

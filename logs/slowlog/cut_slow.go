@@ -38,10 +38,10 @@ type ahead struct {
 func (c *cutter) runSlow() {
 	for c.next < len(c.ends) {
 		switch {
-		case !c.in:
+		case !c.draft.in:
 			c.between()
 			continue
-		case !c.afterHead && c.skipHead():
+		case !c.draft.afterHead && c.skipHead():
 			continue
 		}
 		begins, known := c.startsNext(c.text(c.next))
@@ -50,7 +50,7 @@ func (c *cutter) runSlow() {
 			return
 		case begins:
 			c.close()
-		case c.afterHead:
+		case c.draft.afterHead:
 			c.takeText(c.lineStart(c.next))
 		default:
 			c.takeHead()
@@ -84,10 +84,7 @@ func (c *cutter) between() {
 func (c *cutter) banner(text []byte) {
 	c.account.Continued++
 	c.next++
-	if isVersion(text) {
-		c.mariadb = bytes.Contains(text, []byte("MariaDB")) || bytes.Contains(text, []byte("mariadbd"))
-		c.mysql = !c.mariadb
-	}
+	c.banners.see(text)
 }
 
 // useAhead takes the whole head that was found before the entry began.
@@ -96,7 +93,7 @@ func (c *cutter) useAhead() bool {
 	if !a.known || !a.whole || !a.simple || a.line != c.next {
 		return false
 	}
-	e := &c.e
+	e := &c.draft
 	e.headEnd, e.timestamp = a.headEnd, a.timestamp
 	if a.use > 0 {
 		e.use, e.useEnd = c.useRange(a.use)
@@ -104,7 +101,7 @@ func (c *cutter) useAhead() bool {
 	e.ended = true
 	e.lines = uint64(a.text - c.next)
 	c.next = a.text
-	c.beginText(c.lineStart(c.next))
+	c.draft.beginText(c.lineStart(c.next))
 	return true
 }
 
@@ -116,7 +113,7 @@ func (c *cutter) skipHead() bool {
 	if end-at < 4 || b[at] != '#' || b[at+2] == 'U' || b[at+2] == 'a' || b[at+2] == 'T' && b[at+3] == 'i' {
 		return false
 	}
-	c.seenQuery = c.seenQuery || tellsQuery(b[at:end])
+	c.draft.seenQuery = c.draft.seenQuery || hasQueryTime(b[at:end])
 	c.keepHead(end)
 	return true
 }
@@ -124,16 +121,16 @@ func (c *cutter) skipHead() bool {
 // keepHead takes the line that is looked at, which ends there, as one of the
 // head.
 func (c *cutter) keepHead(end int32) {
-	if c.headFull = c.headFull || end+1-c.e.head > maxHead; !c.headFull {
-		c.e.headEnd = end + 1
+	if c.draft.headFull = c.draft.headFull || end+1-c.draft.head > maxHead; !c.draft.headFull {
+		c.draft.headEnd = end + 1
 	}
-	c.e.lines++
+	c.draft.lines++
 	c.next++
 }
 
 // takeHead takes a line of the head, or the first of the statement.
 func (c *cutter) takeHead() {
-	e := &c.e
+	e := &c.draft
 	text := c.text(c.next)
 	switch {
 	case len(text) == 0:
@@ -142,8 +139,8 @@ func (c *cutter) takeHead() {
 		return
 	case hasPrefix(text, "# administrator command: "):
 	case text[0] == '#':
-		c.seenUser = c.seenUser || holdsUser(text)
-		c.seenQuery = c.seenQuery || tellsQuery(text)
+		c.draft.seenUser = c.draft.seenUser || holdsUser(text)
+		c.draft.seenQuery = c.draft.seenQuery || hasQueryTime(text)
 		c.keepHead(c.ends[c.next])
 		return
 	default:
@@ -151,17 +148,17 @@ func (c *cutter) takeHead() {
 			e.timestamp, e.ended = timestamp, true
 			e.lines++
 			c.next++
-			c.beginText(c.ends[c.next-1] + 1)
+			c.draft.beginText(c.ends[c.next-1] + 1)
 			return
 		}
-		if _, ok := useLine(text); ok && e.use == e.useEnd && !c.headFull {
+		if _, ok := useLine(text); ok && e.use == e.useEnd && !c.draft.headFull {
 			e.use, e.useEnd = c.useRange(c.next)
 			e.lines++
 			c.next++
 			return
 		}
 	}
-	c.beginText(c.lineStart(c.next))
+	c.draft.beginText(c.lineStart(c.next))
 	c.takeText(e.text)
 }
 
@@ -172,8 +169,8 @@ func holdsUser(line []byte) bool {
 		bytes.Contains(line, []byte("# User@Host: "))
 }
 
-// tellsQuery reports whether a line of a head has a Query_time.
-func tellsQuery(line []byte) bool {
+// hasQueryTime reports whether a line of a head has a Query_time.
+func hasQueryTime(line []byte) bool {
 	if hasPrefix(line, "# Query_time: ") {
 		return true
 	}
@@ -185,35 +182,24 @@ func tellsQuery(line []byte) bool {
 	return len(value) > 0 && value[0]-'0' <= 9
 }
 
-// useRange returns where the database lies in the use line i.
-func (c *cutter) useRange(i int) (from, to int32) {
-	db, _ := useLine(c.text(i))
-	from = c.lineStart(i) + int32(len("use "))
-	if c.b.buf[from] == '`' && int(from)+len(db)+2 <= int(c.ends[i]) && c.b.buf[int(from)+len(db)+1] == '`' &&
-		db[0] != '`' {
-		from++
-	}
-	return from, from + int32(len(db))
-}
-
 // startsNext reports whether the line is the first after the entry. It is not
 // known when that takes lines that are not there yet.
 func (c *cutter) startsNext(text []byte) (begins, known bool) {
 	switch {
 	case len(text) == 0:
 		return false, true
-	case !c.afterHead:
-		return isTimeLine(text) || c.seenUser && c.seenQuery && isUserLine(text) || isBanner(text), true
+	case !c.draft.afterHead:
+		return isTimeLine(text) || c.draft.seenUser && c.draft.seenQuery && isUserLine(text) || isBanner(text), true
 	case text[0] != '#':
-		return c.e.ended && isBanner(text) || isVersion(text) && c.openQuote() == 0, true
-	case !c.e.ended:
+		return c.draft.ended && isBanner(text) || isVersion(text) && c.draft.openQuote(c.b.buf) == 0, true
+	case !c.draft.ended:
 		return false, true
-	case !isTimeLine(text) && !c.isUser(text):
-		if !c.e.hasText || c.openQuote() != 0 {
+	case !isTimeLine(text) && !c.repeats.isUser(text):
+		if !c.draft.hasText || c.draft.openQuote(c.b.buf) != 0 {
 			return false, true
 		}
 		return c.headFollows()
-	case c.e.truncated:
+	case c.draft.truncated:
 		return true, true
 	}
 	// A whole head is what follows nearly always, and it is read in any case.
@@ -221,36 +207,10 @@ func (c *cutter) startsNext(text []byte) (begins, known bool) {
 	switch {
 	case !known:
 		return false, false
-	case whole && c.isPlausible(c.ahead.timestamp):
+	case whole && c.draft.isPlausible(c.ahead.timestamp):
 		return true, true
 	}
-	return c.openQuote() == 0, true
-}
-
-// headFollows reports whether the lines with # from the one on that is looked at
-// hold a Query_time: the head of a server that writes neither time nor user first.
-func (c *cutter) headFollows() (follows, known bool) {
-	for i := c.next; i <= c.next+maxAhead; i++ {
-		if i >= len(c.ends) {
-			return false, c.final
-		}
-		line := c.text(i)
-		if len(line) == 0 || line[0] != '#' || len(line) > maxHead/16 {
-			return false, true
-		}
-		if tellsQuery(line) {
-			return true, true
-		}
-	}
-	return false, true
-}
-
-func (c *cutter) isPlausible(timestamp int64) bool {
-	if c.e.timestamp == 0 || timestamp == 0 {
-		return true
-	}
-	d := time.Duration(timestamp-c.e.timestamp) * time.Second
-	return -plausible <= d && d <= plausible
+	return c.draft.openQuote(c.b.buf) == 0, true
 }
 
 // wholeHead reports whether the line that is looked at starts the head of an
@@ -282,7 +242,7 @@ func (c *cutter) wholeHead() (whole, known bool) {
 		case hasPrefix(line, "use "):
 			a.useLine(c, i)
 		default:
-			timestamp, ok := c.setLine(c.text(i))
+			timestamp, ok := c.repeats.setLine(c.text(i))
 			a.timestamp, a.text = timestamp, i+1
 			a.simple = a.simple && a.users == 1
 			a.end(c, ok, i)
@@ -296,18 +256,6 @@ func (c *cutter) wholeHead() (whole, known bool) {
 // headMarks are the third bytes of the lines that headLine looks at.
 var headMarks = [256]bool{'Q': true, 'T': true, 'U': true, 'a': true}
 
-// setLine is [setLine], which is quick for the line that it saw last: that of the
-// same second.
-func (c *cutter) setLine(line []byte) (timestamp int64, ok bool) {
-	if len(c.set) > 0 && string(line) == string(c.set) {
-		return c.setTime, true
-	}
-	if timestamp, ok = setLine(line); ok && len(line) <= maxSetLine {
-		c.set, c.setTime = append(c.set[:0], line...), timestamp
-	}
-	return timestamp, ok
-}
-
 // headLine looks at the line i of a head. It reports whether it is the last.
 func (a *ahead) headLine(c *cutter, i int, line []byte) (last bool) {
 	switch line[2] {
@@ -320,7 +268,7 @@ func (a *ahead) headLine(c *cutter, i int, line []byte) (last bool) {
 	case 'U':
 		if hasPrefix(line, "# User@Host: ") {
 			a.users++
-			a.user = a.user || i == a.line || c.isUser(c.text(i)) // the first line was looked at
+			a.user = a.user || i == a.line || c.repeats.isUser(c.text(i)) // the first line was looked at
 		}
 	case 'a':
 		if hasPrefix(line, "# administrator command: ") {
@@ -338,20 +286,6 @@ func (a *ahead) end(c *cutter, ok bool, i int) {
 	a.whole = ok && a.user && c.knowsQuery(a.query, a.line+1, i)
 }
 
-// isUser is [isUserLine], which is quick for a user and host that it saw last.
-func (c *cutter) isUser(line []byte) bool {
-	if n := len(c.user); n > 0 && len(line) >= n && string(line[:n]) == string(c.user) {
-		return true
-	}
-	if !isUserLine(line) {
-		return false
-	}
-	at := bytes.Index(line, []byte("] @ "))
-	at += bytes.IndexByte(line[at:], '[')
-	c.user = append(c.user[:0], line[:at+bytes.IndexByte(line[at:], ']')+1]...)
-	return true
-}
-
 // useLine notes the use line i. Only one is a part of the head.
 func (a *ahead) useLine(c *cutter, i int) {
 	_, ok := useLine(c.text(i))
@@ -360,14 +294,4 @@ func (a *ahead) useLine(c *cutter, i int) {
 		return
 	}
 	a.use = i
-}
-
-// knowsQuery reports whether one of the head's lines from one index to another
-// holds a Query_time.
-func (c *cutter) knowsQuery(known bool, from, to int) bool {
-	for i := from; i < to && !known; i++ {
-		line := c.text(i)
-		known = len(line) > 0 && line[0] == '#' && bytes.Contains(line, []byte("Query_time: "))
-	}
-	return known
 }

@@ -6,19 +6,51 @@ import (
 )
 
 // An Event is one entry of a log. Its slices, and what [Event.Attributes]
-// yields, are valid until the next Scan, or until Where returns.
+// yields, are valid until Options.Where or Options.Each returns.
 type Event struct {
-	Input  int   // number of the input, from 0
-	Line   int64 // number of its first line in the input, from 1
-	Offset int64 // of that line in the input, bytes
+	Place
 
 	Start      time.Time     // when the statement started; the last time that the log gave when the entry has none
 	Resolution time.Duration // how exact Start is: a second, or a microsecond
 	Logged     time.Time     // the digits of "# Time:", without regard to a zone; those of the entry before when it has none
-	ThreadID   uint64        // connection id
+	stamps
+
+	Client
+	Cost
+
+	Admin     bool   // an administrator command, whose text starts with "administrator command: "
+	Truncated bool   // the statement was longer than the bound; an open quote was closed
+	Statement []byte // without the final semicolon
+
+	headLines
+	values []value // its attributes, when they are wanted
+	fate
+	naming
+}
+
+// A Place is where an entry begins.
+type Place struct {
+	Input  int   // number of the input, from 0
+	Line   int64 // number of its first line in the input, from 1
+	Offset int64 // of that line in the input, bytes
+}
+
+// A Client is who had a statement executed.
+type Client struct {
+	ThreadID   uint64 // connection id
 	User, Host []byte
 	Schema     []byte // default database, or that of the entry before; empty when the entry says that there is none
 
+	hasSchema bool   // the entry names its schema, or says that there is none
+	database  []byte // Schema, or where that is empty the one of the entry before, as pt-query-digest has it
+}
+
+// HasOwnSchema reports whether Schema is the entry's own, and not that of the entry
+// before.
+func (c *Client) HasOwnSchema() bool { return c.hasSchema }
+
+// A Cost is what a statement took and gave.
+type Cost struct {
 	QueryTime, LockTime time.Duration
 	RowsSent            uint64
 	RowsExamined        uint64
@@ -26,31 +58,37 @@ type Event struct {
 	BytesSent           uint64
 	HasAffected         bool // the log has rows affected
 
-	Admin     bool   // an administrator command, whose text starts with "administrator command: "
-	Truncated bool   // the statement was longer than the bound; an open quote was closed
-	Statement []byte // without the final semicolon
-
-	head         []byte // the lines that start with #, with newlines
-	explain      []byte // of them, those with EXPLAIN rows
-	use          []byte // database of the use line
-	command      string // of the general log
 	hasQueryTime bool
-	hasTime      bool      // Start is the entry's own
-	hasSchema    bool      // the entry names its schema, or says that there is none
-	database     []byte    // Schema, or where that is empty the one of the entry before, as pt-query-digest has it
-	hasErrno     bool      // as Percona's servers write
-	started      time.Time // of an attribute Start
-	logged       time.Time // of # Time with a zone
-	timestamp    int64     // of SET timestamp, seconds; 0 without one
-	bad          string    // why the entry cannot be used
-	junk         bool
-	lines        uint64
+}
 
-	values []value // its attributes, when they are wanted
+// stamps are the times that the lines of an entry give.
+type stamps struct {
+	hasTime   bool      // Start is the entry's own
+	started   time.Time // of an attribute Start
+	logged    time.Time // of # Time with a zone
+	timestamp int64     // of SET timestamp, seconds; 0 without one
+}
 
-	// What a namer found out.
-	own      bool   // a statement of kasoku itself
+// headLines are the lines before the statement.
+type headLines struct {
+	head     []byte // the lines that start with #, with newlines
+	explain  []byte // of them, those with EXPLAIN rows
+	use      []byte // database of the use line
+	command  string // of the general log
+	hasErrno bool   // as Percona's servers write
+}
+
+// A fate is what becomes of the lines of an entry.
+type fate struct {
+	bad   string // why it cannot be used
+	junk  bool   // it is a line outside of an entry
+	lines uint64
+}
+
+// A naming is what a namer found out about a statement.
+type naming struct {
 	shape    int32  // number in the registry; unnamed when it is not there yet
+	own      bool   // a statement of kasoku itself
 	single   bool   // an INSERT of one row
 	name     []byte // of a shape that is not there yet: fingerprint, NUL, tag
 	print    int    // length of the fingerprint in name
@@ -76,10 +114,6 @@ func (e *Event) Attributes(yield func(name, value []byte) bool) {
 // Tags returns what comments of the statement say of where it comes from, as
 // [sqlshape.AppendTag] does; empty when there are none.
 func (e *Event) Tags() []byte { return e.tags }
-
-// TellsSchema reports whether Schema is the entry's own, and not that of the entry
-// before.
-func (e *Event) TellsSchema() bool { return e.hasSchema }
 
 // Head returns the lines of the entry that start with #, as they are.
 func (e *Event) Head() []byte { return e.head }
@@ -161,7 +195,7 @@ type inherited struct {
 
 // pass gives the event what it lacks, and keeps what it gives for the next one.
 func (in *inherited) pass(e *Event) {
-	if e.hasTime || !e.Start.IsZero() { // of a reader, or given by hand
+	if e.hasTime || !e.Start.IsZero() { // of a parser, or set by the caller of Add
 		in.start = e.Start
 	} else {
 		e.Start = in.start

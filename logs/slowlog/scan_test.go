@@ -20,7 +20,7 @@ type Reader struct {
 	event   *Event
 	before  inherited
 	account logs.Account
-	told    told
+	hints   hints
 }
 
 // readAhead is how many bytes of lines a Reader takes at a time. Tests take fewer.
@@ -53,7 +53,7 @@ func (r *Reader) Account() *logs.Account {
 
 // Format returns mariadb, percona or mysql, general or raw, and nothing while none
 // showed.
-func (r *Reader) Format() string { return r.told.format(r.cutter) }
+func (r *Reader) Format() string { return r.hints.format(r.cutter) }
 
 // Scan goes on to the next entry. It returns false at the end of the lines and
 // on an error of reading them.
@@ -67,7 +67,7 @@ func (r *Reader) Scan() bool {
 		e := &r.batch.events[r.next]
 		r.next++
 		if accountFor(&r.account, e) {
-			r.told.see(e)
+			r.hints.see(e)
 			r.before.pass(e)
 			r.event = e
 			return true

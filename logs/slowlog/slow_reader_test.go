@@ -353,7 +353,7 @@ func (r *slowReader) headFollows(text []byte) bool {
 		if len(t) == 0 || t[0] != '#' || len(t) > maxHead/16 {
 			return false
 		}
-		if tellsQuery(t) {
+		if hasQueryTime(t) {
 			return true
 		}
 	}
@@ -378,7 +378,7 @@ func (r *slowReader) headLine(text []byte) {
 		r.text(text)
 	case text[0] == '#':
 		r.seenUser = r.seenUser || holdsUser(text)
-		r.seenQuery = r.seenQuery || tellsQuery(text)
+		r.seenQuery = r.seenQuery || hasQueryTime(text)
 		if len(e.head)+len(text) < maxHead {
 			e.headLine(text)
 		}

@@ -133,7 +133,7 @@ func (t *Table) add(e *Event) {
 	t.seen.add(e.ThreadID)
 	c := t.class(e)
 	if t.opts.Each != nil {
-		t.tell(e, c)
+		t.passOn(e, c)
 	}
 	t.count(c.add(e, at, int64(at/time.Second), &t.left))
 	if t.names != nil {
@@ -144,8 +144,8 @@ func (t *Table) add(e *Event) {
 	}
 }
 
-// tell passes an entry to the caller's function Each.
-func (t *Table) tell(e *Event, c *class) {
+// passOn passes an entry to the caller's function Each.
+func (t *Table) passOn(e *Event, c *class) {
 	if c.number == 0 {
 		t.numbered++
 		c.number = t.numbered

@@ -102,7 +102,7 @@ func TestCollect_MySQL(t *testing.T) {
 	}
 	for _, q := range table.Queries() {
 		if q.HasAffected || q.NoneAffected > 0 {
-			t.Errorf("MySQL tells no rows affected: %+v", q)
+			t.Errorf("MySQL reports no rows affected: %+v", q)
 		}
 	}
 	if n := table.Connections(); n != 20 {

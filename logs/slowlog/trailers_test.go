@@ -36,7 +36,7 @@ func TestTrailers(t *testing.T) {
 func TestSums(t *testing.T) {
 	table := NewTable(Options{})
 	for i := range 4 {
-		table.Add(&Event{Start: time.Unix(int64(1+i/2), 0), Statement: []byte("SELECT a FROM t"), RowsSent: 3, BytesSent: 100, QueryTime: time.Millisecond})
+		table.Add(&Event{Start: time.Unix(int64(1+i/2), 0), Statement: []byte("SELECT a FROM t"), Cost: Cost{RowsSent: 3, BytesSent: 100, QueryTime: time.Millisecond}})
 	}
 	for _, s := range []string{"INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"} {
 		table.Add(&Event{Start: time.Unix(1, 0), Statement: []byte(s)})

@@ -2,6 +2,7 @@ package sqlshape
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -9,7 +10,8 @@ import (
 // list short. It is more than the columns of most tables.
 const maxList = 20
 
-// AppendMasked appends the statement with each literal replaced by ?, blanks
+// AppendMasked appends the statement with each literal replaced by ?, but for the digit of
+// NOW(3) and its like, which is no value (a server refuses NOW(?)), blanks
 // and control bytes collapsed to one space, and long lists and all rows but
 // the first cut to an ellipsis. It appends at most limit bytes, and an ellipsis
 // when that was too few. A literal that does not end is a literal.
@@ -42,17 +44,18 @@ type masker struct {
 	depth int // of parentheses
 	rows  rowState
 	first bool // the first word was seen
+	clock int  // 1 after the name of a clock, 2 after its parenthesis
 }
 
-// rowState says where in the rows of an INSERT or REPLACE a masker is.
+// rowState defines where in the rows of an INSERT or REPLACE a masker is.
 type rowState uint8
 
 const (
-	noRows  rowState = iota // another statement, or after the rows
-	before                  // of VALUES
-	inFirst                 // in the first row
-	behind                  // it
-	further                 // in the other rows, which are left out
+	noRows     rowState = iota // another statement, or after the rows
+	before                     // of VALUES
+	inFirst                    // in the first row
+	afterFirst                 // it
+	further                    // in the other rows, which are left out
 )
 
 func (m *masker) run() []byte {
@@ -92,12 +95,12 @@ func (m *masker) furtherRows(t Token) bool {
 		m.depth++
 	case t.IsSymbol(')'):
 		if m.depth--; m.depth == 0 && m.rows == inFirst {
-			m.rows = behind
+			m.rows = afterFirst
 		}
 	case m.depth != 0:
 	case m.rows == before && (t.Is("values") || t.Is("value")):
 		m.rows = inFirst
-	case m.rows == behind && t.IsSymbol(','):
+	case m.rows == afterFirst && t.IsSymbol(','):
 		m.rows = further
 		m.dst = append(m.dst, ", …"...)
 	case m.rows > before && !t.IsSymbol(','):
@@ -120,14 +123,45 @@ func (m *masker) longList(t Token) bool {
 }
 
 func (m *masker) token(t Token) {
+	clock := m.clock
+	m.clock = afterClock(t, clock)
 	switch {
+	case t.Literal() && clock == 2 && len(t.Text) == 1 && '0' <= t.Text[0] && t.Text[0] <= '6':
+		m.dst = append(m.dst, t.Text...)
 	case t.Literal():
 		m.dst = append(m.dst, '?')
+	case t.Kind == Comment && isLineComment(t.Text):
+		m.lineComment(t.Text)
 	case t.Kind == Comment, t.Kind == Name && t.Open:
 		m.comment(t.Text)
 	default:
 		m.append(t.Text)
 	}
+}
+
+// clocks are functions whose one argument is how many digits of a second they give.
+var clocks = []string{"now", "current_timestamp", "localtimestamp", "sysdate", "utc_timestamp", "curtime", "current_time", "utc_time"}
+
+// afterClock is a masker's state after a token.
+func afterClock(t Token, state int) int {
+	switch {
+	case t.Kind == Word && slices.ContainsFunc(clocks, t.Is):
+		return 1
+	case state == 1 && t.IsSymbol('('):
+		return 2
+	}
+	return 0
+}
+
+func isLineComment(text []byte) bool { return bytes.HasPrefix(text, []byte("--")) || text[0] == '#' }
+
+// lineComment appends a comment that ends with its line as one that ends by itself: a mask has
+// one line, and what came after would become part of the comment.
+func (m *masker) lineComment(text []byte) {
+	text = trimSpace(bytes.TrimLeft(text, "-#"))
+	m.append([]byte("/* "))
+	m.comment(bytes.ReplaceAll(text, []byte("*/"), []byte("* /")))
+	m.append([]byte(" */"))
 }
 
 // comment appends text with quoted strings masked.

@@ -83,6 +83,7 @@ func TestAppendMasked(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", sql, got, want)
 		}
 	}
+	f("INSERT INTO t VALUES (7, NOW(3), CURRENT_TIMESTAMP (6), now(9), f(3))", "INSERT INTO t VALUES (?, NOW(3), CURRENT_TIMESTAMP (6), now(?), f(?))")
 	f("", "")
 	f("SELECT  a,\n\tb FROM `t`  WHERE c='it''s' AND d=\"x\\\"y\" AND e=-1.5e-3", "SELECT a, b FROM `t` WHERE c=? AND d=? AND e=-?")
 	f("SELECT 0x1f, x'1f', b'01', N'a', _utf8mb4'b', .5, 1., t.5x", "SELECT ?, ?, ?, ?, ?, ?, ?, t.5x")
@@ -91,7 +92,7 @@ func TestAppendMasked(t *testing.T) {
 	f("SELECT `a'b", "SELECT `a?")
 	f("COMMIT /* RegisterScores */", "COMMIT /* RegisterScores */")
 	f("SELECT 1 /*traceparent='00-abc',route=\"x\"*/", "SELECT ? /*traceparent=?,route=?*/")
-	f("SELECT 1 -- who='me'\n, 2 # it's", "SELECT ? -- who=? , ? # it?")
+	f("SELECT 1 -- who='me'\n, 2 # it's", "SELECT ? /* who=? */ , ? /* it? */")
 	f("SELECT /*!40001 SQL_NO_CACHE */ 'x'", "SELECT /*!40001 SQL_NO_CACHE */ ?")
 	f("INSERT INTO t VALUES (1,'a'),(2,'b'), (3,')') ON DUPLICATE KEY UPDATE a=4", "INSERT INTO t VALUES (?,?), … ON DUPLICATE KEY UPDATE a=?")
 	f("INSERT INTO t VALUES (f(1),2)", "INSERT INTO t VALUES (f(?),?)")

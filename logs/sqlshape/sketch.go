@@ -318,7 +318,7 @@ func quoteInLine(q []byte, i int) int {
 // lists returns the end of the lists of literals that start with the parenthesis
 // at open, 0 when it is none after in, value or values, or holds more.
 func (l *literals) lists(q []byte, open int) int {
-	if !behindListWord(q, open) {
+	if !followsListWord(q, open) {
 		return 0
 	}
 	keep := *l
@@ -366,9 +366,9 @@ func (l *literals) list(q []byte, i int) int {
 	return 0
 }
 
-// behindListWord reports whether the word in, value or values stands before the
+// followsListWord reports whether the word in, value or values stands before the
 // parenthesis, in any case.
-func behindListWord(q []byte, open int) bool {
+func followsListWord(q []byte, open int) bool {
 	end := open
 	for end > 0 && (isSpace(q[end-1]) || q[end-1] == ',') {
 		end--

@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
-// Options say what is asked. The zero value asks for the ten classes that took
+// Options configure what is asked. The zero value asks for the ten classes that took
 // the most time.
 type Options struct {
 	Top      int           // classes of statements; 0: 10
@@ -29,7 +29,8 @@ type Options struct {
 const (
 	NoSample  = "no statement as it was sent: only one with its values masked was kept"
 	NoPlan    = "an INSERT of values has no plan"
-	Converted = "of the SELECT that finds the same rows: servers refuse to explain a statement that writes in a read-only transaction"
+	Converted = "of the SELECT that finds the same rows: servers refuse to explain a statement that writes in a " +
+		"read-only transaction"
 )
 
 // Queries explains the classes that took the most time, and reads the tables that
@@ -67,7 +68,7 @@ func Queries(ctx context.Context, r *mysql.Reader, queries []kasoku.Query, o Opt
 	return plans, defs.all, nil
 }
 
-// tablesOf is of how many classes of statements the tables are read: advice about
+// tablesOf is the number of classes of statements whose tables are read: advice about
 // indexes weighs all statements, and tables are far fewer than those.
 const tablesOf = 200
 
@@ -100,7 +101,7 @@ func one(ctx context.Context, r *mysql.Reader, q *kasoku.Query, schema string, o
 		}
 		statement, note = reads, Converted
 	}
-	said, err := r.Explain(ctx, mysql.Question{Schema: schema, Statement: statement, Analyze: o.Analyze && q.Verb == "SELECT", Limit: o.Limit})
+	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: statement, Analyze: o.Analyze && q.Verb == "SELECT", Limit: o.Limit})
 	switch {
 	case err == nil:
 		note = strings.Join(slices.DeleteFunc([]string{note, said.Note}, func(s string) bool { return s == "" }), "; ")
@@ -146,16 +147,42 @@ func (t *tables) read(ctx context.Context, r *mysql.Reader, q *kasoku.Query, sch
 			continue
 		}
 		t.known[key] = true
-		def, err := r.TableDef(ctx, key[0], key[1])
+		s := mysql.NewSchema(r)
+		def, err := s.TableDef(ctx, key[0], key[1])
 		switch {
 		case err == nil:
 			t.all = append(t.all, tableDef(q.Host, def))
+			t.all[len(t.all)-1].Columns = sampleOf(ctx, s, def)
 		case errors.Is(err, sql.ErrNoRows) || errors.Is(err, mysql.ErrUnexpected) || mysqlflags.ErrorNumber(err) != 0:
 		default:
 			return err
 		}
 	}
 	return nil
+}
+
+// Bounds of looking at rows: tables that are read in no time need no index, and each may
+// take so long; later advice then assumes what it was not shown.
+const (
+	sampledFrom = 200 // rows
+	sampleLimit = 2 * time.Second
+)
+
+// sampleOf counts the values of the columns of a table, as far as the server lets it.
+func sampleOf(ctx context.Context, s mysql.Schema, def mysql.TableDef) (out []kasoku.ColumnSample) {
+	if def.Rows < sampledFrom || def.Engine == "" { // a view has no engine
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sampleLimit)
+	defer cancel()
+	samples, err := s.SampleColumns(ctx, def)
+	if err != nil {
+		return nil
+	}
+	for _, c := range samples {
+		out = append(out, kasoku.ColumnSample(c))
+	}
+	return out
 }
 
 func tableDef(host string, d mysql.TableDef) kasoku.TableDef {

@@ -13,6 +13,7 @@ import (
 
 	kasoku "github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 // unpack writes a fixture tree to a new directory.
@@ -98,11 +99,14 @@ func find(f *kasoku.Frame, instance, name string) (float64, bool) {
 // TestTrees: the trees of a host with version 2, of a container, of version 1 and
 // of both together.
 func TestTrees(t *testing.T) {
+	var all []kasoku.Sample
 	f := func(name string, pids ...int) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
 			s := open(t, unpack(t, name), watching(pids...))
-			golden.CheckString(t, "testdata/"+name+".golden", print(collect(t, s)))
+			frame := collect(t, s)
+			all = append(all, frame.Samples...)
+			golden.CheckString(t, "testdata/"+name+".golden", print(frame))
 			if w := s.Warnings(); len(w) > 0 {
 				t.Errorf("warnings %+v", w)
 			}
@@ -112,6 +116,7 @@ func TestTrees(t *testing.T) {
 	f("container", 1, 8)
 	f("v1", 1204, 900)
 	f("hybrid", 1204)
+	observetest.Sampled(t, &Declared, all, nil)
 }
 
 // A limit may be set, changed and taken away while a run goes on.

@@ -49,8 +49,8 @@ const Name = "expvar"
 const (
 	// answerLimit is how long a program may take to answer.
 	answerLimit = 2 * time.Second
-	// sharedLimit is how long one of several may take: all wait for the slowest, and
-	// are to be read each second. One that takes longer is left out for restTicks.
+	// sharedLimit is how long one of several may take: all wait for the slowest, and are to be
+	// read each second. One that takes longer is left out for restTicks ticks.
 	sharedLimit = 700 * time.Millisecond
 	restTicks   = 9
 	// mostBytes of an answer are read.
@@ -61,16 +61,16 @@ const (
 type Source struct {
 	client    *http.Client
 	addresses []string
-	told      []told // of each address
-	answered  bool   // some program did
-	found     bool   // something in an answer
+	attempts  []attempts // of each address
+	answered  bool       // some program did
+	found     bool       // something in an answer
 
 	collections map[string]float64      // by instance, as of the tick before
 	histograms  []map[string]*histogram // of each address, as of the tick before, by place and name
 }
 
-// told is how often an address was asked in vain, and the last reason.
-type told struct {
+// attempts is how often an address was asked in vain, and the last reason.
+type attempts struct {
 	asked, failed int
 	err           error
 	rests         int // ticks for which it is not asked
@@ -81,7 +81,7 @@ func New(addresses ...string) *Source {
 	// An own transport: the process's shared one would keep connections for others,
 	// and go through a proxy.
 	return &Source{
-		addresses: slices.Clone(addresses), told: make([]told, len(addresses)),
+		addresses: slices.Clone(addresses), attempts: make([]attempts, len(addresses)),
 		histograms: make([]map[string]*histogram, len(addresses)),
 		client:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
 	}
@@ -99,7 +99,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	answers := make([]answer, len(s.addresses))
 	var all sync.WaitGroup
 	for i, a := range s.addresses {
-		if s.told[i].rests == 0 {
+		if s.attempts[i].rests == 0 {
 			all.Go(func() {
 				answers[i].err = contain.Do(contain.Part{Kind: contain.Source, Name: Name}, func() (err error) {
 					answers[i].found, err = s.read(ctx, a)
@@ -111,7 +111,7 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 	all.Wait()
 	var errs []error
 	for i, a := range s.addresses {
-		t, found := &s.told[i], answers[i].found
+		t, found := &s.attempts[i], answers[i].found
 		t.asked++
 		if t.rests > 0 {
 			t.rests, t.failed = t.rests-1, t.failed+1
@@ -226,14 +226,14 @@ func (s *Source) emitPause(f *kasoku.Frame, instance string, p *pauses) {
 	s.collections[instance] = p.collections
 }
 
-// Warnings says which programs could not be read although others could, and when
+// Warnings describes which programs could not be read although others could, and when
 // programs answered and none had figures. That none could be read, gaps say.
 func (s *Source) Warnings() (out []kasoku.Warning) {
 	if !s.answered {
 		return nil
 	}
-	for i, t := range s.told {
-		if len(s.told) > 1 && t.failed > 0 {
+	for i, t := range s.attempts {
+		if len(s.attempts) > 1 && t.failed > 0 {
 			out = append(out, kasoku.Warning{
 				Code: "expvar-partial", Text: fmt.Sprintf("%s was not read at %d of %d ticks: %v", s.addresses[i],
 					t.failed, t.asked, t.err),

@@ -8,12 +8,14 @@ import (
 	"errors"
 	goexpvar "expvar"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/expvar"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 var _ observe.WarningSource = (*expvar.Source)(nil)
@@ -65,6 +68,9 @@ func TestCollect(t *testing.T) {
 			got[x.Instance+" "+x.Name] = x
 		}
 	}
+	observetest.Sampled(t, &expvar.Declared, slices.Collect(maps.Values(got)), observetest.Absent{
+		expvar.RuntimeOldPauseMax: "Go before 1.22",
+	})
 	pools := 0
 	for name := range got {
 		if strings.HasPrefix(name, "shop.pools.main ") {
@@ -111,9 +117,24 @@ func TestInfiniteEdges(t *testing.T) {
 
 // published are numbers of runtime/metrics as programs publish them.
 func published() map[string]any {
-	list := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/sched/pauses/total/gc:seconds"}}
+	list := []metrics.Sample{
+		{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/goal:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/sched/goroutines:goroutines"}, {Name: "/sched/pauses/total/gc:seconds"},
+		{Name: "/sched/latencies:seconds"},
+	}
 	metrics.Read(list)
-	return map[string]any{list[0].Name: list[0].Value.Float64(), list[1].Name: list[1].Value.Uint64(), list[2].Name: finite(list[2].Value.Float64Histogram())}
+	out := map[string]any{}
+	for _, x := range list {
+		switch x.Value.Kind() {
+		case metrics.KindUint64:
+			out[x.Name] = x.Value.Uint64()
+		case metrics.KindFloat64:
+			out[x.Name] = x.Value.Float64()
+		case metrics.KindFloat64Histogram:
+			out[x.Name] = finite(x.Value.Float64Histogram())
+		}
+	}
+	return out
 }
 
 // finite is a histogram that can be JSON.

@@ -26,13 +26,13 @@ import (
 // Name is the name of the source.
 const Name = "space"
 
-// Options say where to look.
+// Options configure where to look.
 type Options struct {
 	Dirs  []string // of different file systems, or of the same
 	Log   string   // whose growth is reported; empty: none
 	Least unit.Least
-	// Low is called when less is left than is to stay; at least once more after an
-	// error. It returns what was done about it.
+	// Low is called at the first tick at which less is left than is to stay, and again at each
+	// tick after that until it returns no error. It returns what was done about it.
 	Low func(ctx context.Context, at Room) (string, error)
 }
 
@@ -111,8 +111,8 @@ func (s *Source) grow(f *kasoku.Frame) {
 		return
 	}
 	now, perSec := time.Now(), 0.0
-	if !s.at.IsZero() && st.Size() > s.size {
-		perSec = float64(st.Size()-s.size) / max(now.Sub(s.at).Seconds(), 0.001)
+	if !s.at.IsZero() {
+		perSec = float64(kasoku.Growth(s.size, st.Size())) / max(now.Sub(s.at).Seconds(), 0.001)
 	}
 	if !s.at.IsZero() {
 		f.Gauge(Growth, s.o.Log, "bytes", perSec)

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/smalldisk"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 var _ observe.EventSource = (*Source)(nil)
@@ -38,15 +39,18 @@ func TestSource(t *testing.T) {
 	if f, err := tick(); err != nil || len(f.Samples) != 1 || f.Samples[0].Name != "free" || calls != 0 {
 		t.Fatalf("%+v, %v", f, err)
 	}
+	var all []kasoku.Sample
 	for _, size := range []int{1, 600 << 10, 601 << 10, 602 << 10} {
 		if err := os.WriteFile(log, make([]byte, size), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := tick()
+		f, err := tick()
+		all = append(all, f.Samples...)
 		if failed := size == 600<<10; failed != (err != nil) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
+	observetest.Sampled(t, &Declared, all, nil)
 	if e := s.Events(); calls != 2 || len(e) != 1 || e[0].Kind != "brake" || e[0].Text != "stopped" || len(s.Events()) != 0 {
 		t.Errorf("%d calls, events %+v", calls, e)
 	}

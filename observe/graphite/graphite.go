@@ -1,30 +1,27 @@
 // Package graphite is the source "graphite": what carbon and go-carbon report about
-// themselves: points received and written, the queue between them, creates that were
-// dropped, CPU and memory.
+// themselves: points received and written, the queue between them, creates that were dropped,
+// CPU and memory.
 //
-// The one idea: they report it once a minute, as series of their own. Nothing is asked
-// of them but those series, wherever they can be had: in the cache before they are
-// written ([Conn], one question a tick), in the whisper files afterwards (a look at
-// their times), or by a render API. Each value is kept once, at the tick that sees
-// it first.
+// The one idea: they report it once a minute, as series of their own. Nothing is asked of them
+// but those series, wherever they can be had: in the cache before they are written ([Conn],
+// one question a tick), in the whisper files afterwards (a look at their times), or by a
+// render API. Each value is kept once, at the tick that sees it first.
 //
-// A cache that keeps up holds a value for less than a second, go-carbon's for a tenth
-// of one: the cache alone shows every second value, or every tenth; the files have
-// all. Ticks without a new value are
-// no gap. Values that were there before the run are not of the run; a run that is
-// shorter than the servers' interval (CARBON_METRIC_INTERVAL, metric-interval) may
-// see none, which is a warning.
+// A cache that keeps up holds a value for less than a second, go-carbon's for a tenth of one:
+// the cache alone shows one value in two of carbon, one in ten of go-carbon; the files have
+// all. Ticks without a new value are no gap. Values that were there before the run are not of
+// the run; a run that is shorter than the servers' interval (CARBON_METRIC_INTERVAL,
+// metric-interval) may see none, which is a warning.
 //
 // # Units and clock
 //
-// The instance is the server as it names itself, agents.HOST-a or relays.HOST-a; the
-// name is its own: updateOperations, cache.size, persister.committedPoints. All are
-// gauges: each is what the server counted since the value before. cpuUsage is a
-// ratio of one core, memory and sizes are bytes, times seconds, all else counts.
+// The instance is the server as it names itself, agents.HOST-a or relays.HOST-a; the name is
+// its own: updateOperations, cache.size, persister.committedPoints. All are gauges: each is
+// what the server counted since the value before. cpuUsage is a ratio of one core, memory and
+// sizes are bytes, times seconds, all else counts.
 //
-// Sources: carbon/instrumentation.py and carbon/protocols.py of carbon 1.1; go-carbon
-// 0.18.0: carbon/collector.go, cache, persister, carbonserver; Graphite, "The Render
-// URL API".
+// Sources: carbon/instrumentation.py and carbon/protocols.py of carbon 1.1; go-carbon 0.18.0:
+// carbon/collector.go, cache, persister, carbonserver; Graphite, "The Render URL API".
 package graphite
 
 import (
@@ -52,7 +49,7 @@ const (
 	prefix      = "carbon."
 )
 
-// Options say where the values are. At least one of Query, Storage and Render is set.
+// Options configure where the values are. At least one of Query, Storage and Render is set.
 type Options struct {
 	Query   string   // host:port of the cache; empty: not asked
 	Storage string   // directory of whisper files; empty: not read
@@ -60,7 +57,7 @@ type Options struct {
 	Agents  []string // servers as they name themselves, agents.web1-a; empty: all, for the cache those that this host's name makes
 }
 
-// Check says what is wrong with the options, nil when nothing is.
+// Check reports what is wrong with the options, nil when nothing is.
 func (o Options) Check() error {
 	if o.Query == "" && o.Storage == "" && o.Render == "" {
 		return errors.New("want query, storage or render")
@@ -318,7 +315,7 @@ func newest(points []whisper.Point) (p whisper.Point, ok bool) {
 	return p, ok
 }
 
-// Warnings says which places could never be looked at although others could, and when
+// Warnings describes which places could never be looked at although others could, and when
 // nothing new was seen.
 func (s *Source) Warnings() (out []kasoku.Warning) {
 	if s.begun == 0 {
@@ -334,7 +331,7 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 		return out
 	}
 	return append(out, kasoku.Warning{
-		Code: "graphite-silent", Text: "carbon told nothing new of itself during the run",
+		Code: "graphite-silent", Text: "carbon reported nothing new about itself during the run",
 		Hint: "it does so once a minute (CARBON_METRIC_INTERVAL); [graphite] agents names servers that are not called after this host, storage the files",
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/wire/whisper"
@@ -44,7 +45,7 @@ func TestCollect_Carbon(t *testing.T) {
 		"render": {Render: web.URL() + "/render"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if m := told(t, o, agent+" memUsage")[agent+" memUsage"]; m < 1<<20 || m > 1<<31 {
+			if m := collectAll(t, o, agent+" memUsage")[agent+" memUsage"]; m < 1<<20 || m > 1<<31 {
 				t.Errorf("memory %v", m)
 			}
 		})
@@ -69,12 +70,12 @@ func TestCollect_GoCarbon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if name == "cache" { // the one that is asked for may be there alone
 				names := []string{agent + " cache.maxSize"}
-				if got := told(t, o, names...); got[names[0]] != 1_000_000 {
+				if got := collectAll(t, o, names...); got[names[0]] != 1_000_000 {
 					t.Error(got)
 				}
 				return
 			}
-			got := told(t, o, names...)
+			got := collectAll(t, o, names...)
 			if v := got[agent+" carbonserver.alloc"]; v < 1<<20 || v > 1<<30 {
 				t.Errorf("memory %v", v)
 			}
@@ -88,15 +89,22 @@ func TestCollect_GoCarbon(t *testing.T) {
 // carbonOnly are names with a point that go-carbon does not have.
 var carbonOnly = []string{"cache.queues", "cache.bulk_queries"}
 
-// told collects until all names had a value, and returns the last of each.
-func told(t *testing.T, o Options, want ...string) map[string]float64 {
+// collectAll collects until all names had a value, and returns the last of each.
+func collectAll(t *testing.T, o Options, want ...string) map[string]float64 {
+	t.Helper()
+	seen, _ := collected(t, o, want...)
+	return seen
+}
+
+// collected collects until all names had a value; it returns the last of each, and all.
+func collected(t *testing.T, o Options, want ...string) (seen map[string]float64, all []kasoku.Sample) {
 	t.Helper()
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	seen := map[string]float64{}
+	seen = map[string]float64{}
 	missing := func(name string) bool { _, ok := seen[name]; return !ok }
 	var f kasoku.Frame
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -108,6 +116,7 @@ func told(t *testing.T, o Options, want ...string) map[string]float64 {
 		s.nextAsk = time.Time{}
 		err := s.Collect(t.Context(), &f) // fails while the first file is in the making, or nothing can be rendered yet
 		maps.Copy(seen, values(&f))
+		all = append(all, f.Samples...)
 		select {
 		case <-tick.C:
 		case <-limit:
@@ -117,7 +126,28 @@ func told(t *testing.T, o Options, want ...string) map[string]float64 {
 	if len(s.Warnings()) != 0 {
 		t.Error(s.Warnings())
 	}
-	return seen
+	return seen, all
+}
+
+// TestSampled: carbon-cache and go-carbon report what is declared between them. Each is
+// sent a point, so that it has something to write.
+func TestSampled(t *testing.T) {
+	carbon := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
+	goCarbon := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
+	absent := observetest.Absent{PersisterThrottledCreates: "go-carbon with a limit of files in a second"}
+	var classic, modern []string
+	for _, x := range Declared.Signals {
+		switch {
+		case absent[x.Key] != "":
+		case !strings.Contains(x.Key, ".") || slices.Contains(carbonOnly, x.Key):
+			classic = append(classic, "agents."+carbon.Host+" "+x.Key)
+		default:
+			modern = append(modern, "agents."+goCarbon.Host+" "+x.Key)
+		}
+	}
+	_, all := collected(t, Options{Query: carbon.QueryAddr()}, classic...)
+	_, more := collected(t, Options{Storage: filepath.Join(goCarbon.StorageDir, "whisper")}, modern...)
+	observetest.Sampled(t, &Declared, append(all, more...), absent)
 }
 
 // script answers requests of the cache with what a metric holds.

@@ -72,10 +72,12 @@ var Declared = observe.Declaration{
 	Title:   "Carbon",
 	Role:    observe.RoleMetrics,
 	Table:   "graphite",
-	Records: "what carbon and go-carbon tell of themselves, once a minute",
+	Records: "what carbon and go-carbon report about themselves, once a minute",
 	Rights:  "their port, or their files",
 	Lost:    "what carbon receives, writes and keeps waiting",
 	Open:    true,
+	Pace:    "once a minute",
+	Server:  &observe.Server{NewTable: func() observe.Table { return new(Table) }},
 	Signals: []observe.Signal{
 		{Key: MetricsReceived, Unit: "count", Entity: "server", Label: "points received"},
 		{Key: TCPMetricsReceived, Unit: "count", Entity: "server", Label: "points received by TCP"},

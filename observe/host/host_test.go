@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 // unpack writes a txtar fixture to a new directory.
@@ -246,12 +247,29 @@ func TestIdleTimesNeverFall(t *testing.T) {
 	f("cpu 0 0 0 1001 501 0 0 0 0 0", 10.01, 5.01)
 }
 
+// absentHere are the signals that a kernel or a machine may lack.
+func absentHere() observetest.Absent {
+	out := observetest.Absent{VMOOMKill: "Linux before 4.13", VMRefaultFile: "Linux before 5.9", TCPReceiveQueueDrops: "Linux before 5.1"}
+	for _, x := range Declared.Signals {
+		switch family, _, _ := strings.Cut(x.Key, "."); {
+		case family == "psi":
+			out[x.Key] = "switched off, or Linux before 4.20"
+		case family == "conntrack":
+			out[x.Key] = "no module that tracks connections"
+		case x.Entity == "disk":
+			out[x.Key] = "a container without disks of its own"
+		}
+	}
+	return out
+}
+
 func TestThisMachine(t *testing.T) {
 	s, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := collect(t, s), collect(t, s)
+	observetest.Sampled(t, &Declared, slices.Concat(a.Samples, b.Samples), absentHere())
 	for _, name := range []string{"cpu.user", "cpu.idle", "mem.available", "tcp.established", "files.open", "load.1"} {
 		if find(a, name, "") == nil {
 			t.Fatalf("no %s", name)

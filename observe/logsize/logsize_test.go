@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 var (
@@ -55,6 +56,11 @@ func TestSource(t *testing.T) {
 	f("")
 	put(a, "12345")
 	f("a.log=5")
+	var frame kasoku.Frame
+	if err := s.Collect(t.Context(), &frame); err != nil {
+		t.Fatal(err)
+	}
+	observetest.Sampled(t, &Declared, frame.Samples, nil)
 	put(b, "")
 	f("a.log=5; b.log=0")
 	put(a, "123456789")

@@ -21,13 +21,19 @@ const (
 	detailLimit = 3 * time.Second
 )
 
-// A detailReader is what Detail needs of mysql.Reader.
+// A detailReader is what Detail asks of a server: a serverDetails but in tests.
 type detailReader interface {
 	Replication(context.Context) ([]mysqlflags.Replica, error)
 	ActiveDigests(ctx context.Context, within time.Duration, most int) (mysql.ActiveDigests, bool, error)
 	TableUse(ctx context.Context, most int) ([]mysql.Use, bool, error)
 	Statements() uint64
 	Close() error
+}
+
+// serverDetails asks the server itself, over one reader.
+type serverDetails struct {
+	*mysql.Reader
+	mysql.Summaries
 }
 
 // Detail is what is known of a server beyond its status: the sources "replication",
@@ -53,9 +59,9 @@ func NewDetail(db *sql.DB, shape Shape) *Detail {
 	return newDetail(shape, func(ctx context.Context) (detailReader, error) {
 		r, err := mysql.New(ctx, db)
 		if err != nil {
-			return nil, err // a nil *Reader would make a reader that is not nil
+			return nil, err
 		}
-		return r, nil
+		return serverDetails{r, mysql.NewSummaries(r)}, nil
 	})
 }
 
@@ -119,8 +125,8 @@ type part struct {
 	refused error // for want of a right, until it asks again
 }
 
-// ask has f read if it is time to, with each return before again; f returns after
-// how long it is to be asked next.
+// ask calls f with the reader when it is time to. f returns after how long to ask next. An
+// error for want of a right is returned again until then.
 func (p *part) ask(ctx context.Context, f func(context.Context, detailReader) (time.Duration, error)) error {
 	now := time.Now()
 	if now.Before(p.next) {

@@ -14,6 +14,7 @@ import (
 	mysqlread "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -23,15 +24,23 @@ func samples(t *testing.T, s interface {
 	Collect(context.Context, *kasoku.Frame) error
 }) map[string]float64 {
 	t.Helper()
+	m := map[string]float64{}
+	for _, x := range frameOf(t, s) {
+		m[strings.TrimSpace(x.Name+" "+x.Instance)] = x.Value
+	}
+	return m
+}
+
+// frameOf returns what one tick of a source has.
+func frameOf(t *testing.T, s interface {
+	Collect(context.Context, *kasoku.Frame) error
+}) []kasoku.Sample {
+	t.Helper()
 	var f kasoku.Frame
 	if err := s.Collect(t.Context(), &f); err != nil {
 		t.Fatal(err)
 	}
-	m := map[string]float64{}
-	for _, x := range f.Samples {
-		m[strings.TrimSpace(x.Name+" "+x.Instance)] = x.Value
-	}
-	return m
+	return f.Samples
 }
 
 func lower(s string) (string, string) { return strings.ToLower(s), "" }
@@ -73,10 +82,10 @@ func TestDetail_Server(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		if cut, _, err := r.ActiveDigests(t.Context(), 0, 1); err != nil || len(cut.Classes) != 1 || cut.Cut < 2 {
+		if cut, _, err := mysqlread.NewSummaries(r).ActiveDigests(t.Context(), 0, 1); err != nil || len(cut.Classes) != 1 || cut.Cut < 2 {
 			t.Errorf("%+v, %v", cut, err)
 		}
-		if all, _, err := r.ActiveDigests(t.Context(), time.Minute, 100); err != nil || len(all.Classes) < 3 || slices.ContainsFunc(all.Classes, func(c mysqlread.DigestCount) bool {
+		if all, _, err := mysqlread.NewSummaries(r).ActiveDigests(t.Context(), time.Minute, 100); err != nil || len(all.Classes) < 3 || slices.ContainsFunc(all.Classes, func(c mysqlread.DigestCount) bool {
 			return strings.HasPrefix(c.Text, "INSERT INTO") && !c.New
 		}) {
 			t.Errorf("%+v, %v", all, err)
@@ -94,6 +103,9 @@ func TestDetail_Server(t *testing.T) {
 		if n := d.Statements(); n < 6 || n > 20 {
 			t.Errorf("%d statements", n)
 		}
+		again := detail(t, srv, "")
+		observetest.Sampled(t, &mysql.DeclaredDigests, frameOf(t, again.Digests), nil)
+		observetest.Sampled(t, &mysql.DeclaredTables, frameOf(t, again.Tables), nil)
 		testRights(t, srv)
 		testTagged(t, srv)
 		testReplicated(t, sandboxtest.Replica(t, srv, sandbox.Options{}))
@@ -183,6 +195,14 @@ func testReplicated(t *testing.T, r *sandbox.Server) {
 	if e := d.Replication.Events(); len(e) != 1 || e[0].Text != "replication stopped: IO Yes, SQL No" {
 		t.Errorf("%+v", e)
 	}
+	change := "CHANGE REPLICATION SOURCE TO SOURCE_DELAY = 1"
+	if r.Kind == sandbox.KindMariaDB {
+		change = "CHANGE MASTER TO MASTER_DELAY = 1"
+	}
+	sandboxtest.Exec(t, db, "STOP REPLICA", change, "START REPLICA")
+	sandboxtest.Until(t, "a known lag, delayed", func() bool { _, known := samples(t, d.Replication)["lag"]; return known })
+	observetest.Sampled(t, &mysql.DeclaredReplication, frameOf(t, d.Replication), nil)
+	_ = d.Replication.Events() // it stopped, and went on
 	sandboxtest.Exec(t, db, "CREATE USER poor@'127.0.0.1'")
 	poor := detail(t, r, "poor")
 	err := poor.Replication.Collect(t.Context(), &kasoku.Frame{})

@@ -21,7 +21,7 @@ var (
 	_ observe.EventSource = (*Replication)(nil)
 	_ observe.Source      = (*Digests)(nil)
 	_ observe.Source      = (*Tables)(nil)
-	_ detailReader        = (*mysql.Reader)(nil)
+	_ detailReader        = serverDetails{}
 )
 
 // A deep is a reader of details that answers as the test sets it.
@@ -95,7 +95,7 @@ func TestReplication(t *testing.T) {
 			t.Errorf("asked %d times", srv.asked)
 		}
 		yes, three := mysqlflags.NewBool("Yes"), int64(3)
-		srv.replicas = []mysqlflags.Replica{{Channel: "a", IO: yes, SQL: yes, Behind: &three, ReadFile: "f", ExecFile: "f", ReadPos: 30, ExecPos: 10, RelayLogSpace: 7}}
+		srv.replicas = []mysqlflags.Replica{{Channel: "a", IO: yes, SQL: yes, LagSeconds: &three, ReadFile: "f", ExecFile: "f", ReadPos: 30, ExecPos: 10, RelayLogSpace: 7}}
 		equal(t, read(t, s), "lag a=3, io.running a=1, io.connecting a=0, sql.running a=1, relay.space a=7, pending a=20")
 		<-time.After(time.Second)
 		srv.replicas[0].IO, srv.replicas[0].IOError, srv.replicas[0].ExecFile = mysqlflags.NewBool("Connecting"), "no route", "e"

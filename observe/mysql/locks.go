@@ -27,13 +27,19 @@ const (
 // the statement's values.
 type Shape func(statement string) (fingerprint, id string)
 
-// A lockReader is what Locks needs of mysql.Reader.
+// A lockReader is what Locks asks of a server: a serverLocks but in tests.
 type lockReader interface {
 	Waits(context.Context) ([]mysql.Wait, error)
 	DeadlockCount(context.Context) (uint64, bool, error)
 	LastDeadlock(context.Context) (*mysql.Deadlock, error)
 	Statements() uint64
 	Close() error
+}
+
+// serverLocks asks the server itself, over one reader.
+type serverLocks struct {
+	*mysql.Reader
+	mysql.RowLocks
 }
 
 // Locks is the source "locks": which statements wait for locks of rows, and who
@@ -85,9 +91,9 @@ func NewLocks(db *sql.DB, status *Source, shape Shape) *Locks {
 		connect: func(ctx context.Context) (lockReader, error) {
 			r, err := mysql.New(ctx, db)
 			if err != nil {
-				return nil, err // a nil *Reader would make a reader that is not nil
+				return nil, err
 			}
-			return r, nil
+			return serverLocks{r, mysql.NewRowLocks(r)}, nil
 		}}
 }
 
@@ -280,11 +286,7 @@ func (l *Locks) deadlocksSince(start time.Time) (n uint64, known bool) {
 	}
 	was := l.counts[base].n
 	for _, c := range l.counts[base+1:] {
-		if c.n >= was {
-			n += c.n - was
-		} else {
-			n += c.n
-		}
+		n += kasoku.Growth(was, c.n)
 		was = c.n
 	}
 	return n, true

@@ -4,13 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -51,6 +55,7 @@ func open(t *testing.T, srv *sandbox.Server) *mysql.Source {
 // What a server says is read, under a load that makes gauges rise and fall; no
 // counter may fall.
 func TestServer(t *testing.T) {
+	var all []kasoku.Sample
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		s := open(t, srv)
 		before := collect(t, s)
@@ -81,10 +86,30 @@ func TestServer(t *testing.T) {
 				t.Errorf("counter %s fell from %v to %v", name, b.Value, a.Value)
 			}
 		}
+		all = slices.AppendSeq(all, maps.Values(asleep(t, srv, s)))
 		if len(s.Warnings())+len(s.Events()) != 0 {
 			t.Fatal(s.Warnings())
 		}
 	})
+	if !testing.Short() { // no server ran
+		observetest.Sampled(t, &mysql.Declared, all, nil)
+	}
+}
+
+// asleep returns what a server says while a session is in a statement.
+func asleep(t *testing.T, srv *sandbox.Server, s *mysql.Source) (got map[string]kasoku.Sample) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var session sync.WaitGroup
+	session.Go(func() { _, _ = sandboxtest.DB(t, srv, "").ExecContext(ctx, "DO SLEEP(60)") }) // it is cancelled
+	until(t, "a session in a statement", func() bool {
+		got = collect(t, s)
+		_, ok := got[mysql.ConnState]
+		return ok
+	})
+	cancel()
+	session.Wait()
+	return got
 }
 
 // until asks five times a second: InnoDB renews its list of transactions only

@@ -257,14 +257,14 @@ var DeclaredReplication = observe.Declaration{
 	Name:  ReplicationName,
 	Role:  observe.RoleDatabase,
 	Table: "mysql",
-	Records: "of each channel of a replica: whether its threads run, how far it is behind, how much " +
+	Records: "of each channel of a replica: whether its threads run, its lag, how much " +
 		"is yet to be applied",
 	Rights: "`REPLICA MONITOR` (MariaDB), `REPLICATION CLIENT` (MySQL)",
 	Grant: observe.Grant{
 		Where: "the database",
 		Line:  "GRANT REPLICA MONITOR ON *.* TO …",
 	},
-	Lost: "how far a replica is behind its source",
+	Lost: "the lag of a replica",
 	Signals: []observe.Signal{
 		{Key: ReplicationLag, Unit: "s", Entity: "channel", Label: "lag"},
 		{Key: ReplicationIORunning, Unit: "ratio", Entity: "channel", Label: "fetches"},

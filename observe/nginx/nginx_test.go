@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -126,4 +127,9 @@ http {
 	if n := requests() - before; n != 6 {
 		t.Errorf("5 requests and the page's own count as %v", n)
 	}
+	var f kasoku.Frame
+	if err := s.Collect(t.Context(), &f); err != nil {
+		t.Fatal(err)
+	}
+	observetest.Sampled(t, &Declared, f.Samples, nil)
 }

@@ -28,8 +28,9 @@ var Declared = observe.Declaration{
 		Where: "in server { } of nginx.conf; then nginx -s reload",
 		Line:  "location = /nginx_status { access_log off; allow 127.0.0.1; deny all; stub_status; }",
 	},
-	Lost:  "connections and requests each second, also those that no log has",
-	Chart: observe.Chart{Title: "nginx connections"},
+	Lost:   "connections and requests each second, also those that no log has",
+	Chart:  observe.Chart{Title: "nginx connections"},
+	Server: &observe.Server{NewTable: func() observe.Table { return new(Table) }},
 	Signals: []observe.Signal{
 		{Key: Accepts, Unit: "count", Kind: kasoku.Counter, Label: "connections accepted"},
 		{Key: Handled, Unit: "count", Kind: kasoku.Counter, Label: "connections handled"},

@@ -40,37 +40,37 @@ const detailFiles = 4
 // openDetails opens the long files, unless that would take more than half of the
 // descriptors that this process may have. What may not be opened is left out,
 // with a warning.
-func (s *Source) openDetails(p *process) {
-	if s.kept+detailFiles > 2*s.keptMax {
-		s.unreadable(&fs.PathError{Op: "open", Path: s.path(p.pid, "io"), Err: unix.EMFILE})
+func (p *process) openDetails(r *reader) {
+	if r.kept+detailFiles > 2*r.keptMax {
+		r.missing.unreadable(&fs.PathError{Op: "open", Path: r.path(p.pid, "io"), Err: unix.EMFILE})
 		return
 	}
-	s.kept += detailFiles
+	r.kept += detailFiles
 	d := &details{fdSize: -1}
 	p.details = d
 	var errs [5]error
-	d.io, errs[0] = procfile.Open(s.path(p.pid, "io"))
-	d.limits, errs[1] = procfile.Open(s.path(p.pid, "limits"))
-	d.tasks, errs[2] = procfile.OpenDir(s.path(p.pid, "task"))
-	if s.fdSizes {
-		d.fdSize, errs[3] = procfile.OpenFD(s.path(p.pid, "fd"), unix.O_PATH|unix.O_DIRECTORY)
+	d.io, errs[0] = procfile.Open(r.path(p.pid, "io"))
+	d.limits, errs[1] = procfile.Open(r.path(p.pid, "limits"))
+	d.tasks, errs[2] = procfile.OpenDir(r.path(p.pid, "task"))
+	if r.fdSizes {
+		d.fdSize, errs[3] = procfile.OpenFD(r.path(p.pid, "fd"), unix.O_PATH|unix.O_DIRECTORY)
 	} else {
-		d.fds, errs[4] = procfile.OpenDir(s.path(p.pid, "fd"))
+		d.fds, errs[4] = procfile.OpenDir(r.path(p.pid, "fd"))
 	}
 	for _, err := range errs {
 		if err != nil {
-			s.unreadable(err)
+			r.missing.unreadable(err)
 		}
 	}
 }
 
-func (s *Source) closeDetails(p *process) {
+func (p *process) closeDetails(r *reader) {
 	d := p.details
 	if d == nil {
 		return
 	}
-	s.closeHot(p)
-	s.kept -= detailFiles
+	p.closeHot()
+	r.kept -= detailFiles
 	p.details = nil
 	_ = errors.Join(d.io.Close(), d.limits.Close(), d.fds.Close(), d.tasks.Close()) // opened for reading
 	if d.fdSize >= 0 {
@@ -79,13 +79,13 @@ func (s *Source) closeDetails(p *process) {
 }
 
 // emitDetails appends what the long files say.
-func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
+func (p *process) emitDetails(r *reader, name string, f *kasoku.Frame) {
 	d := p.details
-	if n, ok := s.countFDs(d); ok {
+	if n, ok := d.countFDs(r); ok {
 		f.Gauge(FDs, name, "count", float64(n))
 	}
-	s.emitLimits(p, name, f)
-	if st, ok := s.readIO(d); ok {
+	p.emitLimits(r, name, f)
+	if st, ok := d.readIO(r); ok {
 		f.Counter(IOReadBytes, name, "bytes", float64(st.readBytes))
 		f.Counter(IOWriteBytes, name, "bytes", float64(st.writeBytes))
 		f.Counter(IOWriteCalls, name, "count", float64(st.writeCalls))
@@ -93,36 +93,24 @@ func (s *Source) emitDetails(p *process, name string, f *kasoku.Frame) {
 	if d.tasks == nil {
 		return
 	}
-	if p.used > 0 || p.switches.threads == nil || p.hot != nil {
-		tids, ok := s.listThreads(d)
-		if !ok {
+	if p.cpu.used > 0 || p.switches.threads == nil || p.hot != nil {
+		tids, ok := r.list(d.tasks)
+		if !ok || len(tids) == 0 {
 			return
 		}
-		s.readSwitches(p, tids)
+		p.readSwitches(r, tids)
 		if p.hot != nil {
-			s.readHot(p, tids, f)
+			p.hot.read(p, tids, f)
 		}
 	}
 	f.Counter(SwitchVoluntary, name, "count", float64(p.switches.sum.voluntary))
 	f.Counter(SwitchForced, name, "count", float64(p.switches.sum.forced))
 }
 
-// listThreads lists the threads of a process. The slice is valid until the next
-// listing.
-func (s *Source) listThreads(d *details) (tids []uint64, ok bool) {
-	tids, err := d.tasks.AppendNumbers(s.tids[:0])
-	if err != nil {
-		s.unreadable(err)
-		return nil, false
-	}
-	s.tids = tids[:0]
-	return tids, len(tids) > 0
-}
-
 // emitLimits appends the limits that are set, with what counts against them.
-func (s *Source) emitLimits(p *process, name string, f *kasoku.Frame) {
+func (p *process) emitLimits(r *reader, name string, f *kasoku.Frame) {
 	d := p.details
-	s.readLimits(d)
+	d.readLimits(r)
 	if d.files.set {
 		f.Gauge(FDsLimit, name, "count", float64(d.files.most))
 	}
@@ -132,50 +120,31 @@ func (s *Source) emitLimits(p *process, name string, f *kasoku.Frame) {
 	}
 	if d.size.set {
 		f.Gauge(SizeLimit, name, "bytes", float64(d.size.most))
-		f.Gauge(Size, name, "bytes", float64(p.stat.size))
+		f.Gauge(Size, name, "bytes", float64(p.stat.Size))
 	}
 }
 
-// fdSizes reports whether the size of /proc/PID/fd is the number of open
-// descriptors, as since Linux 6.2 (Documentation/filesystems/proc.rst, 3.8).
-// Then neither listing nor a right to list is needed.
-func fdSizes(root string) bool {
-	var fsys unix.Statfs_t
-	if unix.Statfs(root, &fsys) != nil || fsys.Type != unix.PROC_SUPER_MAGIC {
-		return false
-	}
-	var st unix.Stat_t
-	return unix.Stat(root+"/self/fd", &st) == nil && st.Size > 0
-}
-
-func (s *Source) countFDs(d *details) (n uint64, ok bool) {
+func (d *details) countFDs(r *reader) (n uint64, ok bool) {
 	if d.fdSize >= 0 {
-		if unix.Fstat(d.fdSize, &s.fileStat) != nil {
+		if unix.Fstat(d.fdSize, &r.stat) != nil {
 			return 0, false
 		}
-		return uint64(s.fileStat.Size), true
+		return uint64(r.stat.Size), true
 	}
 	if d.fds == nil {
 		return 0, false
 	}
-	fds, err := d.fds.AppendNumbers(s.tids[:0])
-	if err != nil {
-		s.unreadable(err)
-		return 0, false
-	}
-	s.tids = fds[:0]
-	return uint64(len(fds)), true
+	fds, ok := r.list(d.fds)
+	return uint64(len(fds)), ok
 }
 
-func (s *Source) readLimits(d *details) {
-	if d.limits == nil || d.age%limitTicks != 0 {
-		d.age++
+func (d *details) readLimits(r *reader) {
+	d.age++
+	if (d.age-1)%limitTicks != 0 {
 		return
 	}
-	d.age++
-	text, err := d.limits.Append(s.buf[:0])
-	if err != nil {
-		s.unreadable(err)
+	text, ok := r.readLong(d.limits)
+	if !ok {
 		return
 	}
 	for _, l := range [...]struct {
@@ -186,18 +155,14 @@ func (s *Source) readLimits(d *details) {
 	}
 }
 
-func (s *Source) readIO(d *details) (ioStat, bool) {
-	if d.io == nil {
-		return ioStat{}, false
-	}
-	text, err := d.io.Append(s.buf[:0])
-	if err != nil {
-		s.unreadable(err)
+func (d *details) readIO(r *reader) (ioStat, bool) {
+	text, ok := r.readLong(d.io)
+	if !ok {
 		return ioStat{}, false
 	}
 	st, err := parseIO(text)
 	if err != nil {
-		s.warn("see proc(5)", "some series of processes are missing: parse "+d.io.Path()+": "+err.Error())
+		r.missing.warn("see proc(5)", "some series of processes are missing: parse "+d.io.Path()+": "+err.Error())
 		return ioStat{}, false
 	}
 	return st, true

@@ -3,43 +3,47 @@ package process
 import (
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
+// families are the CPU times that went from children to parents.
+type families struct {
+	ended map[uint64]ended // what was seen of processes that went, by parent
+	went  []departed       // at this tick
+}
+
 // attribute gives the CPU time of processes that began and ended between two ticks
-// to their parents, and appends what is left.
+// to their parents, and returns what all processes used, in CPU ticks.
 //
 // The kernel adds the time of a child to its parent's when the parent waits for it.
 // What was seen of the children that went is taken off; the rest is of children, and
 // theirs, that no tick saw, or of the last moments of those that were seen. A parent
 // may be read later than its child was missed, so what was seen is kept for a while.
-func (s *Source) attribute(f *kasoku.Frame) {
-	s.inherit()
-	var sum uint64
-	for _, p := range s.live {
-		p.reaped = 0
-		if p.unread {
-			p.used, p.childs = 0, 0
+func (f *families) attribute(live []*process, tick uint64) (sum uint64) {
+	f.inherit(tick)
+	for _, p := range live {
+		p.cpu.reaped = 0
+		if p.seen.unread {
+			p.cpu.used, p.cpu.childs = 0, 0
 			continue
 		}
-		if p.childs > 0 && s.tick > 1 {
-			p.reaped = p.childs - s.take(p.pid, p.childs)
-			p.exited += p.reaped
+		if p.cpu.childs > 0 && tick > 1 {
+			p.cpu.reaped = p.cpu.childs - f.take(p.pid, p.cpu.childs)
+			p.cpu.exited += p.cpu.reaped
 		}
-		sum += p.cpu()
-	}
-	for pid, e := range s.ended {
-		if s.tick-e.tick > endedTicks {
-			delete(s.ended, pid)
+		sum += p.cpu.sum()
+		if tick > 1 { // at the first it is what was used before
+			p.cpu.ever += p.cpu.sum()
 		}
 	}
-	s.balance.advance(sum, s.buf)
-	if s.balance.known {
-		f.Counter(CPUUnattributed, "", "s", float64(s.balance.most)/userHZ)
+	for pid, e := range f.ended {
+		if tick-e.tick > endedTicks {
+			delete(f.ended, pid)
+		}
 	}
+	return sum
 }
 
 // endedTicks is how long what was seen of children is kept: two turns of a resting
@@ -50,10 +54,10 @@ const endedTicks = 2 * restTurns
 type ended struct{ seen, tick uint64 }
 
 // end takes note of a child that went.
-func (s *Source) end(p *process) {
-	e := s.ended[p.stat.parent]
-	s.ended[p.stat.parent] = ended{e.seen + p.stat.cpu() + p.stat.children(), s.tick}
-	s.went = append(s.went, departed{p.pid, p.stat.parent})
+func (f *families) end(p *process, tick uint64) {
+	e := f.ended[p.stat.Parent]
+	f.ended[p.stat.Parent] = ended{e.seen + p.stat.CPU() + p.stat.Children(), tick}
+	f.went = append(f.went, departed{p.pid, p.stat.Parent})
 }
 
 // A departed process, and its parent.
@@ -62,35 +66,35 @@ type departed struct{ pid, parent uint64 }
 // inherit hands what was seen of the children of processes that went themselves on to
 // their parents: a parent that waited for its child and then went gave the child's
 // time to its own parent.
-func (s *Source) inherit() {
+func (f *families) inherit(tick uint64) {
 	const generations = 8
 	for range generations {
 		moved := false
-		for _, g := range s.went {
-			e, ok := s.ended[g.pid]
+		for _, g := range f.went {
+			e, ok := f.ended[g.pid]
 			if !ok || g.pid == g.parent {
 				continue
 			}
-			delete(s.ended, g.pid)
-			s.ended[g.parent] = ended{s.ended[g.parent].seen + e.seen, s.tick}
+			delete(f.ended, g.pid)
+			f.ended[g.parent] = ended{f.ended[g.parent].seen + e.seen, tick}
 			moved = true
 		}
 		if !moved {
 			break
 		}
 	}
-	s.went = s.went[:0]
+	f.went = f.went[:0]
 }
 
 // take takes up to so much off what was seen of a parent's children.
-func (s *Source) take(parent, most uint64) uint64 {
-	e, ok := s.ended[parent]
+func (f *families) take(parent, most uint64) uint64 {
+	e, ok := f.ended[parent]
 	if !ok {
 		return 0
 	}
 	taken := min(e.seen, most)
 	e.seen -= taken
-	s.ended[parent] = e
+	f.ended[parent] = e
 	return taken
 }
 
@@ -139,6 +143,13 @@ func (b *balance) advance(used uint64, buf []byte) {
 	b.host, b.begun = host, true
 }
 
+// emit appends what is left, once it is known.
+func (b *balance) emit(f *kasoku.Frame) {
+	if b.known {
+		f.Counter(CPUUnattributed, "", "s", float64(b.most)/procstat.UserHz)
+	}
+}
+
 // parseHostCPU returns user, nice and system time of the first line of /proc/stat.
 // What interrupts took belongs to no process.
 func parseHostCPU(text []byte) (ticks uint64, ok bool) {
@@ -149,24 +160,4 @@ func parseHostCPU(text []byte) (ticks uint64, ok bool) {
 		return 0, false
 	}
 	return n[0] + n[1] + n[2], true
-}
-
-// A user is who runs processes.
-type user struct {
-	id    uint32
-	tasks uint64 // threads of all processes at this tick
-}
-
-// userOf returns the user of a process: the owner of its directory, which is its
-// effective user. It is nil when the process has gone.
-func (s *Source) userOf(pid uint64) *user {
-	if unix.Stat(s.path(pid, ""), &s.fileStat) != nil {
-		return nil
-	}
-	u := s.users[s.fileStat.Uid]
-	if u == nil {
-		u = &user{id: s.fileStat.Uid}
-		s.users[u.id] = u
-	}
-	return u
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
@@ -60,52 +61,77 @@ type groups struct {
 	ever  int // that have or had series
 }
 
-// place finds the groups of a process and its user. It is done when a process is
+// places are where the processes of this host belong.
+type places struct {
+	r        *reader
+	noGroups bool
+	groups   [kinds]groups
+	users    map[uint32]*user
+}
+
+func newPlaces(r *reader, noGroups bool) places {
+	l := places{r: r, noGroups: noGroups, users: map[uint32]*user{}}
+	for kind := range l.groups {
+		l.groups[kind].by = map[string]*group{}
+	}
+	return l
+}
+
+// find finds the groups of a process and its user. It is done when a process is
 // first seen, when it takes another name, and once when it has settled.
-func (s *Source) place(p *process) {
-	p.user = s.userOf(p.pid)
-	if s.noGroups {
+func (l *places) find(p *process) {
+	p.user = l.userOf(p.pid)
+	if l.noGroups {
 		return
 	}
 	p.groups = [kinds]*group{}
-	if p.stat.flags&kthreadFlag != 0 {
-		p.groups[byExe] = s.groups[byExe].get("kernel")
+	if p.stat.Kernel() {
+		p.groups[byExe] = l.groups[byExe].get("kernel")
 		return
 	}
-	p.groups[byExe] = s.groups[byExe].get(s.exe(p))
-	text, ok := s.cgroupText(p.pid)
-	if !ok {
-		return
+	p.groups[byExe] = l.groups[byExe].get(l.exe(p))
+	text, err := l.r.readOnce(l.r.path(p.pid, "cgroup"))
+	if err != nil {
+		return // gone, or no groups
 	}
 	unit, container := cgroup.Place(text)
 	if unit != "" {
-		p.groups[byUnit] = s.groups[byUnit].get(unit)
+		p.groups[byUnit] = l.groups[byUnit].get(unit)
 	}
 	if container != "" {
-		p.groups[byContainer] = s.groups[byContainer].get(container)
+		p.groups[byContainer] = l.groups[byContainer].get(container)
 	}
 }
 
 // exe returns the base name of what a process runs; of other users', unless as root,
 // the name that the kernel has for it.
-func (s *Source) exe(p *process) string {
-	n, err := unix.Readlink(s.path(p.pid, "exe"), s.buf[:])
+func (l *places) exe(p *process) string {
+	n, err := unix.Readlink(l.r.path(p.pid, "exe"), l.r.buf)
 	if err != nil || n == 0 {
-		return procfile.Printable(p.comm)
+		return procfile.Printable(p.name.comm)
 	}
-	path := bytes.TrimSuffix(s.buf[:n], []byte(" (deleted)"))
+	path := bytes.TrimSuffix(l.r.buf[:n], []byte(" (deleted)"))
 	return procfile.Printable(path[bytes.LastIndexByte(path, '/')+1:])
 }
 
-// cgroupText reads /proc/PID/cgroup. The text is valid until the next read.
-func (s *Source) cgroupText(pid uint64) ([]byte, bool) {
-	fd, err := procfile.OpenFD(s.path(pid, "cgroup"), unix.O_RDONLY)
-	if err != nil {
-		return nil, false // gone, or no groups
+// A user is who runs processes.
+type user struct {
+	id    uint32
+	tasks uint64 // threads of all processes at this tick
+}
+
+// userOf returns the user of a process: the owner of its directory, which is its
+// effective user. It is nil when the process has gone.
+func (l *places) userOf(pid uint64) *user {
+	if unix.Stat(l.r.path(pid, ""), &l.r.stat) != nil {
+		return nil
 	}
-	defer procfile.CloseFD(fd)
-	n, err := procfile.Pread(fd, s.buf, 0)
-	return s.buf[:n], err == nil
+	u := l.users[l.r.stat.Uid]
+	if u == nil {
+		u = &user{id: l.r.stat.Uid}
+		l.users[u.id] = u
+	}
+	return u
 }
 
 // get returns the group of a name.
@@ -121,36 +147,36 @@ func (gs *groups) get(name string) *group {
 
 // sumUp adds the processes of this tick to their groups and users, and appends the
 // groups that have series.
-func (s *Source) sumUp(f *kasoku.Frame) {
-	for _, u := range s.users {
+func (l *places) sumUp(live []*process, f *kasoku.Frame) {
+	for _, u := range l.users {
 		u.tasks = 0
 	}
-	for kind := range s.groups {
-		for _, g := range s.groups[kind].order {
+	for kind := range l.groups {
+		for _, g := range l.groups[kind].order {
 			g.used, g.rss, g.threads, g.count = 0, 0, 0, 0
 		}
 	}
-	for _, p := range s.live {
+	for _, p := range live {
 		if p.user != nil {
-			p.user.tasks += p.stat.threads
+			p.user.tasks += p.stat.Threads
 		}
 		for _, g := range p.groups {
 			if g != nil {
-				g.used += p.cpu()
-				g.rss += p.stat.rss
-				g.threads += p.stat.threads
+				g.used += p.cpu.sum()
+				g.rss += p.stat.RSS
+				g.threads += p.stat.Threads
 				g.count++
 			}
 		}
 	}
-	for kind := range s.groups {
-		gs := &s.groups[kind]
+	for kind := range l.groups {
+		gs := &l.groups[kind]
 		gs.settle()
 		for _, g := range gs.order {
 			if g.shown {
 				names := &kindSeries[kind]
-				f.Counter(names.cpu, g.instance, "s", float64(g.cpu)/userHZ)
-				f.Gauge(names.rss, g.instance, "bytes", float64(g.rss)*s.pageSize)
+				f.Counter(names.cpu, g.instance, "s", float64(g.cpu)/procstat.UserHz)
+				f.Gauge(names.rss, g.instance, "bytes", float64(g.rss)*l.r.pageSize)
 				f.Gauge(names.processes, g.instance, "count", float64(g.count))
 				f.Gauge(names.threads, g.instance, "count", float64(g.threads))
 			}

@@ -110,8 +110,8 @@ func TestResting(t *testing.T) {
 	write(t, dir, "10/stat", child(10, 1, "cron", 90, 0))
 	for range restTurns {
 		if got := find(collect(t, s), "cpu.user", "10 cron"); got != nil {
-			if got.Value != 0.9 || s.procs[10].used != 40 {
-				t.Fatal(got, s.procs[10].used)
+			if got.Value != 0.9 || s.table.procs[10].cpu.used != 40 {
+				t.Fatal(got, s.table.procs[10].cpu.used)
 			}
 			return
 		}
@@ -238,23 +238,23 @@ func TestHotThreadsComeAndGo(t *testing.T) {
 	s := open(t, Options{Proc: unpack(t)})
 	for i := range hotNamedEver {
 		x := slot{tid: 1, fd: -1}
-		s.kept++
-		if s.nameHot(&process{pid: 1}, &x); x.instance == "" {
+		s.r.kept++
+		if s.threads.name(1, &x); x.instance == "" {
 			t.Fatalf("thread %d has no name", i)
 		}
-		s.closeSlot(&x)
+		s.threads.close(&x)
 	}
 	x := slot{tid: 1, fd: -1}
-	s.nameHot(&process{pid: 1}, &x)
-	if w := s.Warnings(); x.instance != "" || s.hotNamed != 0 || len(w) != 1 || !strings.Contains(w[0].Text, "512") {
-		t.Fatal(x.instance, s.hotNamed, w)
+	s.threads.name(1, &x)
+	if w := s.Warnings(); x.instance != "" || s.threads.named != 0 || len(w) != 1 || !strings.Contains(w[0].Text, "512") {
+		t.Fatal(x.instance, s.threads.named, w)
 	}
 }
 
 func TestNoThreads(t *testing.T) {
 	s := open(t, Options{PIDs: []int{os.Getpid()}, NoThreads: true})
 	collect(t, s)
-	if slices.ContainsFunc(s.busiest[:], func(p *process) bool { return p != nil }) {
+	if slices.ContainsFunc(s.threads.busiest[:], func(p *process) bool { return p != nil }) {
 		t.Fatal("threads that are off")
 	}
 }

@@ -5,9 +5,14 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 // TestThisMachine watches this test and a child on the real /proc.
@@ -76,7 +81,7 @@ func TestThisMachine(t *testing.T) {
 	if e := s.Events(); len(e) != 0 {
 		t.Fatal(e)
 	}
-	if s.procs[uint64(child.Process.Pid)] != nil {
+	if s.table.procs[uint64(child.Process.Pid)] != nil {
 		t.Fatal("still on the table")
 	}
 }
@@ -99,4 +104,57 @@ func instancePID(instance string) int {
 		}
 	}
 	return 0
+}
+
+// TestSampled: what is declared is sampled of real processes: a child with limits of its
+// own, threads that keep a core busy, and children that end between two ticks.
+func TestSampled(t *testing.T) {
+	child := exec.Command("sh", "-c", "ulimit -v 4000000; ulimit -u 30000; exec sleep 60")
+	if os.Geteuid() == 0 { // the tasks of root are not limited, so they have no series
+		const other = 61006 // no host gives this number to a user
+		child.Dir, child.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = child.Process.Kill(); _ = child.Wait() }) // a signal ends it
+	s := open(t, Options{PIDs: []int{os.Getpid(), child.Process.Pid}})
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	}()
+	var all []kasoku.Sample
+	has := func(key string) bool {
+		return slices.ContainsFunc(all, func(x kasoku.Sample) bool { return x.Name == key })
+	}
+	all = append(all, collect(t, s).Samples...)
+	s.AddTree(os.Getpid())
+	// A thread counts as busy when it had a fifth of a core between two ticks, which takes a
+	// crowded machine more than one try; the child has its limits once the shell has set them.
+	// A child that ends between two ticks has to use a hundredth of a second to be counted.
+	const busy = "n=0; while [ $n -lt 50000 ]; do n=$((n+1)); done; sleep 0.3"
+	missing := func() bool { return !has(ThreadCPU) || !has(SizeLimit) || !has(TasksLimit) || !has(CPUExited) }
+	for limit := time.Now().Add(time.Minute); missing() && time.Now().Before(limit); {
+		if err := exec.Command("sh", "-c", busy).Run(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, collect(t, s).Samples...)
+	}
+	observetest.Sampled(t, &Declared, all, nil, &DeclaredGroups, &DeclaredThreads)
+	observetest.Sampled(t, &DeclaredThreads, all, nil, &Declared, &DeclaredGroups)
+	absent := observetest.Absent{}
+	for _, key := range []string{UnitCPU, UnitRSS, UnitProcesses, UnitThreads} {
+		absent[key] = "a machine without systemd"
+	}
+	for _, key := range []string{ContainerCPU, ContainerRSS, ContainerProcesses, ContainerThreads} {
+		absent[key] = "a machine without containers"
+	}
+	observetest.Sampled(t, &DeclaredGroups, all, absent, &Declared, &DeclaredThreads)
 }

@@ -12,18 +12,42 @@ import (
 // final zero.
 const commMax = 15
 
+// A name is how a process is called.
+type name struct {
+	comm     []byte
+	renames  int
+	instance string // "PID NAME", made when first needed
+}
+
+// change takes over the name that the kernel has, and reports whether it was new. A
+// process gets one by exec too; one that goes on changing its name, as a progress
+// display, keeps an early one, so that its series hold together.
+func (n *name) change(comm []byte, kernel bool) bool {
+	const renamesMax = 3
+	if kernel {
+		comm = withoutWork(comm)
+	}
+	if n.renames > 0 && bytes.Equal(comm, n.comm) || n.renames > renamesMax {
+		return false
+	}
+	n.comm = append(n.comm[:0], comm...)
+	n.renames++
+	n.instance = ""
+	return true
+}
+
 // instance returns "PID NAME".
-func (s *Source) instance(p *process) string {
-	if p.instance == "" {
-		name := p.comm
-		if len(name) == commMax && p.stat.flags&kthreadFlag == 0 {
-			if cmdline, err := os.ReadFile(s.path(p.pid, "cmdline")); err == nil {
+func (p *process) instance(r *reader) string {
+	if p.name.instance == "" {
+		name := p.name.comm
+		if len(name) == commMax && !p.stat.Kernel() {
+			if cmdline, err := os.ReadFile(r.path(p.pid, "cmdline")); err == nil {
 				name = fullName(name, cmdline)
 			}
 		}
-		p.instance = strconv.FormatUint(p.pid, 10) + " " + procfile.Printable(name)
+		p.name.instance = strconv.FormatUint(p.pid, 10) + " " + procfile.Printable(name)
 	}
-	return p.instance
+	return p.name.instance
 }
 
 // fullName returns the base name of the command line's first word when the

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
@@ -19,10 +20,7 @@ func FuzzFiles(f *testing.F) {
 		f.Add(file.Data)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		name, st, err := parseStat(text)
-		if err != nil && (name != nil || st != (stat{})) {
-			t.Fatalf("%q, %+v with %v", name, st, err)
-		}
+		name, _, _ := procstat.Parse(text)
 		if len(name) > len(text) || len(withoutWork(name)) > len(name) {
 			t.Fatalf("name %q", name)
 		}

@@ -2,36 +2,6 @@ package process
 
 import "testing"
 
-func TestParseStat_Success(t *testing.T) {
-	f := func(line, wantName string, want stat) {
-		t.Helper()
-		name, st, err := parseStat([]byte(line))
-		if err != nil || string(name) != wantName || st != want {
-			t.Fatalf("parseStat(%q) = %q, %+v, %v", line, name, st, err)
-		}
-	}
-	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 15 1 0 0 20 0 5 0 188446 1598693376 1770 18446744073709551615\n",
-		"userapi", stat{'S', 4194560, 15, 1, 5, 188446, 1770, 0, 0, 1, 0, 1598693376})
-	f("7 (a) (b)) R 1 1 1 0 -1 0 0 0 0 0 1 2 -3 -4 20 0 1 0 9 0 0", "a) (b)", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0, 1, 0, 0})
-	f("7 () R 1 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 9 0 0", "", stat{'R', 0, 1, 2, 1, 9, 0, 0, 0, 1, 0, 0})
-}
-
-func TestParseStat_Failure(t *testing.T) {
-	f := func(line string) {
-		t.Helper()
-		if name, st, err := parseStat([]byte(line)); err == nil || name != nil || st != (stat{}) {
-			t.Fatalf("parseStat(%q) = %q, %+v, %v", line, name, st, err)
-		}
-	}
-	f("")
-	f("1204 userapi S 1")
-	f(") (")
-	f("1204 (userapi) SS 1")
-	f("1204 (userapi)")
-	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 15 1 0 0 20 0 5 0 188446")
-	f("1204 (userapi) S 1 1012 8398 0 -1 4194560 509 0 0 0 x 1 0 0 20 0 5 0 188446 1 1")
-}
-
 func TestParseIO(t *testing.T) {
 	f := func(text string, want ioStat, wantErr bool) {
 		t.Helper()

@@ -18,6 +18,7 @@
 //	cpu.user, cpu.system               counters, s
 //	cpu.children                       counter, s: of children that were waited for
 //	cpu.exited                         counter, s: of those among them that no tick saw
+//	tree.cpu                           counter, s: of a leader and all that it starts
 //	faults.major                       counter, page faults that waited for a disk
 //	rss, threads                       gauges
 //	fds, fds_limit                     gauges, open files and their limit
@@ -57,7 +58,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -90,7 +90,7 @@ const (
 	bufBytes = 1 << 14
 )
 
-// Options say what to watch. The zero value watches the top ten of this machine.
+// Options configure what to watch. The zero value watches the top ten of this machine.
 type Options struct {
 	Proc string // mount point of procfs, default /proc
 	PIDs []int  // processes that are always watched; they must be there
@@ -102,48 +102,13 @@ type Options struct {
 
 // A Source reads processes. Only Add and Watched may be called while Collect runs.
 type Source struct {
-	root     string
-	top      int
-	fdSizes  bool // the size of /proc/PID/fd is the number of descriptors, since Linux 6.2
-	pageSize float64
-	keptMax  int
-	dir      *procfile.Dir
-
-	pids        []uint64            // as listed at this tick
-	procs       map[uint64]*process // by number
-	live        []*process          // in the order of pids
-	tick        uint64              // number of the present listing
-	kept        int                 // files of processes that are held open
-	watched     []*process          // named and top ones at this tick
-	before      []*process          // at the tick before
-	best        []*process          // scratch of choose
-	watchedEver uint64              // processes that were watched at some tick
-	buf         []byte              // of the file being read
-	tids        []uint64            // of the process being read
-	fileStat    unix.Stat_t         // of the directory being counted
-
-	noGroups, noThreads bool
-
-	ended    map[uint64]ended // what was seen of processes that went, by parent
-	went     []departed       // at this tick
-	balance  balance
-	groups   [kinds]groups
-	users    map[uint32]*user
-	busiest  [hotProcesses]*process
-	hotNamed int       // threads that have series
-	last     time.Time // of the tick before
-	elapsed  time.Duration
-
-	hotNamedEver int // threads that have or had series
-
-	named    map[uint64]bool // numbers that were asked for and have not gone; true when seen
-	events   []kasoku.Event
-	warnings []kasoku.Warning
-	warned   map[string]bool
-
-	mu    sync.Mutex // guards the following fields
-	asks  []uint64   // process numbers given to Add since the last tick
-	shown []int      // of the processes watched at the last tick
+	r       *reader
+	table   table
+	watched watchlist
+	threads busyThreads
+	trees   trees
+	balance balance
+	shared  shared
 }
 
 // New opens procfs. It fails when there is none, or when a process of o.PIDs is
@@ -164,23 +129,13 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	r := newReader(o.Proc)
 	s := &Source{
-		root:     o.Proc,
-		top:      max(o.Top, 0),
-		fdSizes:  fdSizes(o.Proc),
-		pageSize: float64(os.Getpagesize()),
-		keptMax:  keptMax(),
-		dir:      dir,
-		procs:    map[uint64]*process{},
-		buf:      make([]byte, bufBytes),
-		named:    map[uint64]bool{},
-		ended:    map[uint64]ended{},
-		users:    map[uint32]*user{},
-		noGroups: o.NoGroups, noThreads: o.NoThreads,
-		warned: map[string]bool{},
-	}
-	for kind := range s.groups {
-		s.groups[kind].by = map[string]*group{}
+		r: r,
+		table: table{r: r, dir: dir, places: newPlaces(r, o.NoGroups), families: families{ended: map[uint64]ended{}},
+			procs: map[uint64]*process{}, named: map[uint64]bool{}},
+		watched: watchlist{r: r, top: max(o.Top, 0)},
+		threads: busyThreads{r: r, off: o.NoThreads},
 	}
 	s.balance.open(o.Proc)
 	for _, pid := range o.PIDs {
@@ -189,109 +144,111 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// keptMax gives the short files a quarter of the descriptors, and the long ones as
-// many again: a load generator in the same process needs the others.
-func keptMax() int {
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return maxKept / 4
-	}
-	return int(min(limit.Cur/4, maxKept))
-}
-
 // Name returns "process".
 func (s *Source) Name() string { return Name }
 
 // Add adds a process to those that are always watched. It may be called while
 // Collect runs. A process that is not there gives an event at the next tick.
-func (s *Source) Add(pid int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.asks = append(s.asks, uint64(max(pid, 0)))
-	s.shown = append(s.shown, max(pid, 0))
-}
+func (s *Source) Add(pid int) { s.shared.add(pid, false) }
+
+// AddTree adds the sum of a process and all that it and its descendants start, from the
+// first tick on; of the nearest process above that was asked for, where several were. It
+// may be called while Collect runs, and again: a tree that is there stays as it is.
+func (s *Source) AddTree(pid int) { s.shared.add(pid, true) }
+
+// Watched appends the processes that were watched at the last tick: those that
+// were named, and the top ones by CPU. It may be called while Collect runs.
+func (s *Source) Watched(dst []int) []int { return s.shared.watched(dst) }
 
 // Collect lists the processes, reads the short file of each, and the long ones
 // of those that are watched. It fails only when /proc cannot be listed.
 func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
-	s.takeAsks()
-	s.tick++
-	now := time.Now()
-	s.elapsed, s.last = now.Sub(s.last), now
-	pids, err := s.dir.AppendNumbers(s.pids[:0])
-	if err != nil {
+	s.shared.takeAsks(&s.table, &s.trees)
+	s.threads.begin(time.Now())
+	t := &s.table
+	if err := t.list(); err != nil {
 		return err
 	}
-	s.pids, s.live = pids, s.live[:0]
-	for _, pid := range pids {
-		s.update(pid)
+	s.balance.advance(t.families.attribute(t.live, t.tick), s.r.buf)
+	s.balance.emit(f)
+	s.trees.sumUp(t)
+	s.trees.emit(s.r, f)
+	t.places.sumUp(t.live, f)
+	f.Gauge(Count, "", "count", float64(len(t.live)))
+	s.watched.choose(t.live, t.tick)
+	s.threads.choose(s.watched.now, t.tick)
+	for _, p := range s.watched.now {
+		p.emit(s.r, f)
 	}
-	s.sweep()
-	s.attribute(f)
-	s.sumUp(f)
-	f.Gauge(Count, "", "count", float64(len(s.live)))
-	s.choose()
-	s.chooseHot()
-	for _, p := range s.watched {
-		s.emit(p, f)
-	}
-	s.show()
+	s.shared.show(s.watched.now)
 	return nil
 }
 
+// shared is what other goroutines ask for and see.
+type shared struct {
+	mu    sync.Mutex // guards the following fields
+	asks  []uint64   // process numbers given to Add since the last tick
+	roots []uint64   // and to AddTree
+	shown []int      // of the processes watched at the last tick
+}
+
+func (s *shared) add(pid int, tree bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tree {
+		s.roots = append(s.roots, uint64(max(pid, 0)))
+		return
+	}
+	s.asks = append(s.asks, uint64(max(pid, 0)))
+	s.shown = append(s.shown, max(pid, 0))
+}
+
+// takeAsks makes what was asked for the table's named processes and the trees.
+func (s *shared) takeAsks(t *table, trees *trees) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, pid := range s.asks {
+		t.name(pid)
+	}
+	s.asks = s.asks[:0]
+	if t.tick == 0 {
+		return // nothing was listed yet
+	}
+	for _, pid := range s.roots {
+		trees.grow(t, pid)
+	}
+	s.roots = s.roots[:0]
+}
+
 // show makes known which processes are watched.
-func (s *Source) show() {
+func (s *shared) show(watched []*process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shown = s.shown[:0]
-	for _, p := range s.watched {
+	for _, p := range watched {
 		s.shown = append(s.shown, int(p.pid))
 	}
 }
 
-// Watched appends the processes that were watched at the last tick: those that
-// were named, and the top ones by CPU. It may be called while Collect runs.
-func (s *Source) Watched(dst []int) []int {
+func (s *shared) watched(dst []int) []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append(dst, s.shown...)
 }
 
-// takeAsks moves what was given to Add to the named processes.
-func (s *Source) takeAsks() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, pid := range s.asks {
-		p := s.procs[pid]
-		s.named[pid] = p != nil
-		if p != nil {
-			p.named = true
-		}
-	}
-	s.asks = s.asks[:0]
-}
-
-func (s *Source) exited(text string) {
-	s.events = append(s.events, kasoku.Event{Kind: "exit", Text: text})
-}
-
 // Events returns what happened since the last call. It must not be called while
 // Collect runs.
 func (s *Source) Events() []kasoku.Event {
-	out := s.events
-	s.events = nil
+	out := s.table.events
+	s.table.events = nil
 	return out
 }
 
 // Warnings returns what could not be read, once for each kind. It must not be
 // called while Collect runs.
-func (s *Source) Warnings() []kasoku.Warning { return s.warnings }
+func (s *Source) Warnings() []kasoku.Warning { return s.r.missing.warnings }
 
 // Close closes all files.
 func (s *Source) Close() error {
-	for _, p := range s.procs {
-		s.release(p)
-	}
-	clear(s.procs)
-	return errors.Join(s.balance.close(), s.dir.Close())
+	return errors.Join(s.balance.close(), s.table.close())
 }

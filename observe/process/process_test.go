@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/tools/txtar"
 
 	kasoku "github.com/kasoku/kasoku"
@@ -57,8 +59,8 @@ func open(t testing.TB, o Options) *Source {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if s.kept != 0 {
-			t.Errorf("%d files are open", s.kept)
+		if s.r.kept != 0 {
+			t.Errorf("%d files are open", s.r.kept)
 		}
 	})
 	return s
@@ -236,7 +238,7 @@ func TestReusedNumber(t *testing.T) {
 		t.Run(fmt.Sprint("kept=", kept), func(t *testing.T) {
 			dir := unpack(t)
 			s := open(t, Options{Proc: dir, Top: -1, PIDs: []int{1204}})
-			s.keptMax = kept
+			s.r.keptMax = kept
 			collect(t, s)
 			write(t, dir, "1204/stat", line(1204, "cron", 'S', 3, 1, 200000))
 			frame := collect(t, s)
@@ -333,7 +335,7 @@ func TestManyThreads(t *testing.T) {
 	if got := find(last, "switch.forced", "1204 userapi").Value; got != 20*threads {
 		t.Fatal(got)
 	}
-	if got := len(s.procs[1204].switches.threads); got != threads+3 {
+	if got := len(s.table.procs[1204].switches.threads); got != threads+3 {
 		t.Fatal(got)
 	}
 }
@@ -369,7 +371,7 @@ func TestNew_Failure(t *testing.T) {
 func TestShortOfDescriptors(t *testing.T) {
 	dir := unpack(t)
 	s := open(t, Options{Proc: dir, PIDs: []int{1204, 841}})
-	s.keptMax = 3
+	s.r.keptMax = 3
 	for range 2 {
 		frame := collect(t, s)
 		if find(frame, "cpu.user", "1204 userapi") == nil || find(frame, "cpu.user", "841 bash") == nil {
@@ -391,7 +393,7 @@ func TestShortOfDescriptors(t *testing.T) {
 func TestUnreadIsNotGone(t *testing.T) {
 	dir := unpack(t)
 	s := open(t, Options{Proc: dir, PIDs: []int{1204}})
-	s.keptMax = 0
+	s.r.keptMax = 0
 	collect(t, s)
 	path := filepath.Join(dir, "1204/stat") // becomes a link to itself: ELOOP, for root too
 	if err := os.Remove(path); err != nil {
@@ -429,14 +431,14 @@ func TestFilesAreClosed(t *testing.T) {
 	if got := count(); got >= high {
 		t.Fatalf("%d files, %d while watched", got, high)
 	}
-	for pid := range maps.Clone(s.procs) {
+	for pid := range maps.Clone(s.table.procs) {
 		if err := os.RemoveAll(filepath.Join(dir, fmt.Sprint(pid))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	collect(t, s)
-	if got := count(); got != before+1 || len(s.procs) != 0 || s.kept != 0 {
-		t.Fatalf("%d files, %d processes", got, len(s.procs))
+	if got := count(); got != before+1 || len(s.table.procs) != 0 || s.r.kept != 0 {
+		t.Fatalf("%d files, %d processes", got, len(s.table.procs))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -444,4 +446,25 @@ func TestFilesAreClosed(t *testing.T) {
 	if got := count(); got != before {
 		t.Fatalf("%d files, %d before", got, before)
 	}
+}
+
+// TestOfInit: what root is refused of the first process is not said; of any
+// other process it is.
+func TestOfInit(t *testing.T) {
+	f := func(path string, err error, want int) {
+		t.Helper()
+		m := missing{warned: map[string]bool{}}
+		m.unreadable(&fs.PathError{Op: "read", Path: path, Err: err})
+		if len(m.warnings) != want {
+			t.Errorf("%s %v: %+v, want %d", path, err, m.warnings, want)
+		}
+	}
+	silent := 0
+	if os.Geteuid() != 0 {
+		silent = 1
+	}
+	f("/proc/1/io", unix.EACCES, silent)
+	f("/proc/1/io", unix.EIO, 1)
+	f("/proc/11/io", unix.EACCES, 1)
+	f("/proc/11/io", unix.ESRCH, 0)
 }

@@ -11,6 +11,7 @@ const (
 	CPUSystem       = "cpu.system"
 	CPUChildren     = "cpu.children"
 	CPUExited       = "cpu.exited"
+	TreeCPU         = "tree.cpu"
 	FaultsMajor     = "faults.major"
 	RSS             = "rss"
 	Threads         = "threads"
@@ -67,6 +68,10 @@ var Declared = observe.Declaration{
 		{
 			Key: CPUExited, Unit: "s",
 			Kind: kasoku.Counter, Entity: "process", Label: "CPU of processes that no tick saw",
+		},
+		{
+			Key: TreeCPU, Unit: "s",
+			Kind: kasoku.Counter, Entity: "process", Label: "CPU with all that it starts",
 		},
 		{Key: FaultsMajor, Unit: "count", Kind: kasoku.Counter, Entity: "process", Label: "major faults"},
 		{Key: RSS, Unit: "bytes", Entity: "process", Label: "memory"},

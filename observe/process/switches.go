@@ -1,19 +1,9 @@
 package process
 
-import (
-	"strconv"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/kasoku/kasoku/observe/procfile"
-)
-
-// How many threads of one process are read at one tick. A server with a thread
-// for each of a thousand connections would otherwise cost more than all other
-// processes together: one read takes some 10 µs. A process that used no CPU is left
-// out. Threads beyond it have their
-// turn at the next ticks, and nothing is lost, because the kernel's numbers go on
-// growing.
+// How many threads of one process are read at one tick. A server with a thread for each of a
+// thousand connections would otherwise cost more than all other processes together: one read
+// takes some 10 µs. A process that used no CPU is left out. Threads beyond it have their turn
+// at the next ticks, and nothing is lost, because the kernel's numbers go on growing.
 const (
 	threadsOfNamed  = 16
 	threadsOfOthers = 4
@@ -40,7 +30,7 @@ type thread struct {
 }
 
 // readSwitches adds what the listed threads did to the sum.
-func (s *Source) readSwitches(p *process, tids []uint64) {
+func (p *process) readSwitches(r *reader, tids []uint64) {
 	sw := &p.switches
 	sw.list(tids)
 	reads := min(len(tids), threadsOfOthers)
@@ -49,7 +39,7 @@ func (s *Source) readSwitches(p *process, tids []uint64) {
 	}
 	for i := range reads {
 		tid := tids[(sw.turn+i)%len(tids)]
-		if st, ok := s.readThread(p.pid, tid); ok {
+		if st, ok := readThreadSwitches(r, p.pid, tid); ok {
 			sw.add(tid, st)
 		}
 	}
@@ -98,17 +88,11 @@ func (sw *switches) add(tid uint64, st switchStat) {
 	t.switchStat = st
 }
 
-func (s *Source) readThread(pid, tid uint64) (switchStat, bool) {
-	fd, err := procfile.OpenFD(s.path(pid, "task/"+strconv.FormatUint(tid, 10)+"/status"), unix.O_RDONLY)
+func readThreadSwitches(r *reader, pid, tid uint64) (switchStat, bool) {
+	text, err := r.readOnce(r.threadPath(pid, tid, "status"))
 	if err != nil {
-		s.unreadable(err)
+		r.missing.unreadable(err)
 		return switchStat{}, false
 	}
-	defer procfile.CloseFD(fd)
-	n, err := procfile.Pread(fd, s.buf, 0)
-	if err != nil {
-		s.unreadable(err)
-		return switchStat{}, false
-	}
-	return parseSwitches(s.buf[:n])
+	return parseSwitches(text)
 }

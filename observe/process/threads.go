@@ -1,8 +1,6 @@
 package process
 
 import (
-	"errors"
-	"io/fs"
 	"strconv"
 	"time"
 
@@ -20,7 +18,7 @@ const (
 	hotThreads = 64
 	// hotTicks is how long a process that is no longer among the busiest is kept.
 	hotTicks = 10
-	// hotShare is the part of a core from which a thread has series.
+	// hotShare: a thread has series from 1/hotShare of a core on.
 	hotShare = 5
 	// hotNamed bounds the threads that have series at a time; one that ends makes room.
 	hotNamed = 48
@@ -28,8 +26,58 @@ const (
 	hotNamedEver = 512
 )
 
+// busyThreads are the threads of the busiest processes.
+type busyThreads struct {
+	r       *reader
+	off     bool
+	busiest [hotProcesses]*process
+	named   int       // threads that have series
+	ever    int       // threads that have or had series
+	last    time.Time // of the tick before
+	elapsed time.Duration
+}
+
+// begin notes when a tick begins.
+func (b *busyThreads) begin(now time.Time) { b.elapsed, b.last = now.Sub(b.last), now }
+
+// choose sets which processes have their threads read: the busiest of those that
+// are watched and have more than one.
+func (b *busyThreads) choose(watched []*process, tick uint64) {
+	if b.off {
+		return
+	}
+	b.busiest = [hotProcesses]*process{}
+	for _, p := range watched {
+		if p.cpu.used == 0 || p.stat.Threads < 2 || p.details == nil {
+			continue
+		}
+		for i, q := range b.busiest {
+			if q == nil || q.cpu.used < p.cpu.used {
+				copy(b.busiest[i+1:], b.busiest[i:])
+				b.busiest[i] = p
+				break
+			}
+		}
+	}
+	for _, p := range b.busiest {
+		if p == nil {
+			continue
+		}
+		if p.hot == nil {
+			p.hot = &hot{of: b}
+		}
+		p.hot.until = tick + hotTicks
+	}
+	for _, p := range watched {
+		if p.hot != nil && tick > p.hot.until {
+			p.closeHot()
+		}
+	}
+}
+
 // A hot process has its threads read: who of them fills a core.
 type hot struct {
+	of    *busyThreads
 	slots []slot
 	until uint64 // tick after which it is given up
 	turn  int    // where in the listing new threads are looked for
@@ -44,49 +92,13 @@ type slot struct {
 	instance string // "PID/TID NAME", when it has series
 }
 
-// chooseHot sets which processes have their threads read: the busiest of those that
-// are watched and have more than one.
-func (s *Source) chooseHot() {
-	if s.noThreads {
-		return
-	}
-	s.busiest = [hotProcesses]*process{}
-	for _, p := range s.watched {
-		if p.used == 0 || p.stat.threads < 2 || p.details == nil {
-			continue
-		}
-		for i, q := range s.busiest {
-			if q == nil || q.used < p.used {
-				copy(s.busiest[i+1:], s.busiest[i:])
-				s.busiest[i] = p
-				break
-			}
-		}
-	}
-	for _, p := range s.busiest {
-		if p == nil {
-			continue
-		}
-		if p.hot == nil {
-			p.hot = &hot{}
-		}
-		p.hot.until = s.tick + hotTicks
-	}
-	for _, p := range s.watched {
-		if p.hot != nil && s.tick > p.hot.until {
-			s.closeHot(p)
-		}
-	}
-}
-
-// readHot reads the threads of a hot process and appends those that fill a core, or
+// read reads the threads of a hot process and appends those that fill a core, or
 // did.
-func (s *Source) readHot(p *process, tids []uint64, f *kasoku.Frame) {
-	h := p.hot
+func (h *hot) read(p *process, tids []uint64, f *kasoku.Frame) {
 	kept := h.slots[:0]
 	for i := range h.slots {
 		t := h.slots[i]
-		if s.readSlot(p, &t, f) {
+		if h.of.read(p, &t, f) {
 			kept = append(kept, t)
 		}
 	}
@@ -95,7 +107,7 @@ func (s *Source) readHot(p *process, tids []uint64, f *kasoku.Frame) {
 	for n := 0; n < len(tids) && len(h.slots) < hotThreads; n++ {
 		tid := tids[h.turn%len(tids)]
 		h.turn++
-		if !h.has(tid) && !s.openSlot(p, tid) {
+		if !h.has(tid) && !h.open(p.pid, tid) {
 			return
 		}
 	}
@@ -111,13 +123,47 @@ func (h *hot) has(tid uint64) bool {
 	return false
 }
 
-// readSlot reads one thread. It reports whether the thread keeps its place; one that
+// open gives a thread a place. It is false when no more may be opened.
+func (h *hot) open(pid, tid uint64) bool {
+	r := h.of.r
+	if r.kept >= 2*r.keptMax {
+		return false
+	}
+	fd, err := procfile.OpenFD(r.threadPath(pid, tid, "schedstat"), unix.O_RDONLY)
+	if gone(err) {
+		return true // it has ended, or the kernel counts no such times
+	}
+	if err != nil {
+		r.missing.unreadable(err)
+		return false
+	}
+	t := slot{tid: tid, fd: fd}
+	if text, err := r.read(fd); err == nil {
+		t.stat, _ = parseSched(text)
+	}
+	r.kept++
+	h.slots = append(h.slots, t)
+	return true
+}
+
+// closeHot gives the threads of a process up.
+func (p *process) closeHot() {
+	if p.hot == nil {
+		return
+	}
+	for i := range p.hot.slots {
+		p.hot.of.close(&p.hot.slots[i])
+	}
+	p.hot = nil
+}
+
+// read reads one thread. It reports whether the thread keeps its place; one that
 // has gone does not, nor an idle one that others wait for.
-func (s *Source) readSlot(p *process, t *slot, f *kasoku.Frame) bool {
-	n, err := procfile.Pread(t.fd, s.buf, 0)
-	st, ok := parseSched(s.buf[:n])
+func (b *busyThreads) read(p *process, t *slot, f *kasoku.Frame) bool {
+	text, err := b.r.read(t.fd)
+	st, ok := parseSched(text)
 	if err != nil || !ok {
-		s.closeSlot(t)
+		b.close(t)
 		return false
 	}
 	used := time.Duration(st.ran - min(st.ran, t.stat.ran))
@@ -125,90 +171,50 @@ func (s *Source) readSlot(p *process, t *slot, f *kasoku.Frame) bool {
 	if used > 0 {
 		t.idle = 0
 	}
-	if t.instance == "" && used*hotShare >= s.elapsed {
-		s.nameHot(p, t)
+	if t.instance == "" && used*hotShare >= b.elapsed {
+		b.name(p.pid, t)
 	}
 	if t.instance != "" {
 		f.Counter(ThreadCPU, t.instance, "s", float64(st.ran)/1e9)
 		f.Counter(ThreadWait, t.instance, "s", float64(st.waited)/1e9)
 		return true
 	}
-	if t.idle > 1 && p.stat.threads > hotThreads {
-		s.closeSlot(t)
+	if t.idle > 1 && p.stat.Threads > hotThreads {
+		b.close(t)
 		return false
 	}
 	return true
 }
 
-// nameHot gives a thread series, while there is room.
-func (s *Source) nameHot(p *process, t *slot) {
+// name gives a thread series, while there is room.
+func (b *busyThreads) name(pid uint64, t *slot) {
 	switch {
-	case s.hotNamedEver >= hotNamedEver:
-		s.warn("the CPU time of their processes has them; a program that starts a thread for each task has many",
+	case b.ever >= hotNamedEver:
+		b.r.missing.warn("the CPU time of their processes has them; a program that starts a thread for each task has many",
 			"threads are missing: more than "+strconv.Itoa(hotNamedEver)+
 				" took a fifth of a core, the first ones are recorded")
-	case s.hotNamed < hotNamed:
-		s.hotNamed++
-		s.hotNamedEver++
-		t.instance = s.threadName(p, t.tid)
+	case b.named < hotNamed:
+		b.named++
+		b.ever++
+		t.instance = threadName(b.r, pid, t.tid)
 	}
 }
 
-// openSlot gives a thread a place. It is false when no more may be opened.
-func (s *Source) openSlot(p *process, tid uint64) bool {
-	if s.kept >= 2*s.keptMax {
-		return false
-	}
-	fd, err := procfile.OpenFD(s.path(p.pid, "task/"+strconv.FormatUint(tid, 10)+"/schedstat"), unix.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
-		return true // it has ended, or the kernel counts no such times
-	}
-	if err != nil {
-		s.unreadable(err)
-		return false
-	}
-	t := slot{tid: tid, fd: fd}
-	n, err := procfile.Pread(fd, s.buf, 0)
-	if err == nil {
-		t.stat, _ = parseSched(s.buf[:n])
-	}
-	s.kept++
-	p.hot.slots = append(p.hot.slots, t)
-	return true
-}
-
-func (s *Source) closeSlot(t *slot) {
+func (b *busyThreads) close(t *slot) {
 	procfile.CloseFD(t.fd)
-	s.kept--
+	b.r.kept--
 	if t.instance != "" {
-		s.hotNamed--
+		b.named--
 	}
-}
-
-// closeHot gives the threads of a process up.
-func (s *Source) closeHot(p *process) {
-	if p.hot == nil {
-		return
-	}
-	for i := range p.hot.slots {
-		s.closeSlot(&p.hot.slots[i])
-	}
-	p.hot = nil
 }
 
 // threadName returns "PID/TID NAME".
-func (s *Source) threadName(p *process, tid uint64) string {
-	id := strconv.FormatUint(tid, 10)
-	name := strconv.FormatUint(p.pid, 10) + "/" + id
-	fd, err := procfile.OpenFD(s.path(p.pid, "task/"+id+"/comm"), unix.O_RDONLY)
-	if err != nil {
+func threadName(r *reader, pid, tid uint64) string {
+	name := strconv.FormatUint(pid, 10) + "/" + strconv.FormatUint(tid, 10)
+	text, err := r.readOnce(r.threadPath(pid, tid, "comm"))
+	if err != nil || len(text) == 0 {
 		return name
 	}
-	defer procfile.CloseFD(fd)
-	n, err := procfile.Pread(fd, s.buf, 0)
-	if err != nil || n == 0 {
-		return name
-	}
-	line, _, _ := procfile.Line(s.buf[:n])
+	line, _, _ := procfile.Line(text)
 	return name + " " + procfile.Printable(line)
 }

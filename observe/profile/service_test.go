@@ -92,6 +92,9 @@ func serve(how string) {
 // service starts one as a process of its own and returns where its profiles are.
 func service(t *testing.T, how string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a service that keeps all cores busy")
+	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), serviceEnv+"="+how)
 	cmd.Stderr = os.Stderr

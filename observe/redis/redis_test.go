@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -99,6 +100,7 @@ func TestCollect_Server(t *testing.T) {
 	if len(s.Warnings()) != 0 {
 		t.Error(s.Warnings())
 	}
+	observetest.Sampled(t, &Declared, after.Samples, nil)
 	if err := server.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}

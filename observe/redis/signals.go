@@ -49,6 +49,7 @@ var Declared = observe.Declaration{
 	Rights:  "its port, with `+info +slowlog\\|len` for a user of its own",
 	Lost:    "commands, hits and misses, memory and evictions of Redis",
 	Chart:   observe.Chart{Title: "Redis", Rates: true},
+	Server:  &observe.Server{NewTable: func() observe.Table { return new(Table) }},
 	Signals: []observe.Signal{
 		{Key: TotalCommandsProcessed, Unit: "count", Kind: kasoku.Counter, Label: "commands", Colour: "s2", Meter: 6},
 		{Key: KeyspaceHits, Unit: "count", Kind: kasoku.Counter, Label: "hits", Colour: "s5"},

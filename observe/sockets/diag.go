@@ -37,9 +37,10 @@ const (
 	memoryDrops  = 8  // SK_MEMINFO_DROPS, a place among 32-bit numbers
 	unixQuestion = 24 // struct unix_diag_req
 	unixAnswer   = 16 // struct unix_diag_msg
-	unixShow     = 1 | 0x10
+	unixShow     = 1 | 0x10 | 0x40
 	unixName     = 0 // UNIX_DIAG_NAME
 	unixQueue    = 4 // UNIX_DIAG_RQLEN
+	unixUser     = 7 // UNIX_DIAG_UID, since Linux 5.3
 	headBytes    = unix.NLMSG_HDRLEN
 )
 
@@ -58,6 +59,7 @@ type socket struct {
 	queue    uint32 // of a listener: connections that wait
 	limit    uint32 // of a listener: how many may
 	inode    uint32
+	user     uint32 // who made it; of a Unix socket 0 where the kernel does not say it
 	drops    uint32
 	hasLimit bool
 	hasDrops bool
@@ -139,7 +141,7 @@ func (d *diag) ask(kind uint16, q, buf []byte, each func(*socket)) error {
 	}
 }
 
-// errShort says that an answer ends before what it announces.
+// errShort means that an answer ends before what it announces.
 var errShort = errors.New("ask for sockets: an answer is cut short")
 
 // answers reports the sockets of one block of answers. done is true at the end of
@@ -199,6 +201,7 @@ func (s *socket) readTCP(body []byte) error {
 	s.local.port, s.peer = binary.BigEndian.Uint16(body[4:]), binary.BigEndian.Uint16(body[6:])
 	copy(s.local.ip[:], body[8:24])
 	s.queue, s.limit = binary.NativeEndian.Uint32(body[56:]), binary.NativeEndian.Uint32(body[60:])
+	s.user = binary.NativeEndian.Uint32(body[64:])
 	s.inode, s.hasLimit = binary.NativeEndian.Uint32(body[68:]), true
 	if !s.local.v6 {
 		clear(s.local.ip[4:])
@@ -233,6 +236,8 @@ func (s *socket) readUnix(body []byte) error {
 		case kind == unixQueue && len(value) >= 8:
 			s.queue, s.limit = binary.NativeEndian.Uint32(value), binary.NativeEndian.Uint32(value[4:])
 			s.hasLimit = true
+		case kind == unixUser && len(value) >= 4:
+			s.user = binary.NativeEndian.Uint32(value)
 		}
 	}
 }

@@ -11,10 +11,12 @@ import (
 
 // A listener is what listens at one address.
 type listener struct {
+	network  string // tcp or unix
 	address  string
 	instance string // address and owner
 	inode    uint32 // of the first of its sockets
-	looked   int    // how often its owner was looked for
+	user     uint32 // who made it
+	looked   bool   // whether its owner was looked for
 	owned    bool
 	tick     uint64 // at which it was last reported
 
@@ -34,7 +36,7 @@ func (s *Source) listens(k *socket) {
 	}
 	l := s.tcp[k.local]
 	if l == nil {
-		if l = s.newListener(k.local.String()); l == nil {
+		if l = s.newListener("tcp", k.local.String(), k.user); l == nil {
 			return
 		}
 		s.tcp[k.local] = l
@@ -49,7 +51,7 @@ func (s *Source) listensAt(k *socket) {
 	}
 	l := s.paths[string(k.name)]
 	if l == nil {
-		if l = s.newListener(pathOf(k.name)); l == nil {
+		if l = s.newListener("unix", pathOf(k.name), k.user); l == nil {
 			return
 		}
 		s.paths[string(k.name)] = l
@@ -57,24 +59,51 @@ func (s *Source) listensAt(k *socket) {
 	l.add(k, s.tick)
 }
 
-// newListener returns nil when there are too many. Those that have gone make room.
-func (s *Source) newListener(address string) *listener {
+// newListener returns nil when there are too many. Those that have gone make room, and
+// those of a user other than root who has more than half of them: whoever may listen must
+// not hide the listeners of others by many of his own.
+func (s *Source) newListener(network, address string, user uint32) *listener {
 	if len(s.order) >= s.most.listeners {
-		s.forget()
+		s.forget(func(l *listener) bool { return l.tick+1 < s.tick })
 	}
 	if len(s.order) >= s.most.listeners {
 		s.full = true
-		s.warn("there are more than "+strconv.Itoa(s.most.listeners)+" listeners", "the first ones are recorded")
-		return nil
+		s.warn("there are more than "+strconv.Itoa(s.most.listeners)+" listeners",
+			"the first ones are recorded, of a user other than root half of them where others have more")
+		last := s.lastOfMost(user)
+		if last == nil {
+			return nil
+		}
+		s.forget(func(l *listener) bool { return l == last })
 	}
-	l := &listener{address: address, instance: address}
+	l := &listener{network: network, address: address, instance: address, user: user}
 	s.order = append(s.order, l)
+	s.held[user]++
 	return l
 }
 
-// forget drops the listeners that were not there at the tick before.
-func (s *Source) forget() {
-	gone := func(l *listener) bool { return l.tick+1 < s.tick }
+// lastOfMost returns the last listener of a user, other than root and than the given one,
+// who has more than half of all; nil when there is none.
+func (s *Source) lastOfMost(but uint32) (last *listener) {
+	most := uint32(0)
+	for user, n := range s.held {
+		if 2*n > s.most.listeners {
+			most = user
+		}
+	}
+	if most == 0 || most == but {
+		return nil
+	}
+	for _, l := range s.order {
+		if l.user == most {
+			last = l
+		}
+	}
+	return last
+}
+
+// forget drops listeners.
+func (s *Source) forget(gone func(*listener) bool) {
 	for k, l := range s.tcp {
 		if gone(l) {
 			delete(s.tcp, k)
@@ -89,6 +118,10 @@ func (s *Source) forget() {
 	for _, l := range s.order {
 		if !gone(l) {
 			kept = append(kept, l)
+			continue
+		}
+		if s.held[l.user]--; s.held[l.user] == 0 {
+			delete(s.held, l.user)
 		}
 	}
 	clear(s.order[len(kept):])
@@ -99,7 +132,7 @@ func (s *Source) forget() {
 func (l *listener) add(k *socket, tick uint64) {
 	if l.tick != tick {
 		if l.inode != k.inode {
-			l.inode, l.looked, l.owned, l.instance = k.inode, 0, false, l.address
+			l.inode, l.looked, l.owned, l.instance = k.inode, false, false, l.address
 		}
 		l.tick, l.sockets, l.queue, l.limit, l.drops = tick, 0, 0, 0, 0
 		l.hasLimit, l.hasDrops = k.hasLimit, k.hasDrops

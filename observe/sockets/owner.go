@@ -12,15 +12,6 @@ import (
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
-const (
-	// ownerTicks is how often owners are looked for while some are not known. It
-	// takes two system calls for each descriptor of each process.
-	ownerTicks = 10
-	// ownerTries is how often the owner of a listener is looked for: a socket is in the
-	// descriptors of a process before it listens.
-	ownerTries = 1
-)
-
 // owners finds the processes that hold sockets.
 type owners struct {
 	proc    string
@@ -41,18 +32,19 @@ func (s *Source) unowned() int {
 	return n
 }
 
-// findOwners looks for the owners of new listeners: at once when one is new, then
-// now and then.
+// findOwners looks for the owners of new listeners, once for each: a socket is in the
+// descriptors of a process before it listens, and a search takes two system calls for each
+// descriptor of each process.
 func (s *Source) findOwners() {
 	var wanted map[uint32]*listener
 	for _, l := range s.order {
-		if l.owned || l.tick != s.tick || l.looked >= ownerTries || l.looked > 0 && s.tick%ownerTicks != 0 {
+		if l.owned || l.tick != s.tick || l.looked {
 			continue
 		}
 		if wanted == nil {
 			wanted = map[uint32]*listener{}
 		}
-		l.looked++
+		l.looked = true
 		wanted[l.inode] = l
 	}
 	if wanted != nil {

@@ -20,6 +20,8 @@
 //	accept.sockets   gauge, sockets with that address
 //	accept.drops     counter, connections refused because the queue was full; of TCP
 //
+// Where a service is measured, only its listeners are recorded.
+//
 // The instance of connections is a port with its side: "to 3306" are connections that
 // were made to it from here, "at 80" those that were taken on it.
 //
@@ -54,12 +56,14 @@ const Name = "sockets"
 const (
 	// maxListeners and maxPorts bound what has series, unless the options say otherwise.
 	maxListeners, maxPorts = 64, 32
+	// maxWatched bounds the listeners that are looked at where only some are recorded.
+	maxWatched = 4096
 	// fewest connections give a port a series: one that a single client opened
 	// shows nothing.
 	fewest = 4
 	// tableEvery is how often all connections are asked for, at most.
 	tableEvery = 5 * time.Second
-	// tableShare is the part of the time that this may take.
+	// tableShare: asking for them may take 1/tableShare of the time.
 	tableShare = 1000
 	// tableLatest is how often they are asked for, at least.
 	tableLatest = time.Minute
@@ -67,22 +71,29 @@ const (
 	rangeTicks = 30
 )
 
-// Options say where to look. The zero value looks at this machine.
+// Options configure where to look. The zero value looks at this machine.
 type Options struct {
 	Proc      string // mount point of procfs, default /proc
 	NoNetlink bool   // read files only
 
 	MaxListeners int // recorded, in the order of the kernel, TCP first; 0: 64
-	MaxPorts     int // that have series of their connections; 0: 32
+	// Wanted reports whether a listener is recorded: network is tcp or unix, address as
+	// in an instance, without the owner. It is called at each tick for each listener.
+	// Nil: all are recorded.
+	Wanted   func(network, address string) bool
+	MaxPorts int // that have series of their connections; 0: 32
 }
 
-// bounds are the most that have series.
-type bounds struct{ listeners, ports int }
+// scope is what has series.
+type scope struct {
+	listeners, ports int                                // at most
+	wanted           func(network, address string) bool // which listeners; nil: all
+}
 
 // A Source asks for sockets. It is not safe for concurrent use.
 type Source struct {
 	proc     string
-	most     bounds
+	most     scope
 	diag     *diag // nil when files are read
 	now      func() time.Time
 	buf      []byte
@@ -90,7 +101,8 @@ type Source struct {
 	tcp      map[address]*listener
 	paths    map[string]*listener // of sockets with a path
 	order    []*listener
-	full     bool // there are more listeners
+	held     map[uint32]int // how many of order each user made
+	full     bool           // there are more listeners
 	ports    map[port]*connections
 	counted  []*connections // in the order of discovery
 	next     time.Time      // when all connections are asked for again
@@ -119,14 +131,17 @@ func New(o Options) *Source {
 	}
 	if o.MaxListeners == 0 {
 		o.MaxListeners = maxListeners
+		if o.Wanted != nil {
+			o.MaxListeners = maxWatched
+		}
 	}
 	if o.MaxPorts == 0 {
 		o.MaxPorts = maxPorts
 	}
 	s := &Source{
-		proc: o.Proc, most: bounds{o.MaxListeners, o.MaxPorts}, now: time.Now, buf: make([]byte, bufBytes),
-		warned: map[string]bool{},
-		tcp:    map[address]*listener{}, paths: map[string]*listener{}, ports: map[port]*connections{},
+		proc: o.Proc, most: scope{o.MaxListeners, o.MaxPorts, o.Wanted}, now: time.Now, buf: make([]byte, bufBytes),
+		warned: map[string]bool{}, held: map[uint32]int{},
+		tcp: map[address]*listener{}, paths: map[string]*listener{}, ports: map[port]*connections{},
 	}
 	s.owners.proc = o.Proc
 	s.onTCP, s.onUnix, s.onCount = s.listens, s.listensAt, s.connection
@@ -168,7 +183,7 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 	}
 	s.findOwners()
 	for _, l := range s.order {
-		if l.tick == s.tick {
+		if l.tick == s.tick && (s.most.wanted == nil || s.most.wanted(l.network, l.address)) {
 			l.emit(f)
 		}
 	}

@@ -3,17 +3,21 @@ package sockets
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
 )
 
 func open(t testing.TB, o Options) *Source {
@@ -118,12 +122,50 @@ func TestAcceptQueues(t *testing.T) {
 		t.Fatal(s.Warnings())
 	}
 
+	shareOnePort(t)
+	frame = collect(t, open(t, Options{MaxListeners: everything}))
+	observetest.Sampled(t, &Declared, slices.Concat(frame.Samples, connectedSamples(t)), nil)
+
 	// From files, without limits.
 	frame = collect(t, open(t, Options{NoNetlink: true, MaxListeners: everything}))
 	f("accept.queue", address+owner, 3)
 	if find(frame, "accept.limit", address) != nil {
 		t.Fatal("a limit that no file has")
 	}
+}
+
+// shareOnePort listens twice on one port.
+func shareOnePort(t *testing.T) {
+	t.Helper()
+	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		if e := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	address := "127.0.0.1:0"
+	for range 2 {
+		l, err := config.Listen(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() }) // nothing came
+		address = l.Addr().String()
+	}
+}
+
+// connectedSamples samples as many connections of this machine as are counted.
+func connectedSamples(t *testing.T) []kasoku.Sample {
+	t.Helper()
+	address := "127.0.0.1:" + strconv.Itoa(listenTCP(t, 100))
+	for range fewest {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() }) // nothing was sent
+	}
+	return collect(t, open(t, Options{MaxPorts: everything})).Samples
 }
 
 // Connections are counted by the port that was called, on either side.
@@ -195,6 +237,91 @@ func TestManyListeners(t *testing.T) {
 }
 
 // Sockets with one address are one listener; the fullest one counts.
+// TestListenersOfOneUser: who may listen does not hide the listeners of others by many of
+// his own, as a user other than root. Root's own are not held against each other.
+func TestListenersOfOneUser(t *testing.T) {
+	f := func(want string, users ...uint32) {
+		t.Helper()
+		s := New(Options{NoNetlink: true, MaxListeners: 8})
+		for range 3 {
+			s.tick++
+			for i, u := range users {
+				s.listens(&socket{state: listen, user: u, local: address{port: uint16(i)}})
+			}
+		}
+		var got []string
+		for _, l := range s.order {
+			got = append(got, fmt.Sprint(l.user))
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("of %v: %s, want %s", users, text, want)
+		}
+		if n := len(s.tcp); n != len(s.order) {
+			t.Errorf("%d addresses of %d listeners", n, len(s.order))
+		}
+	}
+	f("7 7 7", 7, 7, 7)
+	f("7 7 7 7 7 7 7 7", 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)
+	f("7 7 7 7 0 0 33 106", 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0, 0, 33, 106)
+	f("7 7 7 7 7 7 0 33", 7, 7, 7, 7, 7, 7, 7, 7, 7, 0, 7, 33)
+	f("7 7 7 7 0 33 1 2", 7, 7, 7, 7, 7, 7, 7, 7, 0, 33, 1, 2, 3)
+	f("0 0 0 0 0 0 0 0", 0, 0, 0, 0, 0, 0, 0, 0, 7)
+}
+
+// TestListenersOfUsers: the kernel and its files say who made a listener.
+func TestListenersOfUsers(t *testing.T) {
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false) // one of several paths keeps its first user
+	l, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	path := filepath.Join(t.TempDir(), "s")
+	u, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	user := os.Getuid()
+	if user == 0 {
+		user = 4711
+		give(t, l.(*net.TCPListener), user)
+		give(t, u.(*net.UnixListener), user)
+	}
+	for _, files := range []bool{false, true} {
+		s := open(t, Options{NoNetlink: files, MaxListeners: everything})
+		collect(t, s)
+		found := 0
+		for _, x := range s.order {
+			if x.address == l.Addr().String() || x.address == path {
+				found++
+				if x.user != uint32(user) {
+					t.Errorf("%s is of user %d, want %d", x.address, x.user, user)
+				}
+			}
+		}
+		if found == 0 {
+			t.Error("the listeners are not there")
+		}
+	}
+}
+
+// give makes another user the maker of a socket.
+func give(t *testing.T, l syscall.Conn, user int) {
+	t.Helper()
+	raw, err := l.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) { err = unix.Fchown(int(fd), user, -1) }); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestReusedPort(t *testing.T) {
 	s := open(t, Options{NoNetlink: true})
 	s.tick = 1

@@ -40,17 +40,20 @@ func (s *socket) parse(line []byte) error {
 	remote, rest := procfile.Word(rest)
 	state, rest := procfile.Word(rest)
 	queues, rest := procfile.Word(rest)
-	inode, _ := procfile.Word(procfile.Skip(rest, 4))
+	user, rest := procfile.Word(procfile.Skip(rest, 2))
+	inode, _ := procfile.Word(procfile.Skip(rest, 1))
 	st, ok1 := procfile.Hex(state)
 	_, waiting, _ := bytes.Cut(queues, []byte{':'})
 	queue, ok2 := procfile.Hex(waiting)
 	number, ok3 := procfile.Uint(inode)
 	a, ok4 := parseAddress(local)
 	peer, ok5 := parseAddress(remote)
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || st > 255 || queue>>32 != 0 {
+	uid, ok6 := procfile.Uint(user)
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || st > 255 || queue>>32 != 0 {
 		return fmt.Errorf("bad line %q", line)
 	}
-	*s = socket{state: uint8(st), local: a, peer: peer.port, queue: uint32(queue), inode: uint32(number)}
+	*s = socket{state: uint8(st), local: a, peer: peer.port, queue: uint32(queue), inode: uint32(number),
+		user: uint32(uid)}
 	return nil
 }
 

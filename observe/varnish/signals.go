@@ -39,6 +39,7 @@ var Declared = observe.Declaration{
 	Rights:  "the cache's shared memory",
 	Lost:    "hits and misses of the cache, and what it passes on",
 	Chart:   observe.Chart{Title: "Varnish", Rates: true},
+	Server:  &observe.Server{NewTable: func() observe.Table { return new(Table) }},
 	Signals: []observe.Signal{
 		{Key: CacheHits, Unit: "count", Kind: kasoku.Counter, Label: "hits", Colour: "s2"},
 		{Key: CacheMisses, Unit: "count", Kind: kasoku.Counter, Label: "misses", Colour: "s1"},

@@ -1,12 +1,17 @@
 package varnish
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/observetest"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 const modern = `{"version": 1, "timestamp": "2026-11-21T02:00:00", "counters": {
@@ -66,5 +71,29 @@ func TestCollect(t *testing.T) {
 	}
 	if err := New(Options{Program: filepath.Join(dir, "none")}).Collect(t.Context(), &f); err == nil {
 		t.Error("a program that is not there is none")
+	}
+}
+
+// TestCollect_Server: a real Varnish has every counter that is declared.
+func TestCollect_Server(t *testing.T) {
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }))
+	t.Cleanup(app.Close)
+	server := sandboxtest.Varnish(t, sandbox.VarnishOptions{Upstream: strings.TrimPrefix(app.URL, "http://")})
+	for range 3 {
+		resp, err := http.Get("http://" + server.Addr() + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close() // nothing of it is needed
+	}
+	var f kasoku.Frame
+	if err := New(Options{Name: server.Dir}).Collect(t.Context(), &f); err != nil {
+		t.Fatal(err)
+	}
+	observetest.Sampled(t, &Declared, f.Samples, nil)
+	for _, x := range f.Samples {
+		if x.Name == ClientRequests && x.Value < 3 {
+			t.Errorf("3 requests count as %v", x.Value)
+		}
 	}
 }

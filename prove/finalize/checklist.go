@@ -39,6 +39,26 @@ type Result struct {
 	Stopped string
 }
 
+func (r *Result) add(i Item) { r.Items = append(r.Items, i) }
+
+// check adds an item that is ok when nothing speaks against it.
+func (r *Result) check(part, what string, bad, good []string, fix string) {
+	i := Item{Part: part, What: what, Status: OK, Saw: good}
+	if len(bad) > 0 {
+		i.Status, i.Saw, i.Fix = Bad, bad, fix
+	}
+	r.add(i)
+}
+
+func (r *Result) skip(part, what, why string) {
+	r.add(Item{Part: part, What: what, Status: Skipped, Saw: []string{why}})
+}
+
+// cannot adds an item that could not be looked at, which is bad.
+func (r *Result) cannot(part, what string, err error, fix string) {
+	r.add(Item{Part: part, What: what, Status: Bad, Saw: []string{err.Error()}, Fix: fix})
+}
+
 // Count returns how many items have the status.
 func (r *Result) Count(s Status) (n int) {
 	for _, i := range r.Items {
@@ -49,7 +69,7 @@ func (r *Result) Count(s Status) (n int) {
 	return n
 }
 
-// Verdict says in one sentence how the end looks.
+// Verdict describes in one sentence how the end looks.
 func (r *Result) Verdict() string {
 	bad, ok, skipped := r.Count(Bad), r.Count(OK), r.Count(Skipped)
 	text := fmt.Sprintf("All %d checks are ok", ok)

@@ -21,27 +21,27 @@ const askWithin = 10 * time.Second
 // writes about its statements.
 func (w *walker) collectors(ctx context.Context) {
 	w.progress("collectors")
-	w.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
+	w.result.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
 	running, err := findRecorders(w.Proc)
 	if err != nil {
-		w.cannot(PartCollectors, "other kasoku", err, "")
+		w.result.cannot(PartCollectors, "other kasoku", err, "")
 	} else {
-		w.check(PartCollectors, "other kasoku", running, []string{"none records"},
+		w.result.check(PartCollectors, "other kasoku", running, []string{"none records"},
 			"end it with Ctrl-C, so that it puts back what it changed")
 	}
 	if w.db == nil {
-		w.skip(PartCollectors, "statement logs", "no database in kasoku.toml")
+		w.result.skip(PartCollectors, "statement logs", "no database in kasoku.toml")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	vars, err := w.db.Variables(ctx)
 	if err != nil {
-		w.cannot(PartCollectors, "statement logs", err, "")
+		w.result.cannot(PartCollectors, "statement logs", err, "")
 		return
 	}
 	bad, fix := statementLogs(vars)
-	w.check(PartCollectors, "statement logs", bad,
+	w.result.check(PartCollectors, "statement logs", bad,
 		[]string{"slow_query_log OFF, general_log OFF, log_output " + vars["log_output"]}, fix)
 	w.consumers(ctx)
 }
@@ -59,7 +59,7 @@ func (w *walker) consumers(ctx context.Context) {
 	on, err := w.db.EnabledConsumers(ctx)
 	if err != nil {
 		// It takes a right of its own, and is seldom changed.
-		w.skip(PartCollectors, what, err.Error())
+		w.result.skip(PartCollectors, what, err.Error())
 		return
 	}
 	var bad, names []string
@@ -69,12 +69,12 @@ func (w *walker) consumers(ctx context.Context) {
 			names = append(names, "'"+name+"'")
 		}
 	}
-	w.check(PartCollectors, what, bad, []string{"performance_schema counts no more than usual"},
+	w.result.check(PartCollectors, what, bad, []string{"performance_schema counts no more than usual"},
 		"`UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' WHERE NAME IN ("+strings.Join(names,
 			", ")+");`, and take performance-schema-consumer-… out of my.cnf")
 }
 
-// statementLogs says which logs of statements are on, and how to switch them off.
+// statementLogs describes which logs of statements are on, and how to switch them off.
 func statementLogs(vars map[string]string) (on []string, fix string) {
 	var off, options []string
 	for _, name := range []string{"slow_query_log", "general_log"} {

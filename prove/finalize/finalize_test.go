@@ -125,8 +125,8 @@ func up(t *testing.T, db *sandbox.Server, d userapi.Defects) *stack {
 	if err := s.sup.Start("userapi"); err != nil {
 		t.Fatal(err)
 	}
-	w := &walker{Options: Options{Wait: 30 * time.Second}}
-	if err := w.up(t.Context(), s.units()[0], time.Now().Add(30*time.Second)); err != nil {
+	all := unitSet{wait: 30 * time.Second}
+	if err := all.up(t.Context(), s.units()[0], time.Now().Add(30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -239,7 +239,7 @@ func faults(t *testing.T, db *sandbox.Server) {
 		"statement logs": "slow_query_log is ON, to " + db.SlowLog + ", long_query_time 0 s",
 		"indexes":        "index userapi.users.users_mail (mail) is gone after initialize",
 		"settings":       "max_connections: 77 before, 151 after",
-		"data":           "users/count: 200, 4 bytes",
+		"data":           "users/count: 200, ",
 		"silent":         "access.log +",
 	}
 	if db.Kind == sandbox.KindMySQL97 {
@@ -382,9 +382,7 @@ func TestJudge(t *testing.T) {
 		if rec.Run.State == "" {
 			rec.Run.State = kasoku.Finished
 		}
-		w := &walker{Options: Options{Earlier: earlier}}
-		w.judge("last", &rec)
-		if i := w.result.Items[0]; i.Status != want || strings.Join(i.Saw, "; ") != saw || (want == Bad) != (i.Fix != "") {
+		if i := judgeWorth("last", &rec, earlier); i.Status != want || strings.Join(i.Saw, "; ") != saw || (want == Bad) != (i.Fix != "") {
 			t.Errorf("%+v, want %s %q", i, want, saw)
 		}
 	}
@@ -462,7 +460,7 @@ func TestJSON(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	for line := range strings.Lines(b.String()) {
 		if key, _, ok := strings.Cut(strings.TrimSpace(line), `": `); ok && !strings.Contains(key, " ") && !strings.Contains(section, "`"+key[1:]+"`") {
-			t.Errorf("docs/json.md does not tell of %s\"", key)
+			t.Errorf("docs/json.md does not describe %s\"", key)
 		}
 	}
 }

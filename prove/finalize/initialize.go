@@ -4,58 +4,53 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// tightLimit is the part of its limit that initialize may use: the benchmark's
-// host measures it, over a network and beside its own work.
+// tightLimit is the part of its limit that initialize may use: the benchmark measures it from
+// its own host, over a network and next to its own work.
 const tightLimit = 0.8
 
-// initialize calls initialize and looks what it did to the schema.
+// initialize calls initialize and checks what it did to the schema.
 func (w *walker) initialize(ctx context.Context) {
 	const keeps = "indexes"
-	before, err := w.probe(ctx, diagnose.AtStart)
+	before, err := w.data.probe(ctx, diagnose.AtStart)
 	if err != nil {
-		w.cannot(PartInitialize, "data", err, "")
+		w.result.cannot(PartInitialize, "data", err, "")
 	}
-	w.unstable(ctx, before)
+	w.sayLeft()
 	if w.Initialize == "" {
-		w.skip(PartInitialize, keeps, "no finalize.initialize in kasoku.toml")
+		w.result.skip(PartInitialize, keeps, "no finalize.initialize in kasoku.toml")
 		return
 	}
 	if !w.callInitialize(ctx, diagnose.AfterInitialize) {
 		return
 	}
-	after, err := w.probe(ctx, diagnose.AfterInitialize)
+	after, err := w.data.probe(ctx, diagnose.AfterInitialize)
+	w.sayLeft()
 	if err != nil {
-		w.cannot(PartInitialize, keeps, err, "")
+		w.result.cannot(PartInitialize, keeps, err, "")
 		return
 	}
 	if w.db == nil {
-		w.skip(PartInitialize, keeps, "no database in kasoku.toml")
+		w.result.skip(PartInitialize, keeps, "no database in kasoku.toml")
 		return
 	}
-	w.check(PartInitialize, keeps, listDifferences(before, after, diagnose.FactIndex),
+	w.result.check(PartInitialize, keeps, listDifferences(before, after, diagnose.FactIndex),
 		[]string{unit.Counted(after.Count(diagnose.FactIndex), "index is",
 			"indexes are") + " still there after initialize"},
 		"put the index into the schema file that initialize runs, or let it empty tables instead of dropping them")
 }
 
-// unstable leaves out the answers that differ when they are asked for twice: they
-// prove nothing.
-func (w *walker) unstable(ctx context.Context, first diagnose.Probe) {
-	for _, request := range slices.Clone(w.Answers) {
-		again, err := w.answer(ctx, request)
-		if err != nil || again == first.Facts[diagnose.FactAnswer+request] {
-			continue
-		}
-		w.Answers = slices.DeleteFunc(slices.Clone(w.Answers), func(r string) bool { return r == request })
-		w.skip(PartInitialize, request, "it answers differently each time")
+// sayLeft reports which answers prove nothing, and why.
+func (w *walker) sayLeft() {
+	for i := range w.data.left {
+		w.result.skip(PartInitialize, w.data.left[i].Request.Endpoint, w.data.left[i].Why)
 	}
+	w.data.left = nil
 }
 
 // callInitialize calls initialize, says how long it took and whether it went well.
@@ -70,9 +65,9 @@ func (w *walker) callInitialize(ctx context.Context, at string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*w.Limit)
 	defer cancel()
 	start := time.Now()
-	resp, err := w.do(ctx, w.Initialize)
+	resp, err := send(ctx, w.Initialize)
 	if err != nil {
-		w.cannot(PartInitialize, what, err, "")
+		w.result.cannot(PartInitialize, what, err, "")
 		return false
 	}
 	defer resp.Body.Close()
@@ -89,6 +84,6 @@ func (w *walker) callInitialize(ctx context.Context, at string) bool {
 	case took.Seconds() >= tightLimit*w.Limit.Seconds():
 		i.Status, i.Fix = Bad, "alter tables before they are loaded, all changes of one in one `ALTER`; one `UPDATE … CASE` instead of one a group"
 	}
-	w.add(i)
+	w.result.add(i)
 	return err == nil && resp.StatusCode < 300
 }

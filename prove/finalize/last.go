@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/store"
 )
 
 // muchLess is how far below the median of the runs before the last one may be. Two
@@ -18,19 +20,19 @@ const muchLess = 0.9
 func (w *walker) lastRun(ctx context.Context) {
 	const what = "worth"
 	if w.LastRun == nil {
-		w.skip(PartRun, what, "no load in kasoku.toml")
+		w.result.skip(PartRun, what, "no load in kasoku.toml")
 		return
 	}
 	var facts Facts
-	for _, p := range w.result.Probes {
+	for _, p := range w.data.taken {
 		if len(p.Facts) > 0 {
 			facts.Configs = append(facts.Configs, p.Config())
 		}
 	}
-	facts.Settings = w.unitStates()
+	facts.Settings = w.units.settings()
 	o, err := w.LastRun(ctx, facts)
 	if err != nil {
-		w.cannot(PartRun, what, err, "")
+		w.result.cannot(PartRun, what, err, "")
 		return
 	}
 	w.progress("last run")
@@ -42,14 +44,14 @@ func (w *walker) lastRun(ctx context.Context) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		w.cannot(PartRun, what, err, "")
+		w.result.cannot(PartRun, what, err, "")
 		return
 	}
-	w.judge(what, res.Recording)
+	w.result.add(judgeWorth(what, res.Recording, w.Earlier))
 }
 
-// judge compares the last run's worth with those of runs before.
-func (w *walker) judge(what string, rec *kasoku.Recording) {
+// judgeWorth compares the last run's worth with those of runs before.
+func judgeWorth(what string, rec *kasoku.Recording, before []store.Info) Item {
 	value, of := Worth(rec.Run.Score, rec.Summary)
 	i := Item{Part: PartRun, What: what, Status: OK}
 	see := func(format string, args ...any) { i.Saw = append(i.Saw, fmt.Sprintf(format, args...)) }
@@ -65,7 +67,7 @@ func (w *walker) judge(what string, rec *kasoku.Recording) {
 		see("the benchmark says: failed")
 		bad("its output says why: `kasoku show " + rec.Run.ID + "`")
 	}
-	earlier := w.worths(of)
+	earlier := worthsOf(before, of)
 	switch {
 	case of == "":
 		see("nothing counted its requests")
@@ -75,18 +77,18 @@ func (w *walker) judge(what string, rec *kasoku.Recording) {
 	case len(earlier) == 0:
 		see("no run before it to compare with")
 	default:
-		best, middle := earlier[len(earlier)-1], medianOf(earlier)
+		best, middle := earlier[len(earlier)-1], median.Of(earlier)
 		see("best %s, median %s of %d before", unit.Sig3(best), unit.Sig3(middle), len(earlier))
 		if value < muchLess*middle && i.Status == OK {
 			bad("compare it with the best run: `kasoku compare`; something is still on, or was lost at the restart")
 		}
 	}
-	w.add(i)
+	return i
 }
 
-// worths returns what the runs before were worth in the same measure, in order.
-func (w *walker) worths(of string) (out []float64) {
-	for _, r := range w.Earlier {
+// worthsOf returns what the runs before were worth in the same measure, in order.
+func worthsOf(runs []store.Info, of string) (out []float64) {
+	for _, r := range runs {
 		if r.Err != nil || r.State != kasoku.Finished || r.Checkpoint() {
 			continue
 		}
@@ -96,12 +98,6 @@ func (w *walker) worths(of string) (out []float64) {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// medianOf returns the middle of sorted values.
-func medianOf(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // Worth returns what a run is compared by: its score, else its successful requests

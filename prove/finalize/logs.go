@@ -9,9 +9,12 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
+// sizes are how long files are.
+type sizes map[string]int64
+
 // sizesOf returns how long each file is; one that is not there has none.
-func sizesOf(paths []string) map[string]int64 {
-	out := map[string]int64{}
+func sizesOf(paths []string) sizes {
+	out := sizes{}
 	for _, path := range paths {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
 			out[path] = st.Size()
@@ -24,24 +27,24 @@ func sizesOf(paths []string) map[string]int64 {
 func (w *walker) logs(context.Context) {
 	const what = "silent"
 	if len(w.Silent) == 0 {
-		w.skip(PartLogs, what, "no log in kasoku.toml")
+		w.result.skip(PartLogs, what, "no log in kasoku.toml")
 		return
 	}
-	bad, good := w.grown(w.Silent), []string{unit.Counted(len(w.Silent), "log", "logs") + " did not grow"}
-	for _, still := range w.grown(w.Written) {
+	bad, good := w.began.grown(w.Silent), []string{unit.Counted(len(w.Silent), "log", "logs") + " did not grow"}
+	for _, still := range w.began.grown(w.Written) {
 		good = append(good, "still written, as finalize.logs allows: "+still)
 	}
-	w.check(PartLogs, what, bad, good, "`access_log off;` in nginx.conf, the application's log level to error; then reload")
+	w.result.check(PartLogs, what, bad, good, "`access_log off;` in nginx.conf, the application's log level to error; then reload")
 }
 
-// grown says by how much each of the logs grew since the walk began. A shorter
+// grown says by how much each of the logs has grown since then. A shorter
 // one was rotated, and grew by what it holds.
-func (w *walker) grown(paths []string) []string {
+func (s sizes) grown(paths []string) []string {
 	var out []string
 	now := sizesOf(paths)
 	for _, path := range paths {
 		by := now[path]
-		if was := w.began[path]; by >= was {
+		if was := s[path]; by >= was {
 			by -= was
 		}
 		if by > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/store"
 )
@@ -48,7 +49,7 @@ type Unit struct {
 	Service
 }
 
-// Options says what to walk through. The zero value of a field leaves its part
+// Options configure what to walk through. The zero value of a field leaves its part
 // out, which the checklist then says.
 type Options struct {
 	Skip  []string // of Parts
@@ -64,6 +65,7 @@ type Options struct {
 	Initialize string        // METHOD URL
 	Limit      time.Duration // for initialize to answer; 30 s when 0
 	Answers    []string      // METHOD URL, whose answers must stay the same
+	Permit     load.Permit   // hosts that may be asked for them beside this one and private networks
 
 	Wait time.Duration // for all units to come up; a minute when 0
 	Gap  time.Duration // between starts in the wrong order; 5 s when 0

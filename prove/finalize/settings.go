@@ -8,71 +8,90 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/store"
 )
 
 // moving are variables that change by themselves.
 var moving = []string{"gtid_", "timestamp", "rand_seed", "server_uuid", "pseudo_"}
 
-// variables reads the database's settings; nil without one.
-func (w *walker) variables(ctx context.Context) (map[string]string, error) {
-	if w.db == nil {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	return w.db.Variables(ctx)
+// settingsBefore are the settings of the database before a restart.
+type settingsBefore struct {
+	db       *mysql.Reader // nil without a database
+	vars     map[string]string
+	err      error // why they are not known
+	restarts int   // that the reader had seen
 }
 
-// sameSettings looks for settings that a restart lost: set by a statement, and
-// not in an option file.
-func (w *walker) sameSettings(ctx context.Context, before map[string]string, err error, restarts int) {
-	const what = "settings"
-	if w.db == nil {
-		w.skip(PartRestart, what, "no database in kasoku.toml")
-		return
+func rememberSettings(ctx context.Context, db *mysql.Reader) *settingsBefore {
+	b := &settingsBefore{db: db}
+	if db != nil {
+		b.vars, b.err = readSettings(ctx, db)
+		b.restarts = db.Restarts()
 	}
-	after, afterErr := w.variables(ctx)
-	if err == nil {
-		err = afterErr
+	return b
+}
+
+func readSettings(ctx context.Context, db *mysql.Reader) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return db.Variables(ctx)
+}
+
+// compare looks for settings that a restart lost: set by a statement, and
+// not in an option file. earlier are the runs made before.
+func (b *settingsBefore) compare(ctx context.Context, earlier []store.Info) Item {
+	i := Item{Part: PartRestart, What: "settings", Status: Skipped}
+	if b.db == nil {
+		i.Saw = []string{"no database in kasoku.toml"}
+		return i
 	}
-	if err != nil {
-		w.cannot(PartRestart, what, err, "")
-		return
+	after, err := readSettings(ctx, b.db)
+	if b.err != nil {
+		err = b.err
 	}
-	if w.db.Restarts() == restarts {
-		w.notRestarted(ctx, what)
-		return
+	switch {
+	case err != nil:
+		i.Status, i.Saw = Bad, []string{err.Error()}
+		return i
+	case b.db.Restarts() == b.restarts:
+		i.Saw = []string{b.whatWouldBeLost(ctx, earlier)}
+		return i
 	}
 	var lost, lines []string
-	for _, name := range slices.Sorted(maps.Keys(before)) {
+	for _, name := range slices.Sorted(maps.Keys(b.vars)) {
+		was := b.vars[name]
 		is, there := after[name]
-		if !there || is == before[name] || slices.ContainsFunc(moving,
+		if !there || is == was || slices.ContainsFunc(moving,
 			func(m string) bool { return strings.HasPrefix(name, m) }) {
 			continue
 		}
-		lost = append(lost, fmt.Sprintf("%s: %s before, %s after", name, quoteEmpty(before[name]), quoteEmpty(is)))
-		lines = append(lines, name+" = "+before[name])
+		lost = append(lost, fmt.Sprintf("%s: %s before, %s after", name, quoteEmpty(was), quoteEmpty(is)))
+		lines = append(lines, name+" = "+was)
 	}
-	w.check(PartRestart, what, lost, []string{fmt.Sprintf("%d variables are the same after a restart", len(after))},
-		"put what is wanted below [mysqld] in my.cnf: `"+strings.Join(lines, "`, `")+"`")
+	i.Status, i.Saw = OK, []string{fmt.Sprintf("%d variables are the same after a restart", len(after))}
+	if len(lost) > 0 {
+		i.Status, i.Saw = Bad, lost
+		i.Fix = "put what is wanted below [mysqld] in my.cnf: `" + strings.Join(lines, "`, `") + "`"
+	}
+	return i
 }
 
-// notRestarted says what a restart of the database would have lost perhaps.
-func (w *walker) notRestarted(ctx context.Context, what string) {
+// whatWouldBeLost says what a restart of the database would have lost perhaps.
+func (b *settingsBefore) whatWouldBeLost(ctx context.Context, earlier []store.Info) string {
 	why := "the database was not restarted: is its unit in finalize.units?"
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	set, ok, err := w.db.SetAtRuntime(ctx)
+	set, ok, err := b.db.SetAtRuntime(ctx)
 	if err == nil && ok && len(set) > 0 {
-		if now, err := w.db.Variables(ctx); err == nil {
-			set = withoutRestored(set, now, w.Earlier)
+		if now, err := b.db.Variables(ctx); err == nil {
+			set = withoutRestored(set, now, earlier)
 		}
 	}
 	if len(set) > 0 {
 		why += " Set by a statement, so lost unless my.cnf has them: " + strings.Join(set, ", ")
 	}
-	w.skip(PartRestart, what, why)
+	return why
 }
 
 // mostRuns is how many runs are asked what they put back: reading a long one takes

@@ -9,29 +9,29 @@ import (
 
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/prove/answers"
 )
 
 // walker is one walk.
 type walker struct {
 	Options
 	result Result
-	units  []Unit        // in the right order
 	db     *mysql.Reader // nil without a database
 	close  func() error
-
-	began  map[string]int64  // sizes of the logs at the start
-	states map[string]string // of units that did not come up in the wrong order
+	units  unitSet
+	data   prober
+	began  sizes // of the logs at the start
 }
 
-// Walk walks the end of a contest and returns what it saw. The result is there
-// also with an error, which says that the walk could not go on.
+// Walk walks the end of a contest and returns what it saw, also together with an error, which
+// says that the walk could not go on.
 //
 // When the context ends, the units are started again and the walk ends.
 func Walk(ctx context.Context, o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	w := &walker{Options: o, states: map[string]string{}, close: func() error { return nil }}
+	w := &walker{Options: o, close: func() error { return nil }}
 	if w.Limit == 0 {
 		w.Limit = defaultLimit
 	}
@@ -41,14 +41,15 @@ func Walk(ctx context.Context, o Options) (*Result, error) {
 	if w.Gap == 0 {
 		w.Gap = defaultGap
 	}
-	w.units, _ = orderUnits(o.Units) // Validate has asked
+	units, _ := orderUnits(o.Units) // Validate has asked
+	w.units = unitSet{units: units, wait: w.Wait, progress: w.progress, states: map[string]string{}}
 	start := time.Now()
 	w.result.Started = start.Round(0)
 	err := w.walk(ctx)
 	if ctx.Err() != nil {
 		w.result.Stopped, err = context.Cause(ctx).Error(), nil
 	}
-	w.result.Length = time.Since(start)
+	w.result.Length, w.result.Probes = time.Since(start), w.data.taken
 	return &w.result, errors.Join(err, w.close())
 }
 
@@ -57,6 +58,9 @@ func (w *walker) walk(ctx context.Context) error {
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
+	w.data = prober{db: w.db, asker: answers.Asker{Permit: w.Permit}, progress: w.progress}
+	defer w.data.asker.Close()
+	w.data.requests, w.data.left = requestsOf(w.Answers)
 	w.began = sizesOf(append(slices.Clone(w.Silent), w.Written...))
 	for _, part := range []struct {
 		name string
@@ -70,7 +74,7 @@ func (w *walker) walk(ctx context.Context) error {
 			return nil
 		}
 		if slices.Contains(w.Skip, part.name) {
-			w.skip(part.name, "skipped", "by --skip "+part.name)
+			w.result.skip(part.name, "skipped", "by --skip "+part.name)
 			continue
 		}
 		part.walk(ctx)
@@ -100,24 +104,4 @@ func (w *walker) progress(format string, args ...any) {
 	if w.OnProgress != nil {
 		w.OnProgress(fmt.Sprintf(format, args...))
 	}
-}
-
-func (w *walker) add(i Item) { w.result.Items = append(w.result.Items, i) }
-
-// check adds an item that is ok when nothing speaks against it.
-func (w *walker) check(part, what string, bad, good []string, fix string) {
-	i := Item{Part: part, What: what, Status: OK, Saw: good}
-	if len(bad) > 0 {
-		i.Status, i.Saw, i.Fix = Bad, bad, fix
-	}
-	w.add(i)
-}
-
-func (w *walker) skip(part, what, why string) {
-	w.add(Item{Part: part, What: what, Status: Skipped, Saw: []string{why}})
-}
-
-// cannot adds an item that could not be looked at, which is bad.
-func (w *walker) cannot(part, what string, err error, fix string) {
-	w.add(Item{Part: part, What: what, Status: Bad, Saw: []string{err.Error()}, Fix: fix})
 }

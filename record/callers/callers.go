@@ -32,7 +32,7 @@ const (
 	joinWithin = 20 * time.Second
 )
 
-// A Run is what is known of a run whose logs are read.
+// A Run is what is known of a run before its logs are joined.
 type Run struct {
 	Host      string
 	Start     time.Time // with monotonic reading
@@ -49,20 +49,20 @@ type Run struct {
 	SlowTable func(ctx context.Context, from, to time.Time, most int, each func(*mysql.TableEntry)) error
 }
 
-// An AccessLog is one of a run.
+// An AccessLog is one access log of a run.
 type AccessLog struct {
 	Mark lines.Mark
 	Zone clock.Zone
 }
 
-// Times says how the server's slow log has the times of statements.
+// Times describe how precisely the server's slow log gives the times of statements.
 type Times struct {
 	Fine  bool // its file has microseconds
 	Table bool // its table is to be read instead, which has them too
 }
 
-// A Joiner collects, during one run, what shows which endpoint runs which statements. Its
-// methods are for one goroutine.
+// A Joiner collects, during one run, the evidence which endpoint runs which statements. It
+// is not safe for concurrent use.
 type Joiner struct {
 	times Times
 	tail  *tailer // nil when no log is looked at while it is written
@@ -78,8 +78,8 @@ type joinStats struct {
 	offsets []time.Duration
 }
 
-// Start begins to look at the logs from those marks on, where their lines have no times
-// that are fine enough.
+// Start begins to watch the sizes of those logs whose times are too coarse, from the marks
+// on.
 func Start(times Times, access, slow []lines.Mark) *Joiner {
 	j := &Joiner{times: times, truth: newTruth()}
 	marks := slices.Clone(access)
@@ -90,18 +90,18 @@ func Start(times Times, access, slow []lines.Mark) *Joiner {
 	return j
 }
 
-// Halt ends the looking. It may be called more than once, and on nil.
+// Halt ends the watching. It may be called more than once, and on nil.
 func (j *Joiner) Halt() {
 	if j != nil {
 		j.tail.halt()
 	}
 }
 
-// Offset takes by how much the times of an access log are off this host's clock.
+// Offset adds how far the times of an access log are off this host's clock.
 func (j *Joiner) Offset(off time.Duration) { j.stats.offsets = append(j.stats.offsets, off) }
 
-// Follow returns what is to be called with each statement of the slow log, which belongs
-// to the run from the mark on. The access logs were read.
+// Follow returns a function to be called with each statement of the slow log, which
+// belongs to the run from the mark on. Call it after the access logs were read.
 func (j *Joiner) Follow(run *Run, mark lines.Mark) func(*slowlog.Event, int) {
 	f := j.newFeed(run, mark)
 	j.feed = f
@@ -113,8 +113,8 @@ func (j *Joiner) Follow(run *Run, mark lines.Mark) func(*slowlog.Event, int) {
 	}
 }
 
-// Settle takes what the classes are, when all statements were read: so many are in the log
-// and so many has the server counted, which is below 1 or NaN when it did not say.
+// Settle takes the classes when all statements were read: logged is how many statements
+// the log holds, asked how many the server counted, below 1 or NaN when it did not say.
 func (j *Joiner) Settle(classes []slowlog.Class, logged uint64, asked float64) {
 	j.stats.logged, j.stats.asked = logged, asked
 	if j.feed.source != sourceTable {
@@ -123,8 +123,8 @@ func (j *Joiner) Settle(classes []slowlog.Class, logged uint64, asked float64) {
 	j.truth.settle(classes)
 }
 
-// Infer finds out which endpoint runs which statements, by what comments say and by
-// overlap in time, and how well that is known. All logs were read.
+// Infer returns which endpoint runs which statements, from comments and from overlap in
+// time, each with its confidence. Call it after all logs were read.
 func (j *Joiner) Infer(ctx context.Context, run *Run) (*kasoku.Join, []kasoku.Caller, error) {
 	if j.feed == nil {
 		return &kasoku.Join{Host: run.Host, Refused: "the slow log could not be read"}, nil, nil
@@ -171,7 +171,7 @@ func (joiner *Joiner) overlap(ctx context.Context, run *Run) (*kasoku.Join, []ka
 		default:
 			callers := f.take(j, r, run)
 			j.Checks = joiner.checks(run, j, r)
-			return j, callers, nil
+			return j, weaken(callers, j.Checks), nil
 		}
 	}
 	j.Requests, j.Statements = uint64(len(in.Requests)), uint64(len(in.Events))
@@ -188,10 +188,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Surest returns callers, of which several may be of one endpoint and one class of
-// statements, with one of each: the surest, those with the most statements first.
-// What was counted by a probe goes before what comments say, and that before what
-// overlaps in time.
+// Surest returns one caller for each pair of endpoint and class of statements, the surest
+// one, ordered by number of statements, most first. A probe is surer than comments, and
+// comments are surer than overlap in time.
 func Surest(callers []kasoku.Caller) []kasoku.Caller {
 	rank := func(c *kasoku.Caller) int {
 		classes := []kasoku.CallerClass{kasoku.CallerConfirmed, kasoku.CallerHigh, kasoku.CallerPossible, kasoku.CallerGroup}

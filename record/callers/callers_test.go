@@ -125,7 +125,7 @@ func TestBusiest(t *testing.T) {
 }
 
 func entry(sql string, conn uint64) *slowlog.Event {
-	return &slowlog.Event{Start: time.Unix(1, 0), ThreadID: conn, Statement: []byte(sql)}
+	return &slowlog.Event{Start: time.Unix(1, 0), Client: slowlog.Client{ThreadID: conn}, Statement: []byte(sql)}
 }
 
 // TestTruth counts statements that name their route, and what begins and ends their
@@ -189,13 +189,13 @@ func TestSurest(t *testing.T) {
 	got := Surest([]kasoku.Caller{
 		c("possible", kasoku.CallerPossible, kasoku.FromOverlap, 9), c("high", kasoku.CallerHigh, kasoku.FromOverlap, 9),
 		c("both", kasoku.CallerHigh, kasoku.FromOverlap, 9), c("both", kasoku.CallerConfirmed, kasoku.FromComments, 5), c("both", kasoku.CallerConfirmed, kasoku.FromProbe, 1),
-		c("told", kasoku.CallerConfirmed, kasoku.FromComments, 7), c("more", kasoku.CallerConfirmed, kasoku.FromComments, 70), c("possible", kasoku.CallerHigh, kasoku.FromOverlap, 10),
+		c("reported", kasoku.CallerConfirmed, kasoku.FromComments, 7), c("more", kasoku.CallerConfirmed, kasoku.FromComments, 70), c("possible", kasoku.CallerHigh, kasoku.FromOverlap, 10),
 	})
 	var text []string
 	for _, x := range got {
 		text = append(text, fmt.Sprint(x.QueryID, " ", x.Class, " ", x.Source))
 	}
-	const want = "both confirmed probe, more confirmed comments, told confirmed comments, possible high overlap, high high overlap"
+	const want = "both confirmed probe, more confirmed comments, reported confirmed comments, possible high overlap, high high overlap"
 	if s := strings.Join(text, ", "); s != want {
 		t.Errorf("got %s, want %s", s, want)
 	}
@@ -212,7 +212,7 @@ func TestJoinChecks(t *testing.T) {
 	f(checkLogged(980, 1000), true, "980 of 1,000")
 	f(checkLogged(979, 1000), false, "97.9 %")
 	f(checkLogged(0, 10), true, "0 of 10")
-	f(checkLogged(5, math.NaN()), false, "did not tell")
+	f(checkLogged(5, math.NaN()), false, "did not report")
 	gave := func(n uint64) []kasoku.Endpoint {
 		return []kasoku.Endpoint{{Count: 10_000, Codes: map[int]uint64{499: n}}}
 	}
@@ -235,7 +235,7 @@ func TestJoinChecks(t *testing.T) {
 	f(checkResolution(21*ms), false, "21ms")
 }
 
-// TestRefused says why times cannot be joined.
+// TestRefused describes why times cannot be joined.
 func TestRefused(t *testing.T) {
 	f := func(x feed, want string) {
 		t.Helper()
@@ -249,4 +249,27 @@ func TestRefused(t *testing.T) {
 	f(feed{seen: 100, unstamped: 51}, "$msec")
 	f(feed{seen: 100, coarse: 10}, "time stamps 1 s")
 	f(feed{seen: 100, gaps: []time.Duration{30 * ms}, events: make([]join.Event, 1)}, "time stamps 30ms")
+}
+
+// TestWeaken holds what overlap concludes to what it rests on: an endpoint with few
+// requests, and a log that lacks statements.
+func TestWeaken(t *testing.T) {
+	f := func(want string, checks ...kasoku.JoinCheck) {
+		t.Helper()
+		got := weaken([]kasoku.Caller{
+			{Class: kasoku.CallerHigh, Requests: 11}, {Class: kasoku.CallerHigh, Requests: 20}, {Class: kasoku.CallerGroup, Requests: 200},
+		}, checks)
+		var classes []string
+		for i := range got {
+			classes = append(classes, string(got[i].Class))
+		}
+		if s := strings.Join(classes, " "); s != want {
+			t.Errorf("%+v: %s, want %s", checks, s, want)
+		}
+	}
+	f("possible high group", checkLogged(8233, 8233), kasoku.JoinCheck{Name: "pool"})
+	f("possible possible group", checkLogged(945, 1706)) // Redmine's pool was open before
+	f("possible possible group", checkGivenUp([]kasoku.Endpoint{{Count: 100, Codes: map[int]uint64{499: 1}}}, nil))
+	f("possible possible group", checkClocks([]time.Duration{3 * time.Second}))
+	f("possible possible group", checkResolution(time.Second))
 }

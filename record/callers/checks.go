@@ -33,17 +33,44 @@ func (joiner *Joiner) checks(run *Run, j *kasoku.Join, r *join.Result) []kasoku.
 	}
 }
 
+// weaken makes what overlap in time concludes possible at most where it does not rest on
+// what it was measured with: all of it when statements are missing from the log or are
+// not of the requests beside them, else what is said of an endpoint with few requests.
+//
+// A pool that is in use to its last connection is not among them: the join then looks for
+// no sequences on connections.
+func weaken(callers []kasoku.Caller, checks []kasoku.JoinCheck) []kasoku.Caller {
+	all := slices.ContainsFunc(checks, func(c kasoku.JoinCheck) bool {
+		return !c.Holds && slices.Contains([]string{nameLogged, nameGivenUp, nameClocks, nameResolution}, c.Name)
+	})
+	for i := range callers {
+		if c := &callers[i]; c.Class == kasoku.CallerHigh && (all || c.Requests < fewRequests) {
+			c.Class = kasoku.CallerPossible
+		}
+	}
+	return callers
+}
+
+// Names of checks, as documents have them.
+const (
+	nameLogged     = "logged statements"
+	nameGivenUp    = "requests given up"
+	nameClocks     = "clocks"
+	nameResolution = "resolution"
+)
+
 // checkLogged compares the statements of the log with those that the server
 // counted; asked is below 1 or NaN when it did not say.
 func checkLogged(logged uint64, asked float64) kasoku.JoinCheck {
-	c := kasoku.JoinCheck{Name: "logged statements"}
+	c := kasoku.JoinCheck{Name: nameLogged}
 	if !(asked >= 1) {
-		c.Text = "the server did not tell how many statements it ran (Questions)"
+		c.Text = "the server did not report how many statements it ran (Questions)"
 		return c
 	}
 	share := min(float64(logged)/asked, 1)
 	c.Holds = share >= leastLogged || asked < 20
-	c.Text = fmt.Sprintf("%s of %s statements are in the slow log (%.1f %%), at least %.0f %% are needed", unit.Count(logged), unit.Count(uint64(asked)), 100*share, 100*leastLogged)
+	c.Text = fmt.Sprintf("%s of %s statements are in the slow log (%.1f %%), at least %.0f %% "+
+		"are needed", unit.Count(logged), unit.Count(uint64(asked)), 100*share, 100*leastLogged)
 	return c
 }
 
@@ -58,8 +85,9 @@ func checkGivenUp(endpoints []kasoku.Endpoint, configs []kasoku.Config) kasoku.J
 		given += endpoints[i].Codes[499]
 	}
 	share := float64(given) / max(float64(all), 1)
-	c := kasoku.JoinCheck{Name: "requests given up", Holds: share <= mostGivenUp}
-	c.Text = fmt.Sprintf("%s of %s requests have status 499 (%.2f %%), at most %.1f %% may", unit.Count(given), unit.Count(all), 100*share, 100*mostGivenUp)
+	c := kasoku.JoinCheck{Name: nameGivenUp, Holds: share <= mostGivenUp}
+	c.Text = fmt.Sprintf("%s of %s requests have status 499 (%.2f %%), at most "+
+		"%.1f %% may", unit.Count(given), unit.Count(all), 100*share, 100*mostGivenUp)
 	if !c.Holds && slices.ContainsFunc(configs, func(k kasoku.Config) bool {
 		return k.Kind == capture.KindNginx && ignoresAbort.MatchString(k.Text)
 	}) {
@@ -73,11 +101,12 @@ func checkGivenUp(endpoints []kasoku.Endpoint, configs []kasoku.Config) kasoku.J
 
 // checkClocks compares the times of the access logs with when their lines came.
 func checkClocks(offsets []time.Duration) kasoku.JoinCheck {
-	c := kasoku.JoinCheck{Name: "clocks", Holds: true, Text: "both logs are of this host"}
+	c := kasoku.JoinCheck{Name: nameClocks, Holds: true, Text: "both logs are of this host"}
 	for _, off := range offsets {
 		if off.Abs() > clocksDiffer {
 			c.Holds = false
-			c.Text = fmt.Sprintf("the access log's times are %s off this host's clock, at most %s may be", off.Round(100*time.Millisecond), clocksDiffer)
+			c.Text = fmt.Sprintf("the access log's times are %s off this host's clock, at most "+
+				"%s may be", off.Round(100*time.Millisecond), clocksDiffer)
 		}
 	}
 	return c
@@ -100,7 +129,8 @@ func checkRequests(j *kasoku.Join, requests []join.Request, endpoints []kasoku.E
 	}
 	length := j.Interval.To - j.Interval.From
 	c := kasoku.JoinCheck{Name: "requests", Holds: few == 0 && some > 0 && (length >= shortWindow || j.Statements >= mostJoined)}
-	c.Text = fmt.Sprintf("%s requests of %d endpoints in %.1f s were looked at", unit.Count(j.Requests), some, length.Seconds())
+	c.Text = fmt.Sprintf("%s requests of %d endpoints in %.1f s were "+
+		"looked at", unit.Count(j.Requests), some, length.Seconds())
 	if few > 0 {
 		c.Text += fmt.Sprintf("; %d of the endpoints have fewer than %d", few, fewRequests)
 	}
@@ -110,7 +140,7 @@ func checkRequests(j *kasoku.Join, requests []join.Request, endpoints []kasoku.E
 	return c
 }
 
-// checkPool says whether neighbours on a connection are of one request.
+// checkPool reports whether successive statements on a connection are of one request.
 func checkPool(r *join.Result) kasoku.JoinCheck {
 	c := kasoku.JoinCheck{Name: "pool", Holds: !r.Saturated && r.Refused == "" && r.Events > 0}
 	c.Text = fmt.Sprintf("%.1f of %.1f open connections are in use", r.Busy, r.Open)
@@ -123,10 +153,10 @@ func checkPool(r *join.Result) kasoku.JoinCheck {
 	return c
 }
 
-// checkResolution says whether the statements' times are fine enough.
+// checkResolution reports whether the statements' times are fine enough.
 func checkResolution(r time.Duration) kasoku.JoinCheck {
 	return kasoku.JoinCheck{
-		Name: "resolution", Holds: r <= join.MaxResolution,
+		Name: nameResolution, Holds: r <= join.MaxResolution,
 		Text: fmt.Sprintf("statements' times are known to %s, %s are needed", r, join.MaxResolution),
 	}
 }

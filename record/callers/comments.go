@@ -20,17 +20,17 @@ import (
 // BEGIN, COMMIT and ROLLBACK carry no comment: they are of the route of the
 // statements between.
 type truth struct {
-	routes map[string]int   // numbers of routes, by what comments say
-	names  []string         // of routes
-	counts map[told]uint64  // statements
-	calls  map[int]uint64   // all statements, by class
-	infos  map[int]endsInfo // by class
-	conns  map[uint64]*side // by connection, of those with comments
-	ids    map[int]string   // of queries, by class
+	routes map[string]int        // numbers of routes, by what comments say
+	names  []string              // of routes
+	counts map[routeClass]uint64 // statements
+	calls  map[int]uint64        // all statements, by class
+	infos  map[int]endsInfo      // by class
+	conns  map[uint64]*side      // by connection, of those with comments
+	ids    map[int]string        // of queries, by class
 }
 
-// told is a route and a class of statements.
-type told struct {
+// routeClass is a route and a class of statements.
+type routeClass struct {
 	route int
 	class int
 }
@@ -49,12 +49,12 @@ const (
 	mostRoutes = 10_000
 	mostSides  = 1 << 16
 
-	maxToldRoute = 300 // bytes
+	maxNamedRoute = 300 // bytes
 )
 
 func newTruth() *truth {
 	return &truth{
-		routes: map[string]int{}, counts: map[told]uint64{}, calls: map[int]uint64{}, infos: map[int]endsInfo{},
+		routes: map[string]int{}, counts: map[routeClass]uint64{}, calls: map[int]uint64{}, infos: map[int]endsInfo{},
 		conns: map[uint64]*side{}, ids: map[int]string{},
 	}
 }
@@ -92,13 +92,13 @@ func (t *truth) add(e *slowlog.Event, class int) {
 			return
 		}
 	case c.begun > 0:
-		t.counts[told{route, c.begun}]++
+		t.counts[routeClass{route, c.begun}]++
 	}
 	c.begun, c.route = 0, route
 	if info.ends {
 		c.route = -1
 	}
-	t.counts[told{route, class}]++
+	t.counts[routeClass{route, class}]++
 }
 
 // routeOf returns the number of the route that comments name, -1 when they name
@@ -135,7 +135,7 @@ func routeIn(tags string) string {
 			value = plain
 		}
 		if value = strings.TrimSpace(value); strings.Contains(value, "/") {
-			return string(logs.AppendSafe(nil, []byte(value), maxToldRoute))
+			return string(logs.AppendSafe(nil, []byte(value), maxNamedRoute))
 		}
 	}
 	return ""
@@ -192,9 +192,9 @@ func (t *truth) callers(queries []kasoku.Query, endpoints []kasoku.Endpoint) []k
 	return out
 }
 
-// mostTold is the share of a class's statements that name their route from which
+// mostTagged is the share of a class's statements that name their route from which
 // on overlap in time has nothing to add.
-const mostTold = 0.95
+const mostTagged = 0.95
 
 // without leaves out the callers of classes whose statements name their route.
 func (t *truth) without(callers []kasoku.Caller) []kasoku.Caller {
@@ -206,7 +206,7 @@ func (t *truth) without(callers []kasoku.Caller) []kasoku.Caller {
 		tagged[t.ids[k.class]] += n
 	}
 	return slices.DeleteFunc(callers, func(c kasoku.Caller) bool {
-		return calls[c.QueryID] > 0 && float64(tagged[c.QueryID]) >= mostTold*float64(calls[c.QueryID])
+		return calls[c.QueryID] > 0 && float64(tagged[c.QueryID]) >= mostTagged*float64(calls[c.QueryID])
 	})
 }
 
@@ -254,7 +254,8 @@ func matchRoute(name string, endpoints []kasoku.Endpoint) matched {
 	case len(same) == 1:
 		m.method, m.route = same[0].Method, same[0].Route
 	case len(methods) > 1:
-		m.note = fmt.Sprintf("the comments do not tell the method: requests are those of %s", strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
+		m.note = fmt.Sprintf("the comments do not report the method: requests are "+
+			"those of %s", strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
 	}
 	if len(same) > 1 && m.method == "" {
 		m.method = same[0].Method

@@ -165,8 +165,9 @@ func (f *feed) readTable(ctx context.Context, run *Run) error {
 	at := func(d time.Duration) time.Time { return run.Start.Add(d).Round(0) }
 	err := run.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {
 		t.Add(&slowlog.Event{
-			Start: e.Start, Resolution: time.Microsecond, ThreadID: e.ThreadID, QueryTime: e.QueryTime,
-			RowsSent: e.RowsSent, RowsExamined: e.RowsExamined, Statement: e.Statement,
+			Start: e.Start, Resolution: time.Microsecond, Client: slowlog.Client{ThreadID: e.ThreadID},
+			Cost:      slowlog.Cost{QueryTime: e.QueryTime, RowsSent: e.RowsSent, RowsExamined: e.RowsExamined},
+			Statement: e.Statement,
 		})
 	})
 	f.settle(t.Classes())
@@ -278,20 +279,22 @@ func (f *feed) request(rec *accessformat.Record, stamps *stamps, place func(time
 	return join.Request{Start: from.Microseconds(), End: to.Microseconds(), Status: rec.Status}, true
 }
 
-// refused says why the times of requests and statements cannot be joined.
+// refused describes why the times of requests and statements cannot be joined.
 func (f *feed) refused() string {
 	switch {
 	case f.untimed*2 > f.seen:
 		return "the access log has no request times; nginx writes $request_time"
 	case f.late*20 > f.seen:
-		return "the access log is written late: nginx keeps it in a buffer (access_log … buffer=), or the times are of another clock"
+		return "the access log is written late: nginx keeps it in a buffer (access_log … buffer=), or the times are " +
+			"of another clock"
 	case f.unstamped*2 > f.seen:
-		return "the access log tells whole seconds, and nobody looked at it while it was written; nginx writes $msec"
+		return "the access log reports whole seconds, and no one looked at it while it was written; nginx writes $msec"
 	case f.resolution() >= time.Second:
-		return "time stamps 1 s: the slow log tells whole seconds, and nobody looked at it while it was written"
+		return "time stamps 1 s: the slow log reports whole seconds, and no one looked at it while it was written"
 	}
 	if r := f.resolution(); r > join.MaxResolution {
-		return fmt.Sprintf("time stamps %s, finer than %s are needed: this host had no time to look at the slow log more often", r, join.MaxResolution)
+		return fmt.Sprintf("time stamps %s, finer than %s are needed: this host had no time to look at the slow log "+
+			"more often", r, join.MaxResolution)
 	}
 	return ""
 }

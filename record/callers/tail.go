@@ -25,7 +25,7 @@ type tailer struct {
 	base  time.Time // of the stamps, with monotonic reading
 	files []*tailed
 	stop  chan struct{}
-	done  chan struct{}
+	done  <-chan struct{}
 	once  sync.Once
 }
 
@@ -50,17 +50,16 @@ func startTailer(marks []lines.Mark) *tailer {
 	if len(marks) == 0 {
 		return nil
 	}
-	t := &tailer{base: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	t := &tailer{base: time.Now(), stop: make(chan struct{})}
 	for _, m := range marks {
 		t.files = append(t.files, &tailed{mark: m, growth: lines.Follow(m)})
 	}
 	t.look()
-	go contain.Func(contain.Part{Kind: contain.Step, Name: "growth of logs"}, t.run)()
+	t.done = contain.Go(contain.Part{Kind: contain.Step, Name: "growth of logs"}, t.run)
 	return t
 }
 
 func (t *tailer) run() {
-	defer close(t.done)
 	tick := time.NewTicker(tailEvery)
 	defer tick.Stop()
 	for {

@@ -61,8 +61,8 @@ type sizeAt struct {
 	size int64
 }
 
-// New returns the clock of a run that begins then; what it is given goes on to next. The
-// start needs a monotonic reading.
+// New returns the clock of a run that begins at start, which needs a monotonic reading.
+// All that it receives goes on to next.
 func New(start time.Time, next observe.Sink) *Clock {
 	return &Clock{next: next, start: start, sizes: map[string][]sizeAt{}, pieces: []piece{{0, 0, start.Round(0)}}}
 }
@@ -72,7 +72,16 @@ func (c *Clock) Frame(f *kasoku.Frame) error { return c.FrameAt(f, time.Now()) }
 
 // FrameAt takes a frame that came at that time, which has a monotonic reading.
 func (c *Clock) FrameAt(f *kasoku.Frame, now time.Time) error {
+	at := c.remember(f, now)
+	err := c.next.Frame(f)
+	c.heed(at, err)
+	return err
+}
+
+// remember takes what is needed of a frame, and returns when it came.
+func (c *Clock) remember(f *kasoku.Frame, now time.Time) time.Duration {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	at, wall := now.Sub(c.start), now
 	if c.WallAt != nil {
 		wall = c.WallAt(now)
@@ -85,10 +94,7 @@ func (c *Clock) FrameAt(f *kasoku.Frame, now time.Time) error {
 			}
 		}
 	}
-	c.mu.Unlock()
-	err := c.next.Frame(f)
-	c.heed(at, err)
-	return err
+	return at
 }
 
 // heed gives up when the sink has taken nothing for too long; at once when there
@@ -198,8 +204,8 @@ func (c *Clock) Offset(mark lines.Mark) func(int64) time.Duration {
 	}
 }
 
-// Gained returns how many bytes the ticks have seen a log gain since the mark; less than
-// there were, when it was cut or replaced between two of them.
+// Gained returns how many bytes a log has grown by since the mark, as the ticks saw it. It
+// is too low when the log was cut or replaced between two ticks.
 func (c *Clock) Gained(mark lines.Mark) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,11 +222,7 @@ func grown(mark int64, sizes []sizeAt) []sizeAt {
 	out := make([]sizeAt, len(sizes))
 	last, sum := mark, int64(0)
 	for i, s := range sizes {
-		if s.size >= last {
-			sum += s.size - last
-		} else {
-			sum += s.size
-		}
+		sum += kasoku.Growth(last, s.size)
 		last = s.size
 		out[i] = sizeAt{s.at, sum}
 	}

@@ -3,10 +3,10 @@ package clock
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -24,7 +24,7 @@ const (
 	Scope = "clock"
 )
 
-// A Zone says how the times of a log are to be read.
+// A Zone is the time zone of a log's times.
 type Zone struct {
 	ahead time.Duration // of this host's clock, in whole steps; to be taken off
 	off   time.Duration // how far its times are ahead of the host's, as measured
@@ -32,10 +32,9 @@ type Zone struct {
 	known bool          // it had lines
 }
 
-// ZoneOf finds out in which time zone an access log is written: when a line came
-// is known from the size that the log had at each tick, so a line whose time is
-// off by whole quarters of an hour is of another zone. Times that say their zone
-// are right as they are.
+// ZoneOf finds the time zone of an access log. The size that the log had at each tick
+// shows when a line was written; a line whose time differs from that by whole quarters of
+// an hour is of another zone. Times that name their zone are right as they are.
 func (c *Clock) ZoneOf(mark lines.Mark) (z Zone, err error) {
 	src, err := lines.Since(mark)
 	if err != nil {
@@ -56,21 +55,16 @@ func (c *Clock) ZoneOf(mark lines.Mark) (z Zone, err error) {
 	if len(ahead) == 0 {
 		return z, nil // a log that cannot be read says so when it is read
 	}
-	z.off, z.known = median(ahead), true
+	z.off, z.known = median.High(ahead), true
 	if step := z.off.Round(zoneStep); (z.off - step).Abs() <= zoneSlack {
 		z.ahead = step
 	}
-	z.zone = median(zones) + z.ahead
+	z.zone = median.High(zones) + z.ahead
 	return z, nil
 }
 
-func median(ds []time.Duration) time.Duration {
-	slices.Sort(ds)
-	return ds[len(ds)/2]
-}
-
-// Off returns how far the log's times are off this host's clock once its zone is taken
-// off them.
+// Off returns the difference between the log's times and this host's clock that the zone
+// does not explain.
 func (z Zone) Off() time.Duration { return z.off - z.ahead }
 
 // Place places a time of the log on the run's clock.
@@ -78,8 +72,8 @@ func (z Zone) Place(c *Clock) func(time.Time) time.Duration {
 	return func(t time.Time) time.Duration { return c.Wall(t.Add(-z.ahead)) }
 }
 
-// Settings says which zone the log is in and, where no zone explains it, how far
-// off its times are.
+// Settings returns the zone of the log as settings of the run and, where no zone explains
+// the difference, how far off the log's times are.
 func (z Zone) Settings(host, path string) []kasoku.Setting {
 	if !z.known {
 		return nil

@@ -40,8 +40,10 @@ const OutputEnv = "KASOKU_LOAD_OUTPUT"
 // since the Report before. The rest replaces what was reported before.
 type Report struct {
 	Process        int           // its id; with the start it identifies the load
+	Project        string        // see [Project]; empty when it is not known
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
+	Places         []string      // where requests go: http://HOST:PORT, unix:PATH, without paths and secrets; may be empty
 	Summary        kasoku.LoadSummary
 	Seconds        []kasoku.LoadSecond // Second counts from the load's start; Step 0 is outside of all steps
 	Warnings       []kasoku.Warning
@@ -74,27 +76,28 @@ type wireReport struct {
 // A Writer hands a load over while it is made. It keeps nothing of what
 // was handed over. Not for concurrent use.
 type Writer struct {
-	path  string
-	start time.Duration
-	late  []kasoku.LoadSecond // that could not be written yet
+	path    string
+	project string
+	start   time.Duration
+	late    []kasoku.LoadSecond // that could not be written yet
 }
 
-// NewWriter returns a writer to the file that Env names, for a load
-// that began then, on the monotonic clock.
+// NewWriter returns a writer to a file, the one that [Env] names or that of a listener,
+// for a load that began at began, which must have a monotonic reading.
 func NewWriter(path string, began time.Time) (*Writer, error) {
 	start, err := monotonic(began)
 	if err != nil {
 		return nil, fmt.Errorf("hand over load: %w", err)
 	}
-	return &Writer{path: path, start: start}, nil
+	return &Writer{path: path, project: here(), start: start}, nil
 }
 
-// Write appends a record; Process and StartMonotonic are filled in. A record is a
+// Write appends a record; Process, Project and StartMonotonic are filled in. A record is a
 // line, and each begins a new one, so that one that was cut short by a full disk or
 // the end of its process spoils no other. The seconds of a record that could not
 // be written are written with the next.
 func (w *Writer) Write(h Report) error {
-	h.Process, h.StartMonotonic = os.Getpid(), w.start
+	h.Process, h.Project, h.StartMonotonic = os.Getpid(), w.project, w.start
 	h.Seconds = append(w.late, h.Seconds...)
 	w.late = h.Seconds
 	line, err := appendReport([]byte{'\n'}, &h)

@@ -60,7 +60,7 @@ func TestHandover(t *testing.T) {
 		if err := w.Write(*h); err != nil {
 			t.Fatal(err)
 		}
-		h.Process, h.StartMonotonic = os.Getpid(), w.start
+		h.Process, h.Project, h.StartMonotonic = os.Getpid(), w.project, w.start
 	}
 	for i, got := range next(2) {
 		if !sameReport(t, got, want[i]) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/record/safe"
+	"github.com/kasoku/kasoku/record/mask"
 )
 
 // Loads follows the loads that other processes of this host hand over in one file, one
@@ -15,18 +15,21 @@ type Loads struct {
 	reader reader
 	began  time.Duration // CLOCK_MONOTONIC at the beginning from which times count
 	loads  []*Load
-	steps  int // numbers given so far
+	steps  int     // numbers given so far
+	choice *Choice // nil: all are taken
 }
 
 // A Load is one of them, with times since the beginning that [NewLoads] was given.
 type Load struct {
 	Steps    []kasoku.Step
+	Places   []string // where its requests go, as far as it says
 	Summary  kasoku.LoadSummary
 	Warnings []kasoku.Warning
 	Phases   []kasoku.Phase
 	Events   []kasoku.Event
 	Score    *kasoku.Score // nil of a load that gives none, or not yet
 
+	project string
 	process int
 	start   time.Duration // CLOCK_MONOTONIC
 	shift   time.Duration // of its start in the run
@@ -43,21 +46,27 @@ func NewLoads(path string, start time.Time) (*Loads, error) {
 	return &Loads{reader: reader{path: path}, began: began}, nil
 }
 
+// Choose leaves out the loads that are not the choice.
+func (l *Loads) Choose(c *Choice) { l.choice = c }
+
 // Take returns the seconds that were counted since it was called last, with secrets
 // masked, and an error of what could not be read.
 func (l *Loads) Take() ([]kasoku.LoadSecond, error) {
 	seconds, err := l.take()
-	return safe.Seconds(seconds), err
+	return mask.Seconds(seconds), err
 }
 
 // All returns the loads so far, in the order in which they reported first. They are
 // valid until the next Take.
 func (l *Loads) All() []*Load { return l.loads }
 
-// Steps returns the steps of all loads so far, in the order of their beginning.
+// Steps returns the steps of all loads so far, of those that are the choice, in the order
+// of their beginning.
 func (l *Loads) Steps() (steps []kasoku.Step) {
 	for _, one := range l.loads {
-		steps = append(steps, one.Steps...)
+		if l.choice.Of(one.project) {
+			steps = append(steps, one.Steps...)
+		}
 	}
 	return steps
 }
@@ -66,7 +75,11 @@ func (l *Loads) take() ([]kasoku.LoadSecond, error) {
 	reports, err := l.reader.next()
 	var out []kasoku.LoadSecond
 	for _, h := range reports {
-		out = append(out, l.loadOf(h).add(l, h)...)
+		for _, s := range l.loadOf(h).add(l, h) {
+			if l.choice.Takes(h.Project, s.Second) {
+				out = append(out, s)
+			}
+		}
 	}
 	return out, err
 }
@@ -78,7 +91,7 @@ func (l *Loads) loadOf(h *Report) *Load {
 			return one
 		}
 	}
-	one := &Load{process: h.Process, start: h.StartMonotonic, shift: h.StartMonotonic - l.began, number: map[int]int{}}
+	one := &Load{project: h.Project, process: h.Process, start: h.StartMonotonic, shift: h.StartMonotonic - l.began, number: map[int]int{}}
 	l.loads = append(l.loads, one)
 	return one
 }
@@ -87,7 +100,7 @@ func (l *Loads) loadOf(h *Report) *Load {
 // Seconds are whole seconds of the load; they take the run's second in which they
 // begin.
 func (one *Load) add(l *Loads, h *Report) []kasoku.LoadSecond {
-	one.Summary, one.Warnings = h.Summary, h.Warnings
+	one.Places, one.Summary, one.Warnings = h.Places, h.Summary, h.Warnings
 	one.Steps = slices.Clone(h.Steps)
 	for i := range one.Steps {
 		st := &one.Steps[i]

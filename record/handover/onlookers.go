@@ -114,9 +114,9 @@ func SweepMeetings() {
 	ofProcesses(recordingPrefix, recordingSuffix)
 }
 
-// Listen makes a file into which the loads of this user hand their seconds over when
-// no recording asks for them, those that have begun before too. What it returns beside
-// the path removes it at the end.
+// Listen creates a file to which the loads of this user hand over their seconds when no
+// recording asks for them, including loads that have begun before. The function it returns
+// removes the file.
 func Listen() (path string, over func() error, err error) {
 	path, over, err = leave(listenerPrefix, listenerSuffix, "")
 	if err != nil {
@@ -125,8 +125,8 @@ func Listen() (path string, over func() error, err error) {
 	return path, over, nil
 }
 
-// Listeners returns the files of processes that listen now, and removes those of
-// processes that are gone.
+// Listeners returns the files of processes that listen now, and removes those of processes
+// that have ended.
 func Listeners() []string { return ofProcesses(listenerPrefix, listenerSuffix) }
 
 // ofProcesses returns the files of living processes whose names begin and end so, and
@@ -167,13 +167,14 @@ type onlooker struct {
 	from int
 }
 
-// NewOnlookers returns those of a load that begins then, on the monotonic clock.
+// NewOnlookers returns the onlookers of a load that begins at start, on the monotonic
+// clock.
 func NewOnlookers(start time.Time) *Onlookers {
 	return &Onlookers{start: start, hands: map[string]*onlooker{}, now: time.Now}
 }
 
-// Look looks who listens now, and reports whether anybody does. What is counted is to
-// be kept from then on.
+// Look looks for processes that listen now, and reports whether there is one. From then on
+// the load has to keep what it counts.
 func (o *Onlookers) Look() bool {
 	listen := Listeners()
 	maps.DeleteFunc(o.hands, func(path string, _ *onlooker) bool { return !slices.Contains(listen, path) })
@@ -195,8 +196,8 @@ func (o *Onlookers) Look() bool {
 	return len(o.hands) > 0
 }
 
-// Write hands a record over to those whom Look found. What cannot be written to one
-// that goes away meanwhile is lost to it alone.
+// Write hands a report over to the processes that Look found. A process that ends
+// meanwhile loses the report; the others get it.
 func (o *Onlookers) Write(h Report) {
 	for _, one := range o.hands {
 		part := h
@@ -219,26 +220,41 @@ func Announce(path string) (over func()) {
 	if err != nil {
 		return func() {}
 	}
-	_, take, err := leave(recordingPrefix, recordingSuffix, path)
+	_, take, err := leave(recordingPrefix, recordingSuffix, path+"\n"+here())
 	if err != nil {
 		return func() {}
 	}
 	return func() { _ = take() }
 }
 
-// Recordings returns the files of runs that may be recorded now: of those that this
-// user records, wherever they are, and of the directory's, which have a log beside
-// them. No directory is looked into when dir is empty.
-func Recordings(dir string) (paths []string) {
+// An Ongoing is a run that may be recorded now.
+type Ongoing struct {
+	Path    string // of its file
+	Project string // that it is of, see [Project]
+}
+
+// Recordings returns the runs that may be recorded now: those that this user records,
+// wherever they are, and the directory's, which have a log beside them. No directory is
+// looked into when dir is empty.
+func Recordings(dir string) (out []Ongoing) {
 	for _, name := range ofProcesses(recordingPrefix, recordingSuffix) {
-		if b, err := os.ReadFile(name); err == nil && len(b) > 0 {
-			paths = append(paths, string(b))
+		b, err := os.ReadFile(name)
+		if err != nil || len(b) == 0 {
+			continue
 		}
+		run := Ongoing{Path: string(b)}
+		if i := strings.LastIndexByte(run.Path, '\n'); i >= 0 {
+			run.Path, run.Project = run.Path[:i], run.Path[i+1:]
+		}
+		out = append(out, run)
 	}
 	if dir != "" {
 		for _, log := range slices.Backward(filesIn(dir, "", store.Extension+"-wal")) { // the latest first
-			paths = append(paths, strings.TrimSuffix(log, "-wal"))
+			path := strings.TrimSuffix(log, "-wal")
+			if !slices.ContainsFunc(out, func(o Ongoing) bool { return o.Path == path }) {
+				out = append(out, Ongoing{path, projectOfRun(path)})
+			}
 		}
 	}
-	return paths
+	return out
 }

@@ -31,7 +31,7 @@ func TestOnlookers(t *testing.T) {
 	after := time.Duration(0)
 	o.now = func() time.Time { return start.Add(after) }
 	if o.Look() {
-		t.Fatal("nobody listens")
+		t.Fatal("no one listens")
 	}
 	o.Write(Report{Seconds: secondsOf(0, 0)})
 	for _, tc := range []struct {
@@ -54,7 +54,7 @@ func TestOnlookers(t *testing.T) {
 		}
 		after = max(tc.after, 0)
 		if !o.Look() {
-			t.Fatal("nobody is seen")
+			t.Fatal("no one is seen")
 		}
 		o.Write(Report{Seconds: secondsOf(0, 5), Steps: []kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: time.Minute}}}})
 		got, err := l.Take()
@@ -75,7 +75,7 @@ func TestOnlookers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o.Look() || len(o.hands) != 0 {
-			t.Error("who is gone is still told")
+			t.Error("who is gone is still reported")
 		}
 		o.Write(Report{Seconds: secondsOf(0, 5)})
 		if _, err := os.Stat(path); err == nil {
@@ -97,7 +97,7 @@ func TestRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Recordings(""); !slices.Equal(got, []string{filepath.Join(here, "x.kasoku")}) {
+	if got := Recordings(""); !slices.Equal(got, []Ongoing{{filepath.Join(here, "x.kasoku"), here}}) {
 		t.Errorf("recordings %q", got)
 	}
 	over()
@@ -138,7 +138,7 @@ func TestSweepMeetings(t *testing.T) {
 func TestListeners(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	if got := Listeners(); len(got) != 0 {
-		t.Fatalf("nobody listens: %v", got)
+		t.Fatalf("no one listens: %v", got)
 	}
 	path, over, err := Listen()
 	if err != nil {
@@ -164,6 +164,6 @@ func TestListeners(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
-		t.Error("the directory is still there, though nobody listens")
+		t.Error("the directory is still there, though no one listens")
 	}
 }

@@ -25,9 +25,10 @@ const (
 // Recorded follows the load of a run that is recorded on this host meanwhile, for a
 // caller that passes it on.
 type Recorded struct {
-	dir   string
-	start time.Time
-	path  string // of the run that is followed, empty without one; of Follow alone
+	dir    string
+	start  time.Time
+	choice *Choice // nil: the load of any run is taken
+	run    Ongoing // that is followed, without a path when none is; of Follow alone
 
 	mu      sync.Mutex
 	follows bool                // there is a run
@@ -35,15 +36,19 @@ type Recorded struct {
 	settled int                 // seconds before it may be taken
 	now     []kasoku.LoadSecond // of the run that is followed, not taken yet
 	ended   []kasoku.LoadSecond // of those before it
-	told    map[int]uint64      // answers that were taken, by second
+	taken   map[int]uint64      // answers that were taken, by second
 	late    uint64              // answers that came after their second was taken
 }
 
-// NewRecorded looks for the runs that [Recordings] finds with dir. Seconds are those
-// since start.
+// NewRecorded returns a reader of the runs that [Recordings] finds in dir. Seconds count
+// from start.
 func NewRecorded(dir string, start time.Time) *Recorded {
-	return &Recorded{dir: dir, start: start, told: map[int]uint64{}}
+	return &Recorded{dir: dir, start: start, taken: map[int]uint64{}}
 }
+
+// Choose limits what is reported to the load that the choice takes, and prefers the
+// runs of its own project. It is called before Follow.
+func (r *Recorded) Choose(c *Choice) { r.choice = c }
 
 // Follow reads what the run has counted, each second, until ctx ends, and then once
 // more, so that all can be taken.
@@ -65,25 +70,38 @@ func (r *Recorded) Follow(ctx context.Context) {
 // is to be read next.
 func (r *Recorded) read(from int) (next int) {
 	at := time.Since(r.start)
-	for _, path := range Recordings(r.dir) {
-		if r.path != "" && path != r.path {
+	for _, run := range r.choice.OwnFirst(Recordings(r.dir)) {
+		same := run.Path == r.run.Path
+		if r.run.Path != "" && !same && !r.nearer(run) {
 			continue // one after the other
 		}
-		rec, err := store.Ongoing(path, from)
+		since := from
+		if !same {
+			since = 0
+		}
+		rec, err := store.Ongoing(run.Path, since)
 		if err == nil && rec.Run.State == kasoku.Running {
-			r.path = path
+			if r.run.Path != "" && !same {
+				r.end()
+			}
+			r.run = run
 			return r.keep(rec, at)
 		}
 	}
-	if r.path == "" {
+	if r.run.Path == "" {
 		return 0
 	}
-	if rec, err := store.Load(r.path, from); err == nil { // else it was taken away: what was read stays
+	if rec, err := store.Load(r.run.Path, from); err == nil { // else it was taken away: what was read stays
 		r.keep(rec, at)
 	}
 	r.end()
-	r.path = ""
+	r.run = Ongoing{}
 	return 0
+}
+
+// nearer reports whether a run is of the own project, and the one that is followed is not.
+func (r *Recorded) nearer(run Ongoing) bool {
+	return r.choice != nil && r.choice.isOwn(run) && !r.choice.isOwn(r.run)
 }
 
 // end lets all that was read be taken.
@@ -102,6 +120,7 @@ func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration) (next int) {
 	for i := range r.now {
 		r.now[i].Second += shift
 	}
+	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return !r.choice.Takes(r.run.Project, s.Second) })
 	sum := map[int]uint64{}
 	for i := range r.now {
 		if s := &r.now[i]; s.Second < r.wanted && s.Second >= r.wanted-recordedLate {
@@ -109,8 +128,8 @@ func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration) (next int) {
 		}
 	}
 	for at, n := range sum {
-		if told, ok := r.told[at]; ok && n > told {
-			r.late, r.told[at] = r.late+n-told, n
+		if taken, ok := r.taken[at]; ok && n > taken {
+			r.late, r.taken[at] = r.late+n-taken, n
 		}
 	}
 	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return s.Second < r.wanted })
@@ -132,9 +151,9 @@ func (r *Recorded) Late() uint64 {
 	return r.late
 }
 
-// Take returns the seconds before that one, each once, and up to which it knows them: not
-// as far as asked for while a run goes on whose last seconds are not complete. It does
-// not wait, and may be called while Follow runs.
+// Take returns the seconds before that one, each once, and the second up to which they are
+// complete: an earlier one than asked for while the last seconds of the run are not
+// complete. It does not wait, and is safe to call while Follow runs.
 func (r *Recorded) Take(before int) (out []kasoku.LoadSecond, upTo int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,9 +169,9 @@ func (r *Recorded) Take(before int) (out []kasoku.LoadSecond, upTo int) {
 		return true
 	})
 	for i := range out {
-		r.told[out[i].Second] += answers(&out[i])
+		r.taken[out[i].Second] += answers(&out[i])
 	}
 	r.wanted = max(r.wanted, before)
-	maps.DeleteFunc(r.told, func(at int, _ uint64) bool { return at < r.wanted-recordedLate })
+	maps.DeleteFunc(r.taken, func(at int, _ uint64) bool { return at < r.wanted-recordedLate })
 	return out, before
 }

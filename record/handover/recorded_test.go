@@ -74,7 +74,7 @@ func TestRecorded(t *testing.T) {
 	if r.Late() != 2 {
 		t.Errorf("%d answers were late, want 2", r.Late())
 	}
-	if from != 0 || r.path != "" {
-		t.Errorf("a run that has ended is followed from %d: %s", from, r.path)
+	if from != 0 || r.run.Path != "" {
+		t.Errorf("a run that has ended is followed from %d: %s", from, r.run.Path)
 	}
 }

@@ -85,18 +85,20 @@ func MovedSection(c *compare.Comparison) report.Section {
 		return s
 	}
 	if !c.Single() {
-		s.Sub = "Medians, one figure a run, and the 95 % interval of the shift. **better** and **worse**: p of the Mann-Whitney test is 0.05 or less. **noise**: no difference shown, which is not the same as none. The column noise: what two unchanged runs differ by in 19 of 20 cases."
+		s.Sub = "Medians, one figure a run, and the 95 % interval of the shift. **better** and **worse**: p of the " +
+			"Mann-Whitney test is 0.05 or less. **noise**: no difference shown, which is not the same as none. The column noise: what two unchanged runs differ by in 19 of 20 cases."
 		s.Blocks = []report.Block{moves(c)}
 		return s
 	}
-	s.Sub = "**better** and **worse**: the 95 % interval leaves out no change, and the change is 5 % or more. **unsure**: anything else, which is not the same as none."
+	s.Sub = "**better** and **worse**: the 95 % interval leaves out no change, and the change is 5 % or more. " +
+		"**unsure**: anything else, which is not the same as none."
 	if c.Floor != nil {
 		s.Sub += " What unchanged runs differ by is no change either."
 	}
-	if c.Block > 0 {
-		s.Sub += report.Prose(" Block bootstrap, " + unit.Count(c.Resamples) + " draws of blocks of " +
-			unit.Count(c.Block) +
-			" s, seed " + unit.Count(c.Seed) + ".")
+	if c.Drawn.Block > 0 {
+		s.Sub += report.Prose(" Block bootstrap, " + unit.Count(c.Drawn.Resamples) + " draws of blocks of " +
+			unit.Count(c.Drawn.Block) +
+			" s, seed " + unit.Count(c.Drawn.Seed) + ".")
 	}
 	s.Blocks = []report.Block{moves(c)}
 	return s
@@ -159,7 +161,7 @@ func SettingsSection(c *compare.Comparison) report.Section {
 	s.Sub = report.Prose(unit.Counted(len(c.Settings), "setting differs", "settings differ") + " between the sides, " +
 		unit.Count(c.SettingsEqual) + " are equal.")
 	if len(c.Changes) > 1 {
-		s.Sub += " They changed together, so their effects cannot be told apart here."
+		s.Sub += " They changed together, so their effects cannot be distinguished here."
 		if len(c.Settings) == 1 {
 			s.Sub = report.Prose(strings.Replace(string(s.Sub), "They changed together", "It did not change alone", 1))
 		}
@@ -199,7 +201,7 @@ func changedBeside(c *compare.Comparison) *report.Notes {
 	return n
 }
 
-// FindingsMoved says what became of the findings.
+// FindingsMoved describes what became of the findings.
 func FindingsMoved(c *compare.Comparison) report.Section {
 	s := report.Section{ID: report.SectionFindings, Title: "Findings",
 		Sub:   "What was diagnosed before, and what is left.",

@@ -15,11 +15,11 @@ import (
 // AccessLogJSON writes what was read of access logs; with seconds also how many
 // requests each row had in each of them.
 func AccessLogJSON(w io.Writer, a *logfile.AccessLog, o logfile.AccessOptions, seconds bool) error {
-	told, err := logfile.TellAccess(a, o)
+	selected, err := logfile.SelectAccess(a, o)
 	if err != nil {
 		return err
 	}
-	return JSON(w, newAccessLog(a, told, o, seconds))
+	return JSON(w, newAccessLog(a, selected, o, seconds))
 }
 
 // An AccessLog is what access logs hold.
@@ -103,19 +103,19 @@ type BadLine struct {
 	Why  string `json:"why"`
 }
 
-func newAccessLog(a *logfile.AccessLog, told *logfile.ToldAccess, o logfile.AccessOptions, seconds bool) *AccessLog {
+func newAccessLog(a *logfile.AccessLog, selected *logfile.SelectedAccess, o logfile.AccessOptions, seconds bool) *AccessLog {
 	wall := func(at time.Duration) time.Time { return a.Wall(at, o.Options) }
 	logged := func(at time.Duration) *time.Time {
-		if told.From == nil {
+		if selected.From == nil {
 			return nil
 		}
 		t := wall(at)
 		return &t
 	}
 	out := &AccessLog{
-		Schema: Schema, Kind: "accesslog", Verdict: told.Document.Verdict, Complete: a.Stopped == "", By: full(a.By),
-		Alerts: list(told.Document.Alerts, func(a *report.Alert) string { return a.Text }),
-		Total:  rounded(told.Total.Seconds()), Requests: told.Requests,
+		Schema: Schema, Kind: "accesslog", Verdict: selected.Document.Verdict, Complete: a.Stopped == "", By: full(a.By),
+		Alerts: list(selected.Document.Alerts, func(a *report.Alert) string { return a.Text }),
+		Total:  rounded(selected.Total.Seconds()), Requests: selected.Requests,
 		Exact: known(a.Exact.Seconds(), a.Exact > 0),
 		Slowest: list(a.Slowest, func(r *kasoku.SlowRequest) AccessRequest {
 			return AccessRequest{logged(r.At), r.Latency.Seconds(), known(r.Upstream.Seconds(), r.Upstream > 0),
@@ -123,29 +123,29 @@ func newAccessLog(a *logfile.AccessLog, told *logfile.ToldAccess, o logfile.Acce
 		}),
 		Logs:  list(a.Logs, newAccessPart),
 		Notes: list(a.Notes, func(n *report.Note) string { return n.Text }),
-		Endpoints: list(told.Rows, func(r **accesslog.Row) AccessRow {
-			return newAccessRow(*r, a.By, told,
+		Endpoints: list(selected.Rows, func(r **accesslog.Row) AccessRow {
+			return newAccessRow(*r, a.By, selected,
 				o.Percentiles, wall)
 		}),
 	}
-	if told.From != nil {
-		from, to := wall(*told.From), wall(*told.To)
+	if selected.From != nil {
+		from, to := wall(*selected.From), wall(*selected.To)
 		out.From, out.To = &from, &to
 	}
 	if seconds {
-		for i, r := range told.Rows {
+		for i, r := range selected.Rows {
 			out.Endpoints[i].Seconds = accessSeconds(r, wall)
 		}
 	}
 	return out
 }
 
-func newAccessRow(r *accesslog.Row, by []string, told *logfile.ToldAccess, ps []float64,
+func newAccessRow(r *accesslog.Row, by []string, selected *logfile.SelectedAccess, ps []float64,
 	wall func(time.Duration) time.Time) AccessRow {
 	out := AccessRow{
 		Key: map[string]string{}, Requests: r.Count, Failed: r.Failed(), Bots: r.Bots, Codes: codes(r.Codes),
 		Total: r.Total.Seconds(),
-		Share: rounded(told.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes,
+		Share: rounded(selected.Share(r)), Latency: distribution(r.Latency), Bytes: r.Bytes, MinBytes: r.MinBytes,
 		MaxBytes: r.MaxBytes,
 		Upstream: known(r.Upstream.Seconds(), r.UpstreamCount > 0), Upstreamed: r.UpstreamCount,
 	}
@@ -157,7 +157,7 @@ func newAccessRow(r *accesslog.Row, by []string, told *logfile.ToldAccess, ps []
 		out.Key[by[i]] = k
 	}
 	if r.Latency.Count() > 0 {
-		out.Deviation = known(told.Deviation(r), true)
+		out.Deviation = known(selected.Deviation(r), true)
 		for _, p := range ps {
 			if out.Percentiles == nil {
 				out.Percentiles = map[string]float64{}

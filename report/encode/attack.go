@@ -46,13 +46,13 @@ func newTarget(t *loadreport.AttackTarget) AttackTarget {
 }
 
 func newAttack(a *loadreport.Attack, o report.Options) *Attack {
-	d := loadreport.TellAttack(a, o)
+	d := loadreport.AttackDocument(a, o)
 	out := &Attack{
 		Schema: Schema, Kind: "attack", Name: a.Name, Verdict: d.Verdict, Started: a.Started,
 		Length: a.Length().Seconds(), Schedule: a.Schedule, Seed: a.Seed,
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
 		Total:  newCounts(a.Tally), Generator: newGenerator(&a.Summary),
-		Steps:    list(a.Steps, func(s *loadreport.AttackStep) Step { return newStep(&s.Step, s.Tally) }),
+		Steps:    list(a.Steps, func(s *loadreport.AttackStep) Step { return newStep(&s.Step, s.Tally, s.Interval.Len()) }),
 		Targets:  list(a.Targets, newTarget),
 		Warnings: list(a.Warnings, newWarning),
 	}

@@ -17,9 +17,9 @@ func TestAttackGolden(t *testing.T) {
 	}{
 		{"attack-bad.json", func(b *bytes.Buffer) error { return AttackJSON(b, attacks.Bad(), report.Options{}) }},
 		{"attack-none.json", func(b *bytes.Buffer) error { return AttackJSON(b, attacks.None(), report.Options{}) }},
-		{"attack-bad.tsv", func(b *bytes.Buffer) error { return TSV(b, loadreport.TellAttack(attacks.Bad(), report.Options{})) }},
+		{"attack-bad.tsv", func(b *bytes.Buffer) error { return TSV(b, loadreport.AttackDocument(attacks.Bad(), report.Options{})) }},
 		{"attack-good.md", func(b *bytes.Buffer) error {
-			return Markdown(b, loadreport.TellAttack(attacks.Good(), report.Options{}))
+			return Markdown(b, loadreport.AttackDocument(attacks.Good(), report.Options{}))
 		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -53,7 +53,7 @@ type Side struct {
 	IDs []string `json:"ids"` // of all its runs
 }
 
-// A Floor says where the noise of unchanged runs comes from.
+// A Floor defines where the noise of unchanged runs comes from.
 type Floor struct {
 	Runs   int    `json:"runs"`
 	Source string `json:"source"`
@@ -136,7 +136,7 @@ func newComparison(c *compare.Comparison) *Comparison {
 	out := &Comparison{
 		Schema: Schema, Kind: "compare", Label: c.Label, Verdict: c.Verdict, Outcome: string(c.Outcome),
 		Tested: c.Tested(), Before: newSide(c.Before), After: newSide(c.After),
-		Broke: c.Broke, Seed: c.Seed, Resamples: c.Resamples, Block: c.Block, PerSec: known(c.PerSec, c.PerSec > 0),
+		Broke: c.Broke, Seed: c.Drawn.Seed, Resamples: c.Drawn.Resamples, Block: c.Drawn.Block, PerSec: known(c.PerSec, c.PerSec > 0),
 		Groups: list(c.Groups, newGroup),
 		Latency: list(c.Curve, func(q *compare.Quantile) Quantile {
 			return Quantile{q.Name, q.Q, rounded(q.Before),
@@ -161,18 +161,18 @@ func newComparison(c *compare.Comparison) *Comparison {
 		Findings: list(c.Findings, func(f *compare.FindingChange) FindingChange {
 			return FindingChange{f.ID, Object{f.Object.Kind, f.Object.Name}, f.Title, string(f.State), f.Why}
 		}),
-		Endpoints: list(c.Endpoints, func(b *compare.Both[kasoku.Endpoint]) EndpointChange {
+		Endpoints: list(c.Matched.Endpoints, func(b *compare.Both[kasoku.Endpoint]) EndpointChange {
 			return EndpointChange{side(b.Before, newEndpoint), side(b.After, newEndpoint)}
 		}),
-		Queries: list(c.Queries, func(b *compare.Both[kasoku.Query]) QueryChange {
+		Queries: list(c.Matched.Queries, func(b *compare.Both[kasoku.Query]) QueryChange {
 			return QueryChange{side(b.Before, newQuery), side(b.After, newQuery)}
 		}),
-		Transactions: list(c.Transactions, func(b *compare.Both[kasoku.Transaction]) TransactionChange {
+		Transactions: list(c.Matched.Transactions, func(b *compare.Both[kasoku.Transaction]) TransactionChange {
 			return TransactionChange{side(b.Before, newTransaction), side(b.After, newTransaction)}
 		}),
-		Plans: list(c.Plans, newPlanChange), PlansEqual: c.PlansEqual,
-		Profiles: list(c.Profiles, newProfileChange),
-		Advice: list(c.Advice, func(a *compare.AdviceChange) AdviceChange {
+		Plans: list(c.Matched.Plans, newPlanChange), PlansEqual: c.Matched.PlansEqual,
+		Profiles: list(c.Matched.Profiles, newProfileChange),
+		Advice: list(c.Matched.Advice, func(a *compare.AdviceChange) AdviceChange {
 			return AdviceChange{string(a.State), a.InForce, side(a.Before, NewAdvice), side(a.After, NewAdvice)}
 		}),
 		Warnings: list(c.Warnings, func(w *kasoku.Warning) Warning { return newWarning(w) }),

@@ -131,11 +131,11 @@ func TestFieldsAreDocumented(t *testing.T) {
 		section, _, _ = strings.Cut(section, "\n##")
 		for f := range x.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			told := "| `" + name + "` |"
+			row := "| `" + name + "` |"
 			if f.Anonymous {
-				told = "(#" + strings.ToLower(f.Name) + ")"
+				row = "(#" + strings.ToLower(f.Name) + ")"
 			}
-			if !strings.Contains(section, told) {
+			if !strings.Contains(section, row) {
 				missing = append(missing, x.Name()+"."+cmp.Or(name, f.Name))
 			}
 			walk(f.Type)

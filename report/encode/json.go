@@ -111,6 +111,7 @@ type Run struct {
 	Load         string         `json:"load,omitempty"`
 	Group        string         `json:"group,omitempty"`
 	Repeat       int            `json:"repeat,omitempty"`
+	Base         string         `json:"base,omitempty"` // the run that it is a try upon
 	Observers    string         `json:"observers,omitempty"`
 	Score        *Score         `json:"score,omitempty"`
 	Verdict      string         `json:"verdict"`

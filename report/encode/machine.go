@@ -1,8 +1,6 @@
 package encode
 
 import (
-	"math"
-
 	"github.com/kasoku/kasoku/report/machine"
 )
 
@@ -19,10 +17,10 @@ type Machine struct {
 
 // A Usage is how much CPU time a unit, a container or a program used.
 type Usage struct {
-	Name string  `json:"name"`
-	Kind string  `json:"kind"` // unit, container, program
-	CPU  float64 `json:"cpu_s"`
-	Peak float64 `json:"peak_cores"`
+	Name string   `json:"name"`
+	Kind string   `json:"kind"` // unit, container, program
+	CPU  float64  `json:"cpu_s"`
+	Peak *float64 `json:"peak_cores"` // nil when it is not known
 }
 
 // A Thread is one that filled a core.
@@ -77,27 +75,24 @@ type GoPool struct {
 	Waiting *float64 `json:"waiting_s"`
 }
 
-// told is a number that may not be known.
-func told(v float64) *float64 { return known(v, !math.IsNaN(v)) }
-
 func newMachine(m *machine.Machine) Machine {
 	return Machine{
-		Host: m.Host, Unattributed: told(m.Unattributed),
+		Host: m.Host, Unattributed: finite(m.Unattributed),
 		Groups: list(m.Groups, func(u *machine.Usage) Usage {
 			return Usage{u.Name, u.Kind, rounded(u.CPU),
-				rounded(u.Peak)}
+				finite(u.Peak)}
 		}),
 		Threads: list(m.Threads, func(u *machine.Usage) Thread {
-			return Thread{u.Name, rounded(u.CPU), rounded(u.Peak), told(u.Waited)}
+			return Thread{u.Name, rounded(u.CPU), rounded(u.Peak), finite(u.Waited)}
 		}),
 		Disks: list(m.Disks, func(d *machine.Disk) Disk {
 			return Disk{
 				d.Name, rounded(d.Busy), rounded(d.BusyPeak), uint64(d.Reads), uint64(d.Writes),
-				told(d.ReadAwait), told(d.WriteAwait), told(d.FlushAwait), told(d.Read), told(d.Written),
+				finite(d.ReadAwait), finite(d.WriteAwait), finite(d.FlushAwait), finite(d.Read), finite(d.Written),
 			}
 		}),
 		Listeners: list(m.Listeners, func(l *machine.Listener) Listener {
-			return Listener{l.Name, l.QueueMax, told(l.Limit), told(l.Drops)}
+			return Listener{l.Name, l.QueueMax, finite(l.Limit), finite(l.Drops)}
 		}),
 		Programs: list(m.Programs, newGoProgram),
 	}
@@ -105,10 +100,10 @@ func newMachine(m *machine.Machine) Machine {
 
 func newGoProgram(p *machine.GoProgram) GoProgram {
 	return GoProgram{
-		Name: p.Name, Heap: told(p.Heap), Goroutines: told(p.Goroutines), Collections: told(p.Collections),
-		Pauses: told(p.Pauses), Pause: told(p.Pause), GCCPU: told(p.GCCPU), SchedP99: told(p.SchedP99),
+		Name: p.Name, Heap: finite(p.Heap), Goroutines: finite(p.Goroutines), Collections: finite(p.Collections),
+		Pauses: finite(p.Pauses), Pause: finite(p.Pause), GCCPU: finite(p.GCCPU), SchedP99: finite(p.SchedP99),
 		Pools: list(p.Pools, func(q *machine.GoPool) GoPool {
-			return GoPool{q.Name, told(q.InUse), told(q.Limit), told(q.Waits), told(q.Waiting)}
+			return GoPool{q.Name, finite(q.InUse), finite(q.Limit), finite(q.Waits), finite(q.Waiting)}
 		}),
 	}
 }

@@ -3,6 +3,7 @@ package encode
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
@@ -32,13 +33,13 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Schema: Schema, Kind: "run", ID: run.ID, Project: run.Project, Label: run.Label, Note: run.Note,
 		Started: run.Started, Length: run.Length.Seconds(), State: string(run.State), StopReason: run.StopReason,
 		Version: run.Version, Revision: run.Revision, Dirty: run.Dirty, Load: run.Load, Verdict: d.Verdict,
-		Group: run.Group, Repeat: run.Repeat, Observers: run.Observers, Score: newScore(run.Score),
+		Group: run.Group, Repeat: run.Repeat, Base: run.Base, Observers: run.Observers, Score: newScore(run.Score),
 		Phases: list(r.Phases, func(p *kasoku.Phase) Phase {
 			return Phase{string(p.Kind), p.Interval.From.Seconds(), p.Interval.To.Seconds(), p.Why}
 		}),
 		Hosts:    list(run.Hosts, newHost),
 		Command:  newCommand(run.Command),
-		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number)) }),
+		Steps:    list(r.Steps, func(s *kasoku.Step) Step { return newStep(s, r.Tally(s.Number), r.Taken(*s)) }),
 		Targets:  containedValue(func() []AttackTarget { return list(loadreport.Targets(r), newTarget) }),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
@@ -113,7 +114,8 @@ func newCommand(c *kasoku.Command) *Command {
 	}
 }
 
-func newStep(s *kasoku.Step, t *kasoku.Tally) Step {
+// newStep is a step whose requests took so long in all.
+func newStep(s *kasoku.Step, t *kasoku.Tally, taken time.Duration) Step {
 	out := Step{
 		Number: s.Number, From: s.Interval.From.Seconds(), To: s.Interval.To.Seconds(), Planned: s.Planned.Seconds(), Partial: s.Partial(),
 		Counts: newCounts(t),
@@ -124,7 +126,7 @@ func newStep(s *kasoku.Step, t *kasoku.Tally) Step {
 	if s.PerSecTo > 0 {
 		out.PerSecTo = &s.PerSecTo
 	}
-	if sec := s.Interval.Len().Seconds(); sec > 0 {
+	if sec := taken.Seconds(); sec > 0 {
 		out.Reached = known(float64(t.Success)/sec, true)
 	}
 	return out

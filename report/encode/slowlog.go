@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/report/statements"
 )
 
-// A SlowLogShown says what of a slow log the JSON holds beside its figures.
+// A SlowLogShown is what of a slow log the JSON holds beside its figures.
 type SlowLogShown struct {
 	Seconds bool // the calls of each class by second
 	Masked  bool // the slowest statements without their values
@@ -21,17 +21,17 @@ type SlowLogShown struct {
 
 // SlowLogJSON writes what was read of logs of statements.
 func SlowLogJSON(w io.Writer, l *logfile.SlowLog, o logfile.SlowOptions, s SlowLogShown) error {
-	told, err := logfile.TellSlow(l, o)
+	selected, err := logfile.SelectSlow(l, o)
 	if err != nil {
 		return err
 	}
-	d := told.Document
+	d := selected.Document
 	return JSON(w, &SlowLog{
 		Schema: Schema, Kind: "slowlog", Verdict: d.Verdict, Complete: l.Stopped == "", By: l.By,
 		Alerts: list(d.Alerts, func(a *report.Alert) string { return a.Text }),
-		From:   told.From, To: told.To, Calls: told.Calls, Total: rounded(told.Total.Seconds()),
+		From:   selected.From, To: selected.To, Calls: selected.Calls, Total: rounded(selected.Total.Seconds()),
 		Statements: l.Statements, Admin: l.Admin, Connections: l.Connections,
-		Classes:      list(told.Classes, func(c **slowlog.Class) SlowClass { return newSlowClass(l, *c, told, o, s) }),
+		Classes:      list(selected.Classes, func(c **slowlog.Class) SlowClass { return newSlowClass(l, *c, selected, o, s) }),
 		Transactions: list(l.Transactions, newTransaction),
 		Saves: list(l.Saves, func(s *kasoku.SaveShape) SlowSave {
 			return SlowSave{s.Table, s.Count, s.Inserts,
@@ -127,7 +127,7 @@ type SlowSave struct {
 	Sample  []string `json:"sample"`
 }
 
-func newSlowClass(l *logfile.SlowLog, c *slowlog.Class, told *logfile.ToldSlow, o logfile.SlowOptions,
+func newSlowClass(l *logfile.SlowLog, c *slowlog.Class, selected *logfile.SelectedSlow, o logfile.SlowOptions,
 	s SlowLogShown) SlowClass {
 	counts := func(of []slowlog.Count) []SlowCount {
 		return list(of, func(c *slowlog.Count) SlowCount { return SlowCount{c.Value, c.N} })
@@ -135,7 +135,7 @@ func newSlowClass(l *logfile.SlowLog, c *slowlog.Class, told *logfile.ToldSlow, 
 	out := SlowClass{
 		ID: c.ID, Key: c.Key, Fingerprint: c.Fingerprint, Tag: c.Tag, Item: statements.Item(&c.Query), Verb: c.Verb,
 		Tables: full(c.Tables),
-		Calls:  c.Calls, Total: c.Total.Seconds(), Share: rounded(told.Share(c)), Latency: distribution(c.Latency),
+		Calls:  c.Calls, Total: c.Total.Seconds(), Share: rounded(selected.Share(c)), Latency: distribution(c.Latency),
 		Lock:         c.Lock.Seconds(),
 		RowsExamined: c.RowsExamined, RowsSent: c.RowsSent, Distinct: c.Distinct, Repeated: c.Repeated,
 		Streak: c.Streak, Streaks: c.Streaks,
@@ -147,13 +147,13 @@ func newSlowClass(l *logfile.SlowLog, c *slowlog.Class, told *logfile.ToldSlow, 
 	if c.Worst.Input < len(l.Logs) {
 		out.Slowest.Path = l.Logs[c.Worst.Input].Path
 	}
-	if told.Total > 0 {
-		out.Deviation = known(told.Deviation(c), true)
+	if selected.Total > 0 {
+		out.Deviation = known(selected.Deviation(c), true)
 	}
 	if c.HasAffected {
 		out.RowsAffected, out.NoneAffected = &c.RowsAffected, &c.NoneAffected
 	}
-	if told.From != nil {
+	if selected.From != nil {
 		first, last := l.Wall(c.First, o.Options), l.Wall(c.Last, o.Options)
 		out.First, out.Last = &first, &last
 	}

@@ -134,9 +134,14 @@ func (r diagnosed) finding(i int, all []kasoku.Finding) report.Finding {
 	return f
 }
 
-// explainedBy names the earlier finding that makes this one go when it is fixed.
+// explainedBy names the first finding that makes this one go when it is fixed; of two that
+// explain each other the earlier one does. A remark explains nothing that costs something.
 func explainedBy(i int, all []kasoku.Finding) string {
-	for k := range all[:i] {
+	for k := range all {
+		if k > i && slices.Contains(all[i].Explains, all[k].ID) ||
+			all[k].Severity == kasoku.Info && all[i].Severity != kasoku.Info {
+			continue
+		}
 		if all[k].ID != all[i].ID && slices.Contains(all[k].Explains, all[i].ID) {
 			return "by " + unit.Count(k+1) + ", " + all[k].ID
 		}
@@ -194,7 +199,7 @@ func codeLines(code string) []report.CodeLine {
 	return out
 }
 
-// noFinding says what there is to say when no rule spoke: which rule was nearest
+// noFinding describes what there is to say when no rule spoke: which rule was nearest
 // to it, and which resource nearest to its limit.
 func (r diagnosed) noFinding() []report.Prose {
 	d := r.Diagnosis

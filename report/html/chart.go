@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -260,8 +261,7 @@ func runs(spans []report.Span) [][]report.Span {
 	}
 	usual := math.Inf(1)
 	if len(steps) > 0 {
-		slices.Sort(steps)
-		usual = steps[len(steps)/2]
+		usual = median.High(steps)
 	}
 	var out [][]report.Span
 	from := 0

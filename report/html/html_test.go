@@ -95,7 +95,7 @@ func storyDocument(t *testing.T) *report.Document {
 		st.Tries = append(st.Tries, story.Try{Change: x.Change, Finding: x.Finding, Control: x.Control, Effect: e})
 	}
 	st.Tries = append(st.Tries, story.Try{Change: "SQL logging off", Finding: "DRV-05", Failed: "the lab did not start"})
-	return story.Tell(st, options())
+	return story.New(st, options())
 }
 
 // What a log says must not become markup, script or an address to fetch.

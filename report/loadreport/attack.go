@@ -13,8 +13,8 @@ import (
 	"github.com/kasoku/kasoku/report/cell"
 )
 
-// The sections of an attack's document; [SectionLatency], [SectionSteps] and
-// [SectionWarnings] are among them.
+// The sections of an attack's document, with [report.SectionLatency], [report.SectionSteps]
+// and [report.SectionWarnings].
 const (
 	SectionTargets   = "targets"
 	SectionAnswers   = "answers"
@@ -48,8 +48,8 @@ type AttackTarget struct {
 	Tally *kasoku.Tally
 }
 
-// TellAttack returns the document of an attack.
-func TellAttack(a *Attack, o report.Options) *report.Document {
+// AttackDocument returns the document of an attack.
+func AttackDocument(a *Attack, o report.Options) *report.Document {
 	d := &report.Document{
 		Kind: report.KindAttack, Title: "attack " + a.name(), Name: a.name(), Head: a.head(),
 		Verdict: a.Verdict(), Commands: o.Commands, Footer: report.FooterOf(o, ""),
@@ -138,7 +138,7 @@ func (a *Attack) Length() time.Duration {
 	return d
 }
 
-// Verdict says in one sentence what was asked and what was reached.
+// Verdict describes in one sentence what was asked and what was reached.
 func (a *Attack) Verdict() string {
 	t := a.Tally
 	if t.Asked == 0 {
@@ -202,8 +202,8 @@ func (a *Attack) untilAnswered(t *kasoku.Tally, from, long time.Duration) time.D
 	return max(long, min(a.Summary.Wall-from, long+t.Latency.Quantile(0.99)))
 }
 
-// StepReached is how many requests of step i of Steps succeeded each second. Of the
-// last one it is known when its answers had come.
+// StepReached is how many requests of step i of Steps succeeded each second. That of the last
+// step counts until its answers had come.
 func (a *Attack) StepReached(i int) float64 {
 	s := &a.Steps[i]
 	long := s.Interval.Len()
@@ -231,7 +231,7 @@ func printReached(v float64) string {
 	return unit.Sig3(v) + " req/s"
 }
 
-// succeeded says how many requests did.
+// succeeded describes how many requests did.
 func succeeded(t *kasoku.Tally) string {
 	n := unit.Counted(t.Asked, "request", "requests")
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/kasoku/kasoku/report/cell"
 )
 
-// The sections of a log's document; [SectionEndpoints] and [SectionTimeline] are
-// among them.
+// The sections of a log's document, with [report.SectionEndpoints] and
+// [report.SectionTimeline].
 const (
 	SectionSlowest = "slowest"
 	SectionLogs    = "logs"
@@ -47,10 +47,10 @@ type Live struct {
 // LiveKey is the key of a row in a [Live].
 func LiveKey(key []string) string { return strings.Join(key, "\x00") }
 
-// AccessOptions says how access logs are shown.
+// AccessOptions configure how access logs are shown.
 type AccessOptions struct {
 	report.Options
-	Columns     []string  // names, see [AccessColumns]; none are those that fit best
+	Columns     []string  // names, as [CheckAccess] takes them; none are those that fit best
 	Percentiles []float64 // 0 to 100; none are 50, 90, 95 and 99
 	Sort        string    // name of a column; empty is total
 	Reverse     bool
@@ -150,7 +150,7 @@ func (a *AccessLog) Wall(at time.Duration, o report.Options) time.Time {
 	return t
 }
 
-// equation says what became of the lines.
+// equation describes what became of the lines.
 func (a *AccessLog) equation() string {
 	n, _, _ := a.requests()
 	return equation(a.Logs, n, "request", "requests")
@@ -171,7 +171,7 @@ func (a *AccessLog) verdict() string {
 	name := KeyText(a.By, most.Key)
 	if timed == 0 || total == 0 {
 		return name + " is " + unit.Percent(float64(most.Count)/float64(n)) + " of " +
-			unit.Counted(n, "request", "requests") + ". The log tells no request times."
+			unit.Counted(n, "request", "requests") + ". The log reports no request times."
 	}
 	h := most.Latency
 	return name + " takes " + unit.Percent(float64(most.Total)/float64(total)) + " of the request time: " +
@@ -195,7 +195,7 @@ func KeyText(by, key []string) string {
 	return strings.Join(out, " ")
 }
 
-// precision says how exact the percentiles are.
+// precision describes how exact the percentiles are.
 func (a *AccessLog) precision() string {
 	switch _, timed, _ := a.requests(); {
 	case timed == 0:
@@ -263,11 +263,11 @@ func status(code int) report.Cell {
 	return c
 }
 
-// notes say what a reader has to know, and quote lines that were not understood.
+// notes describe what a reader has to know, and quote lines that were not understood.
 func (a *AccessLog) notes() []report.Note { return append(slices.Clone(a.Notes), notesOf(a.Logs)...) }
 
-// A ToldAccess is what a document says of access logs, for programs.
-type ToldAccess struct {
+// A SelectedAccess is what a document says of access logs, for programs.
+type SelectedAccess struct {
 	Document *report.Document
 	Rows     []*accesslog.Row // sorted and limited as asked
 	Requests uint64
@@ -276,8 +276,8 @@ type ToldAccess struct {
 	table    *accessTable
 }
 
-// TellAccess is [Access] for programs.
-func TellAccess(a *AccessLog, o AccessOptions) (*ToldAccess, error) {
+// SelectAccess is [Access] for programs.
+func SelectAccess(a *AccessLog, o AccessOptions) (*SelectedAccess, error) {
 	d, err := Access(a, o)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func TellAccess(a *AccessLog, o AccessOptions) (*ToldAccess, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ToldAccess{Document: d, Rows: t.shown(), Requests: t.all, Total: t.total, table: t}
+	out := &SelectedAccess{Document: d, Rows: t.shown(), Requests: t.all, Total: t.total, table: t}
 	if from, to, ok := a.span(); ok {
 		out.From, out.To = &from, &to
 	}
@@ -295,7 +295,7 @@ func TellAccess(a *AccessLog, o AccessOptions) (*ToldAccess, error) {
 
 // Share is the part of the request time that a row takes; without times, of the
 // requests.
-func (t *ToldAccess) Share(r *accesslog.Row) float64 { return t.table.share(r) }
+func (t *SelectedAccess) Share(r *accesslog.Row) float64 { return t.table.share(r) }
 
 // Deviation is the standard deviation of a row's request times, in s.
-func (t *ToldAccess) Deviation(r *accesslog.Row) float64 { return t.table.deviation(r) }
+func (t *SelectedAccess) Deviation(r *accesslog.Row) float64 { return t.table.deviation(r) }

@@ -13,37 +13,10 @@ import (
 	"github.com/kasoku/kasoku/logs/accesslog"
 )
 
-// A measure says what a column of a log's table holds, and so in which unit it is
-// printed.
-type measure uint8
-
-// The measures.
-const (
-	isKey     measure = iota // part of the row's key
-	isCount                  // requests
-	isLatency                // of one request; all such columns share a unit
-	isTotal                  // request times added up
-	isSize                   // bytes
-	isRatio                  // of the whole
-	isRate                   // per second
-	isMoment                 // when
-	isStrip                  // requests over time, drawn
-)
-
-// An accessColumn is a column that the table can have. A value is in base units:
-// seconds, bytes, requests; it is NaN where the log does not say.
-type accessColumn struct {
-	name    string // of --columns and --sort
-	head    string
-	key     string // for machines
-	measure measure
-	drop    int
-	value   func(t *accessTable, r *accesslog.Row) float64
-	part    int // of the key
-}
-
 // The percentiles that a table has when none are asked for.
 var defaultPercentiles = []float64{50, 90, 95, 99}
+
+type accessColumn = column[*accessTable, *accesslog.Row]
 
 // accessColumns are the columns but for keys and percentiles, in the order in which
 // they stand; percentiles come after min.
@@ -94,14 +67,16 @@ var accessColumns = []accessColumn{
 		return float64(r.MaxBytes)
 	}},
 	{name: "request_bytes", head: "received", measure: isSize,
-		value: func(_ *accessTable, r *accesslog.Row) float64 { return told(r.RequestBytes, float64(r.RequestBytes)) }},
+		value: func(_ *accessTable, r *accesslog.Row) float64 {
+			return valueOf(r.RequestBytes, float64(r.RequestBytes))
+		}},
 	{name: "upstream", measure: isTotal, value: func(_ *accessTable,
 		r *accesslog.Row) float64 {
-		return told(r.UpstreamCount, r.Upstream.Seconds())
+		return valueOf(r.UpstreamCount, r.Upstream.Seconds())
 	}},
 	{name: "upstream_mean", head: "upstream", measure: isLatency,
 		value: func(_ *accessTable, r *accesslog.Row) float64 {
-			return told(r.UpstreamCount, r.Upstream.Seconds()/float64(r.UpstreamCount))
+			return valueOf(r.UpstreamCount, r.Upstream.Seconds()/float64(r.UpstreamCount))
 		}},
 	{name: "rate", measure: isRate, value: (*accessTable).rate},
 	{name: "bots", measure: isCount, value: func(_ *accessTable, r *accesslog.Row) float64 { return float64(r.Bots) }},
@@ -128,10 +103,10 @@ var columnAliases = map[string]string{
 }
 
 // timed is a value of request times, or none of a row without them.
-func timed(r *accesslog.Row, v float64) float64 { return told(r.Latency.Count(), v) }
+func timed(r *accesslog.Row, v float64) float64 { return valueOf(r.Latency.Count(), v) }
 
-// told is a value that n requests have, or none when there are none.
-func told(n uint64, v float64) float64 {
+// valueOf is a value that n requests have, or none when there are none.
+func valueOf(n uint64, v float64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
@@ -180,7 +155,7 @@ type accessTable struct {
 	seconds float64 // that the log covers
 }
 
-// CheckAccess says whether the options are such that [Access] takes them, for rows
+// CheckAccess reports whether the options are such that [Access] takes them, for rows
 // that are keyed by these.
 func CheckAccess(by []string, o AccessOptions) error {
 	_, err := newAccessTable(&AccessLog{By: by}, o)
@@ -278,12 +253,12 @@ func (t *accessTable) column(name string) (accessColumn, error) {
 	}
 	for _, c := range accessColumns {
 		if c.name == name {
-			return c.complete(), nil
+			return completeColumn(c), nil
 		}
 	}
 	if digits, ok := strings.CutPrefix(name, "p"); ok {
 		if p, err := strconv.ParseFloat(digits, 64); err == nil && p >= 0 && p <= 100 {
-			c := percentile(p).complete()
+			c := completeColumn(percentile(p))
 			if len(t.o.Percentiles) > 0 {
 				c.drop = 3 // it was asked for
 			}
@@ -304,7 +279,7 @@ func (t *accessTable) known() []string {
 	return names
 }
 
-// An UnknownColumnError says that a table has no such column.
+// An UnknownColumnError reports that a table has no such column.
 type UnknownColumnError struct {
 	Name  string
 	Known []string
@@ -321,8 +296,8 @@ func (e *UnknownColumnError) Hint() string {
 	return "there are " + strings.Join(e.Known, ", ") + ", and p0 to p100"
 }
 
-// complete gives a column its head and its key for machines.
-func (c accessColumn) complete() accessColumn {
+// completeColumn gives a column its head and its key for machines.
+func completeColumn(c accessColumn) accessColumn {
 	c.head = cmp.Or(c.head, c.name)
 	switch c.measure {
 	case isLatency, isTotal:

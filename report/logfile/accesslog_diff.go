@@ -78,7 +78,7 @@ func DiffAccess(d *LogDiff, o AccessOptions) (*report.Document, error) {
 	return out, nil
 }
 
-// verdict says how the request time of everything moved.
+// verdict describes how the request time of everything moved.
 func (d *LogDiff) verdict() string {
 	nb, timedBefore, tb := d.Before.requests()
 	na, timedAfter, ta := d.After.requests()
@@ -89,7 +89,7 @@ func (d *LogDiff) verdict() string {
 		return "No request in " + d.Names[map[bool]int{true: 0, false: 1}[nb == 0]] + "."
 	case tb == 0 && ta == 0:
 		return unit.Count(nb) + " → " + unit.Count(na) + " requests, " + unit.Change(float64(nb), float64(na)) +
-			". The logs tell no request times."
+			". The logs report no request times."
 	}
 	u := cell.CommonUnit(tb, ta)
 	mb, ma := tb/time.Duration(max(timedBefore, 1)), ta/time.Duration(max(timedAfter, 1))
@@ -101,7 +101,7 @@ func (d *LogDiff) verdict() string {
 		unit.Change(mb.Seconds(), ma.Seconds()) + "."
 }
 
-// notes say what limits the comparison.
+// notes describe what limits the comparison.
 func (d *LogDiff) notes() []report.Note {
 	var out []report.Note
 	for i, a := range []*AccessLog{d.Before, d.After} {

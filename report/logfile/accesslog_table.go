@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/report/cell"
 )
 
-// order says by what the rows are sorted.
+// order describes by what the rows are sorted.
 func (t *accessTable) order() string {
 	name := t.sort.head
 	switch t.sort.measure {
@@ -71,7 +70,7 @@ func (t *accessTable) shown() []*accesslog.Row { return Limited(t.sorted(), t.o.
 func (t *accessTable) table() *report.Table {
 	rows := t.sorted()
 	shown := Limited(rows, t.o.Limit)
-	out := &report.Table{ID: "endpoints", Tell: "-o tsv shows them", Sortable: true}
+	out := &report.Table{ID: "endpoints", NarrowHint: "-o tsv shows them", Sortable: true}
 	units := t.units(shown)
 	for i, c := range t.columns {
 		out.Columns = append(out.Columns, t.head(i, c, units))
@@ -87,7 +86,7 @@ func (t *accessTable) table() *report.Table {
 	return out
 }
 
-// more says what was left out.
+// more describes what was left out.
 func (t *accessTable) more(rest []*accesslog.Row) string {
 	if len(rest) == 0 {
 		return ""
@@ -196,31 +195,18 @@ func (t *accessTable) cell(c accessColumn, r *accesslog.Row, u scale) report.Cel
 		return cell.Text(r.Key[c.part])
 	}
 	v := c.value(t, r)
-	if math.IsNaN(v) {
-		return cell.None()
-	}
-	switch c.measure {
-	case isCount:
-		out := report.Cell{Text: unit.Count(uint64(v)), Raw: strconv.FormatUint(uint64(v), 10)}
-		if c.name == "5xx" && v > 0 {
-			out.Tone = report.Bad
-		}
-		return out
-	case isLatency, isTotal:
-		return report.Cell{Text: unit.DurationIn(cell.AsDuration(v), u.time), Raw: report.RawNumber(v)}
-	case isSize:
-		if v == math.Trunc(v) {
-			return report.Cell{Text: sizeIn(v, u), Raw: strconv.FormatFloat(v, 'f', 0, 64)}
-		}
-		return report.Cell{Text: sizeIn(v, u), Raw: report.RawNumber(v)}
-	case isRatio:
-		return cell.Percent(v)
-	case isMoment:
+	switch {
+	case math.IsNaN(v):
+	case c.measure == isMoment:
 		return t.log.when(cell.AsDuration(v), t.o.Options)
-	case isStrip:
+	case c.measure == isStrip:
 		return t.strip(r)
 	}
-	return cell.Number(v)
+	out := c.cell(v, u)
+	if c.name == "5xx" && v > 0 {
+		out.Tone = report.Bad
+	}
+	return out
 }
 
 // sizeIn prints bytes in the unit of the column.

@@ -124,7 +124,7 @@ func TestAccess_Verdict(t *testing.T) {
 		}
 	}
 	f(func(a *AccessLog) { a.Rows = nil }, "No request in a.log.")
-	f(func(a *AccessLog) { a.Rows = a.Rows[2:] }, "GET /c is 100 % of 4 requests. The log tells no request times.")
+	f(func(a *AccessLog) { a.Rows = a.Rows[2:] }, "GET /c is 100 % of 4 requests. The log reports no request times.")
 	f(func(a *AccessLog) { a.By = []string{"host", "status"}; a.Rows[1].Key = []string{"", "503"} },
 		"host (none) status 503 takes 87.0 % of the request time: 2 requests, mean 200 ms, p99 300 ms.")
 	f(func(a *AccessLog) { a.Rows, a.Logs = nil, append(a.Logs, a.Logs[0]) }, "No request in 2 access logs.")
@@ -216,19 +216,19 @@ func TestAccess_SharesAddUp(t *testing.T) {
 			a.Rows = append(a.Rows, accessRow("GET", "/"+string(rune('a'+i)), 200, took...))
 		}
 		o := AccessOptions{Sort: rapid.SampledFrom([]string{"", "mean", "route", "max"}).Draw(t, "sort"), Reverse: rapid.Bool().Draw(t, "reverse")}
-		told, err := TellAccess(a, o)
+		selected, err := SelectAccess(a, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var sum float64
-		for _, r := range told.Rows {
-			sum += told.Share(r)
+		for _, r := range selected.Rows {
+			sum += selected.Share(r)
 		}
 		if math.Abs(sum-1) > 1e-9 {
 			t.Fatalf("shares add up to %v", sum)
 		}
-		if len(told.Rows) != len(a.Rows) {
-			t.Fatalf("%d rows of %d", len(told.Rows), len(a.Rows))
+		if len(selected.Rows) != len(a.Rows) {
+			t.Fatalf("%d rows of %d", len(selected.Rows), len(a.Rows))
 		}
 	})
 }

@@ -137,7 +137,7 @@ type logSide struct {
 	logs    []kasoku.LogWindow
 }
 
-// sidesTable says what stands on both sides; their records are named so.
+// sidesTable describes what stands on both sides; their records are named so.
 func sidesTable(sides [2]logSide, records string) *report.Table {
 	t := &report.Table{ID: "sides", Columns: []report.Column{
 		{Key: "side", Head: "side"},
@@ -166,8 +166,9 @@ func coverage(from, to time.Duration, ok bool) report.Cell {
 
 // movedTable is one without columns that shows so many of all rows.
 func movedTable(shown, all int) *report.Table {
-	t := &report.Table{ID: "moved", Tell: "-o tsv shows them", Sortable: true,
-		Note: "One log against one: what moved is told, not whether it would move again. `kasoku compare` judges groups of runs."}
+	t := &report.Table{ID: "moved", NarrowHint: "-o tsv shows them", Sortable: true,
+		Note: "One log against one: what moved is reported, not whether it would move again. `kasoku compare` judges " +
+			"groups of runs."}
 	if shown < all {
 		t.More = unit.Count(all-shown) + " more, which moved less"
 	}

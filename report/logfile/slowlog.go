@@ -12,9 +12,9 @@ import (
 	"github.com/kasoku/kasoku/report/statements"
 )
 
-// SectionShapes shows which statements stand out by how they are sent. A slow log's
-// document has [SectionQueries], [SectionTransactions], [SectionTimeline],
-// [SectionLogs] and [SectionNotes] beside it.
+// SectionShapes shows which statements stand out by how they are sent. A slow log's document
+// also has [report.SectionQueries], [statements.SectionTransactions],
+// [report.SectionTimeline], [SectionLogs] and [SectionNotes].
 const SectionShapes = "shapes"
 
 // A SlowLog is what was read of logs of statements.
@@ -32,7 +32,7 @@ type SlowLog struct {
 	Stopped      string         // why reading ended early; empty when it did not
 }
 
-// SlowOptions says how a slow log is shown.
+// SlowOptions configure how a slow log is shown.
 type SlowOptions struct {
 	report.Options
 	Sort    string // name of a column; empty is total
@@ -137,7 +137,7 @@ func (l *SlowLog) stretch(o report.Options) string {
 	return stretch(l.Wall(from, o), l.Wall(to, o), covered(from, to))
 }
 
-// equation says what became of the lines, if there are any.
+// equation describes what became of the lines, if there are any.
 func (l *SlowLog) equation() string {
 	if sumOf(l.Logs).Lines == 0 {
 		return ""
@@ -161,7 +161,7 @@ func (l *SlowLog) verdict() string {
 	name := l.short(most)
 	if total == 0 {
 		return name + " is " + unit.Percent(float64(most.Calls)/float64(calls)) + " of " +
-			unit.Counted(calls, "statement", "statements") + ". The log tells no times."
+			unit.Counted(calls, "statement", "statements") + ". The log reports no times."
 	}
 	return name + " takes " + unit.Percent(float64(most.Total)/float64(total)) + " of the statements' time: " +
 		unit.Counted(most.Calls, "call", "calls") + ", mean " + unit.Duration(most.Latency.Mean()) + ", p99 " +

@@ -75,7 +75,7 @@ func DiffSlow(d *SlowDiff, o SlowOptions) (*report.Document, error) {
 	return out, nil
 }
 
-// notes say what limits the comparison.
+// notes describe what limits the comparison.
 func (d *SlowDiff) notes() (out []report.Note) {
 	for i, l := range []*SlowLog{d.Before, d.After} {
 		for _, n := range notesOf(l.Logs) {
@@ -86,7 +86,7 @@ func (d *SlowDiff) notes() (out []report.Note) {
 	return out
 }
 
-// verdict says how the time of all statements moved.
+// verdict describes how the time of all statements moved.
 func (d *SlowDiff) verdict() string {
 	nb, tb := d.Before.totals()
 	na, ta := d.After.totals()
@@ -98,7 +98,7 @@ func (d *SlowDiff) verdict() string {
 	}
 	calls := unit.Count(nb) + " → " + unit.Count(na) + " calls, " + unit.Change(float64(nb), float64(na))
 	if tb == 0 && ta == 0 {
-		return calls + ". The logs tell no times."
+		return calls + ". The logs report no times."
 	}
 	u := cell.CommonUnit(tb, ta)
 	return "Time of statements " + unit.DurationIn(tb, u) + " → " + unit.DurationIn(ta, u) + " " + unit.Name(u) +
@@ -175,8 +175,8 @@ func slowMove(f *logFigure[slowlog.Class], m *Moved[slowlog.Class], u time.Durat
 	return out
 }
 
-// A ToldSlow is what a document says of logs of statements, for programs.
-type ToldSlow struct {
+// A SelectedSlow is what a document says of logs of statements, for programs.
+type SelectedSlow struct {
 	Document *report.Document
 	Classes  []*slowlog.Class // sorted and limited as asked
 	Calls    uint64
@@ -185,8 +185,8 @@ type ToldSlow struct {
 	table    *slowTable
 }
 
-// TellSlow is [Slow] for programs.
-func TellSlow(l *SlowLog, o SlowOptions) (*ToldSlow, error) {
+// SelectSlow is [Slow] for programs.
+func SelectSlow(l *SlowLog, o SlowOptions) (*SelectedSlow, error) {
 	d, err := Slow(l, o)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func TellSlow(l *SlowLog, o SlowOptions) (*ToldSlow, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ToldSlow{Document: d, Classes: t.shown(), Calls: t.calls, Total: t.total, table: t}
+	out := &SelectedSlow{Document: d, Classes: t.shown(), Calls: t.calls, Total: t.total, table: t}
 	if from, to, ok := l.span(); ok {
 		first, last := l.Wall(from, o.Options), l.Wall(to, o.Options)
 		out.From, out.To = &first, &last
@@ -204,7 +204,7 @@ func TellSlow(l *SlowLog, o SlowOptions) (*ToldSlow, error) {
 }
 
 // Share is the part of the time that a class takes; without times, of the calls.
-func (t *ToldSlow) Share(c *slowlog.Class) float64 { return t.table.share(c) }
+func (t *SelectedSlow) Share(c *slowlog.Class) float64 { return t.table.share(c) }
 
 // Deviation is the standard deviation of a class's times, in s.
-func (t *ToldSlow) Deviation(c *slowlog.Class) float64 { return t.table.deviation(c) }
+func (t *SelectedSlow) Deviation(c *slowlog.Class) float64 { return t.table.deviation(c) }

@@ -85,7 +85,7 @@ func figuresOf(all, single *slowTable, c *slowlog.Class) *report.Table {
 		if col.name == "share" {
 			v = all.share(c)
 		}
-		shown := slowCell(col, v, units[i])
+		shown := col.cell(v, units[i])
 		if shown.Text == unit.Missing {
 			continue
 		}

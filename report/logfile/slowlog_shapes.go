@@ -111,7 +111,8 @@ func (l *SlowLog) manyRows(c *slowlog.Class) (string, report.Prose) {
 	} else {
 		text += unit.Sig3(float64(c.RowsExamined)/float64(c.RowsSent)) + " for each that is sent."
 	}
-	return text, "An index on the columns behind WHERE and ORDER BY lets the server skip the others; `kasoku explain` shows what it uses now."
+	return text, "An index on the columns of WHERE and ORDER BY lets the server skip the others; `kasoku explain` " +
+		"shows what it uses now."
 }
 
 // noneAffected is for writes that change nothing.
@@ -140,7 +141,8 @@ func (l *SlowLog) readOnly() []report.Note {
 		Sign: "!", Tone: report.Mark, Label: "transactions",
 		Text: fmt.Sprintf("%s only read, %s statements each.", unit.Counted(n, "transaction", "transactions"),
 			unit.Sig3(float64(statements)/float64(n))),
-		Hint: "Without BEGIN and COMMIT each of them takes two round trips less, unless its reads must agree with one another.",
+		Hint: "Without BEGIN and COMMIT each of them takes two round trips less, unless its reads must agree with " +
+			"one another.",
 	}}
 }
 
@@ -153,7 +155,7 @@ func (l *SlowLog) saves() []report.Note {
 		}
 		out = append(out, report.Note{
 			Sign: "!", Tone: report.Mark, Label: "saves",
-			Text: fmt.Sprintf("%s into %s come behind an UPDATE that changed nothing and a SELECT that found nothing.",
+			Text: fmt.Sprintf("%s into %s come after an UPDATE that changed nothing and a SELECT that found nothing.",
 				unit.Counted(s.Count, "INSERT", "INSERTs"), s.Table),
 			Hint: "Where the row is known to be new, insert it; else INSERT … ON DUPLICATE KEY UPDATE does it in one statement.",
 		})

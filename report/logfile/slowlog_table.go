@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,18 +15,7 @@ import (
 	"github.com/kasoku/kasoku/report/statements"
 )
 
-// A slowColumn is a column that the table of statements can have. A value is in base
-// units; it is NaN where the log does not say.
-type slowColumn struct {
-	name    string // of --sort
-	head    string
-	unit    string // under the head, where it is no unit of time
-	key     string // for machines
-	measure measure
-	drop    int
-	extra   bool // for machines only
-	value   func(t *slowTable, c *slowlog.Class) float64
-}
+type slowColumn = column[*slowTable, *slowlog.Class]
 
 // slowColumns are the columns after the statement, in order.
 var slowColumns = []slowColumn{
@@ -62,7 +50,7 @@ var slowColumns = []slowColumn{
 	{name: "none", key: "none_affected", measure: isCount, extra: true,
 		value: func(_ *slowTable, c *slowlog.Class) float64 { return affected(c, c.NoneAffected) }},
 	{name: "distinct", key: "distinct", measure: isCount, extra: true,
-		value: func(_ *slowTable, c *slowlog.Class) float64 { return told(c.Distinct, float64(c.Distinct)) }},
+		value: func(_ *slowTable, c *slowlog.Class) float64 { return valueOf(c.Distinct, float64(c.Distinct)) }},
 	{name: "repeated", key: "repeated", measure: isCount, extra: true,
 		value: func(_ *slowTable, c *slowlog.Class) float64 { return float64(c.Repeated) }},
 	{name: "streak", key: "streak", measure: isCount, extra: true,
@@ -101,7 +89,7 @@ type slowTable struct {
 	total   time.Duration
 }
 
-// CheckSlow says whether the options are such that [Slow] takes them.
+// CheckSlow reports whether the options are such that [Slow] takes them.
 func CheckSlow(o SlowOptions) error {
 	_, err := newSlowTable(&SlowLog{}, o)
 	return err
@@ -171,7 +159,7 @@ func (t *slowTable) deviation(c *slowlog.Class) float64 {
 	return deviation(max(c.Calls, 1), c.Total, c.Squares)
 }
 
-// order says by what the rows are sorted.
+// order describes by what the rows are sorted.
 func (t *slowTable) order() string {
 	name := t.sort.head
 	if t.sort.name == "total" {
@@ -183,7 +171,7 @@ func (t *slowTable) order() string {
 	return "The most " + name + " first"
 }
 
-// precision says how exact the percentiles are.
+// precision describes how exact the percentiles are.
 func (t *slowTable) precision() string {
 	if t.total == 0 {
 		return ""
@@ -220,7 +208,7 @@ func (t *slowTable) shown() []*slowlog.Class { return Limited(t.sorted(), t.o.Li
 func (t *slowTable) table() *report.Table {
 	rows := t.sorted()
 	shown := Limited(rows, t.o.Limit)
-	out := &report.Table{ID: "queries", Tell: "-o tsv shows them", Sortable: true}
+	out := &report.Table{ID: "queries", NarrowHint: "-o tsv shows them", Sortable: true}
 	out.Columns = t.names()
 	units := t.units(shown)
 	for i, c := range t.columns {
@@ -234,7 +222,7 @@ func (t *slowTable) table() *report.Table {
 	for _, c := range shown {
 		cells := t.nameCells(c)
 		for i, col := range t.columns {
-			cells = append(cells, slowCell(col, col.value(t, c), units[i]))
+			cells = append(cells, col.cell(col.value(t, c), units[i]))
 		}
 		out.Rows = append(out.Rows, report.Row{Cells: cells})
 	}
@@ -301,22 +289,7 @@ func (t *slowTable) units(rows []*slowlog.Class) []scale {
 	return out
 }
 
-func slowCell(c slowColumn, v float64, u scale) report.Cell {
-	if math.IsNaN(v) {
-		return cell.None()
-	}
-	switch c.measure {
-	case isCount:
-		return report.Cell{Text: unit.Count(uint64(v)), Raw: strconv.FormatUint(uint64(v), 10)}
-	case isLatency, isTotal:
-		return report.Cell{Text: unit.DurationIn(cell.AsDuration(v), u.time), Raw: report.RawNumber(v)}
-	case isRatio:
-		return cell.Percent(v)
-	}
-	return cell.Number(v)
-}
-
-// more says what was left out.
+// more describes what was left out.
 func (t *slowTable) more(rest []*slowlog.Class) string {
 	if len(rest) == 0 {
 		return ""

@@ -40,7 +40,7 @@ func (r resources) recordedLimits() []limit {
 		for _, x := range r.FindAll(c.source, c.used) {
 			used, ok := x.Max(r.All())
 			most := r.LastOf(x.Key, c.most)
-			if !ok || math.IsNaN(most) || most <= 0 {
+			if !ok || math.IsNaN(most) || most <= 0 || c.source == process.Name && hostUse(r).ofNeighbour(x.Key.Instance) {
 				continue
 			}
 			l := limit{Name: c.name, From: c.from, Used: unit.Plain(used), Limit: unit.Plain(most), Share: used / most}
@@ -142,7 +142,7 @@ func Headroom(r recorded.View) string { return resources{r}.headroom() }
 // Limits returns how far the resources with a known limit were used, the fullest first.
 func Limits(r recorded.View) []limit { return resources{r}.limits() }
 
-// SourceOf says where the settings of a scope were read.
+// SourceOf describes where the settings of a scope were read.
 func SourceOf(scope string) string {
 	switch scope {
 	case "mysql":

@@ -18,7 +18,7 @@ import (
 // not known is NaN.
 type Machine struct {
 	Host         string     // empty where the run has one host
-	Groups       []Usage    // units, containers and programs
+	Groups       []Usage    // units, containers and programs; members and neighbours of a known service
 	Unattributed float64    // s of CPU that no process accounts for
 	Threads      []Usage    // that filled a core
 	Disks        []Disk     // that had requests
@@ -29,7 +29,7 @@ type Machine struct {
 // A Usage is how much CPU time something used.
 type Usage struct {
 	Name   string
-	Kind   string  // unit, container, program, thread
+	Kind   string  // unit, container, program, thread; of a known service member, load, neighbours
 	CPU    float64 // s
 	Peak   float64 // cores; of a thread in one interval between two samples, else over some 3 s
 	Waited float64 // s that a thread waited for a core
@@ -54,7 +54,7 @@ type Listener struct {
 	Drops    float64
 }
 
-// Machines says who used each host of a run, and what queued on it. Hosts of which
+// Machines describes who used each host of a run, and what queued on it. Hosts of which
 // there is nothing to say are left out.
 func Machines(run *kasoku.Recording) []Machine {
 	var out []Machine
@@ -75,12 +75,22 @@ type hostUse struct{ recorded.View }
 
 func (r hostUse) machine() Machine {
 	m := Machine{Unattributed: r.Gained(r.Find(kasoku.Key{Source: process.Name, Name: process.CPUUnattributed}))}
-	for _, kind := range []struct{ series, name string }{{process.UnitCPU, "unit"}, {process.ContainerCPU, "container"},
-		{process.ExeCPU, "program"}} {
-		m.Groups = append(m.Groups, r.usages(kind.series, kind.name, steady)...)
+	if groups, ok := r.serviceUsages(); ok {
+		m.Groups, m.Unattributed = groups, 0 // what no process accounts for is among the neighbours
+	} else {
+		m.Groups = r.groups()
 	}
 	m.Threads, m.Disks, m.Listeners, m.Programs = r.threads(), r.disks(), r.listeners(), r.goPrograms()
 	return m
+}
+
+// groups returns the sums of all processes of the host by unit, container and program.
+func (r hostUse) groups() (out []Usage) {
+	for _, kind := range []struct{ series, name string }{{process.UnitCPU, "unit"}, {process.ContainerCPU, "container"},
+		{process.ExeCPU, "program"}} {
+		out = append(out, r.usages(kind.series, kind.name, steady)...)
+	}
+	return out
 }
 
 // steady is over how long the peak of a group is taken, but for the jitter of three
@@ -100,9 +110,12 @@ func (r hostUse) usages(series, kind string, least time.Duration) []Usage {
 			out = append(out, u)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Usage) int { return cmp.Compare(b.CPU, a.CPU) })
+	slices.SortStableFunc(out, byCPU)
 	return out
 }
+
+// byCPU puts those that used most first.
+func byCPU(a, b Usage) int { return cmp.Compare(b.CPU, a.CPU) }
 
 // peak is the fastest growth of a counter over at least so long, or over all of it.
 func peak(x *kasoku.Series, least time.Duration) (most float64) {
@@ -124,7 +137,7 @@ func peak(x *kasoku.Series, least time.Duration) (most float64) {
 // cores there are.
 func (r hostUse) threads() []Usage {
 	const full = 0.8
-	out := slices.DeleteFunc(r.usages(process.ThreadCPU, "thread", 0), func(u Usage) bool { return u.Peak < full })
+	out := slices.DeleteFunc(r.usages(process.ThreadCPU, "thread", 0), func(u Usage) bool { return u.Peak < full || r.ofNeighbour(u.Name) })
 	for i := range out {
 		out[i].Peak = min(out[i].Peak, 1)
 		out[i].Waited = r.Gained(r.Find(kasoku.Key{Source: process.Name, Name: process.ThreadWait,
@@ -133,7 +146,7 @@ func (r hostUse) threads() []Usage {
 	return out
 }
 
-// disks says how busy disks were and how long requests took, which is derived from
+// disks describes how busy disks were and how long requests took, which is derived from
 // what the kernel counts: time over requests.
 func (r hostUse) disks() []Disk {
 	var out []Disk

@@ -48,11 +48,14 @@ func (m *Machine) groupsTable(length float64) *report.Table {
 			{Key: "cpu_s", Head: "CPU time", Unit: "s", Align: report.Decimal},
 			{Key: "peak_cores", Head: "CPU", Unit: "cores, max of 3 s", Align: report.Decimal},
 		}}
+	if len(m.Groups) > 0 && m.Groups[len(m.Groups)-1].Kind == kindNeighbours {
+		t.Title = "CPU by member of the service"
+	}
 	shown := map[string]int{}
 	for _, u := range m.Groups {
 		if shown[u.Kind]++; shown[u.Kind] <= mostGroups {
 			t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(u.Name), cell.Text(u.Kind),
-				cell.Number(u.CPU), cell.Number(u.Peak)}})
+				cell.Number(u.CPU), cell.KnownNumber(u.Peak)}})
 		}
 	}
 	if m.Unattributed >= timeline.LeastShare*length {

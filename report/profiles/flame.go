@@ -61,11 +61,11 @@ func (f *flaming) add(n *profile.Node, row int, left float64) {
 		drawn := width >= leastFlame && row < mostRowsUp && len(f.Frames) < mostFlame
 		if drawn {
 			f.Depth = max(f.Depth, row+1)
-			tell := c.Name + ": " + profileValue(f.p, c.Value) + ", " + unit.Percent(width)
+			title := c.Name + ": " + profileValue(f.p, c.Value) + ", " + unit.Percent(width)
 			if c.Own > 0 && len(c.Children) > 0 {
-				tell += "; itself " + unit.Percent(float64(c.Own)/f.whole)
+				title += "; itself " + unit.Percent(float64(c.Own)/f.whole)
 			}
-			f.Frames = append(f.Frames, report.FlameFrame{Name: profile.Short(c.Name), Tell: tell, Class: c.Class,
+			f.Frames = append(f.Frames, report.FlameFrame{Name: profile.Short(c.Name), Title: title, Class: c.Class,
 				Row:  row,
 				Left: left, Width: width})
 		} else {

@@ -16,19 +16,20 @@ import (
 
 // MovedSection shows the functions whose share of a program grew or shrank.
 func MovedSection(c *compare.Comparison) report.Section {
-	s := report.Section{ID: SectionProfiles, Title: "Profiles", Short: "Profiles", Count: len(c.Profiles)}
-	if len(c.Profiles) == 0 {
+	s := report.Section{ID: SectionProfiles, Title: "Profiles", Short: "Profiles", Count: len(c.Matched.Profiles)}
+	if len(c.Matched.Profiles) == 0 {
 		return s
 	}
-	s.Sub = "Each function's own share of its program, before and after: a function whose share grew may use as much as before, beside less of the others; what it used in each second tells. Of CPU, what two samplings of the same thing differ by in 19 of 20 cases is left out."
+	s.Sub = "Each function's own share of its program, before and after: a function whose share grew may use as " +
+		"much as before, beside less of the others; what it used in each second shows that. Of CPU, what two samplings of the same thing differ by in 19 of 20 cases is left out."
 	if c.Single() {
 		s.Sub += " One run a side: what two runs of the same thing differ by is not known, so nothing here is judged."
 	} else {
 		s.Sub += " The profiles of each side's runs are added up; they are not judged run by run."
 	}
 	still := &report.Notes{}
-	for i := range c.Profiles {
-		p := &c.Profiles[i]
+	for i := range c.Matched.Profiles {
+		p := &c.Matched.Profiles[i]
 		shown := slices.DeleteFunc(slices.Clone(p.Functions), func(m profile.Moved) bool { return !p.Shown(m) })
 		title := p.Program + ", " + lowerFirst(profileWords[p.Kind].title) + ": " + profileSides(p)
 		if len(shown) == 0 {

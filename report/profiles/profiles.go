@@ -104,7 +104,8 @@ func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address)
 // profilesFrom says of what, when and at what price they were taken.
 func (r profileTables) profilesFrom() report.Prose {
 	p := &r.Profiles[0]
-	return report.Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, which took a few percent more CPU in our tests.",
+	return report.Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** "+
+		"with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, which took a few percent more CPU in our tests.",
 		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1),
 		unit.Fixed(p.Interval.To.Seconds(), 1)))
 }

@@ -46,7 +46,7 @@ func TestSeveralHosts(t *testing.T) {
 		t.Errorf("charts %s", all)
 	}
 	if one := Show(sample.Before(), report.Options{}); one.Section(report.SectionHosts) != nil || one.Section(report.SectionTimeline).Blocks[0].(*report.Timeline).Charts[2].Title != "CPU" {
-		t.Error("one host is told as several")
+		t.Error("one host is reported as several")
 	}
 }
 
@@ -57,9 +57,9 @@ func TestEndpointsOfSeveralHosts(t *testing.T) {
 	if cols := one.Blocks[0].(*report.Table).Columns; cols[1].Key != "requests" {
 		t.Errorf("one host has the columns %v", cols)
 	}
-	behind := r.Endpoints[0]
-	behind.Host, behind.Count = "app2", 1
-	r.Endpoints = append(r.Endpoints, behind)
+	backend := r.Endpoints[0]
+	backend.Host, backend.Count = "app2", 1
+	r.Endpoints = append(r.Endpoints, backend)
 	s := Show(r, report.Options{}).Section(report.SectionEndpoints)
 	table := s.Blocks[0].(*report.Table)
 	if table.Columns[1].Key != "host" {

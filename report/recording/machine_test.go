@@ -99,6 +99,6 @@ func TestMachine(t *testing.T) {
 		t.Errorf("%q", cost.Note)
 	}
 	if Show(&kasoku.Recording{Run: kasoku.Run{Length: time.Second}}, report.Options{}).Section(machine.SectionMachine) != nil {
-		t.Error("a section that tells nothing")
+		t.Error("a section that reports nothing")
 	}
 }

@@ -102,7 +102,7 @@ func (r summary) score() string {
 	return text
 }
 
-// alerts say what stands before the verdict.
+// alerts describe what stands before the verdict.
 func (r summary) alerts() []report.Alert {
 	var out []report.Alert
 	if r.Run.State == kasoku.Incomplete || r.Run.State == kasoku.Running {
@@ -111,8 +111,18 @@ func (r summary) alerts() []report.Alert {
 	for _, what := range r.Damage {
 		out = append(out, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
 	}
-	for _, w := range r.Raised() {
+	for _, w := range append(r.Raised(), aboutLogs(r.Warnings)...) {
 		out = append(out, report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint)})
+	}
+	return out
+}
+
+// aboutLogs are the warnings that rules of weight are blind, or that a log is another's.
+func aboutLogs(all []kasoku.Warning) (out []kasoku.Warning) {
+	for _, w := range all {
+		if w.Code == "log-lacks" || w.Code == "log-foreign" {
+			out = append(out, w)
+		}
 	}
 	return out
 }
@@ -323,7 +333,7 @@ func short(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// scoredVerdict says what a benchmark came to, before what the diagnosis says; empty
+// scoredVerdict describes what a benchmark came to, before what the diagnosis says; empty
 // of other loads.
 func (r summary) scoredVerdict() string {
 	sc := r.Run.Score
@@ -344,7 +354,7 @@ func (r summary) scoredVerdict() string {
 	return s + ". "
 }
 
-// AlertsOf says what stands before the verdict of a run.
+// AlertsOf describes what stands before the verdict of a run.
 func AlertsOf(r recorded.View) []report.Alert { return summary{r}.alerts() }
 
 // FactsOf lists what was measured, where, and with which result.

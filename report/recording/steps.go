@@ -69,7 +69,7 @@ func (r stepTables) stepColumns(u string) []report.Column {
 }
 
 func (r stepTables) stepCells(s kasoku.Step, t *kasoku.Tally, u time.Duration) []report.Cell {
-	return append(loadreport.StepCells(s, t, loadreport.PerSecond(t, s.Interval.Len()), u), r.stepCPU(s),
+	return append(loadreport.StepCells(s, t, loadreport.PerSecond(t, r.Taken(s)), u), r.stepCPU(s),
 		r.stepConnections(s))
 }
 

@@ -21,7 +21,7 @@ const mostGaps = 3
 // and holds.
 func WarningsSection(r recorded.View) report.Section {
 	n := &report.Notes{}
-	raised := r.Raised()
+	raised := append(r.Raised(), aboutLogs(r.Warnings)...)
 	for _, w := range r.Warnings {
 		if slices.Contains(raised, w) {
 			continue // it stands above the verdict
@@ -56,7 +56,7 @@ func WarningsSection(r recorded.View) report.Section {
 // selfCheck words what was missed, changed and put back.
 type selfCheck struct{ recorded.View }
 
-// gapNotes says what the sources missed.
+// gapNotes describes what the sources missed.
 func (r selfCheck) gapNotes() []report.Note {
 	var sources []string
 	bySource := map[string][]kasoku.Gap{}
@@ -96,7 +96,7 @@ func (r selfCheck) gapNotes() []report.Note {
 	return out
 }
 
-// logNotes says which lines of logs could not be read.
+// logNotes describes which lines of logs could not be read.
 func (r selfCheck) logNotes() []report.Note {
 	var out []report.Note
 	for _, w := range r.Logs {
@@ -114,7 +114,7 @@ func (r selfCheck) logNotes() []report.Note {
 	return out
 }
 
-// changeNotes says what kasoku altered on a server and whether it put it back.
+// changeNotes describes what kasoku altered on a server and whether it put it back.
 func (r selfCheck) changeNotes(restored bool) []report.Note {
 	var back []string
 	var out []report.Note
@@ -142,7 +142,7 @@ func (r selfCheck) changeNotes(restored bool) []report.Note {
 // lateAfter is the send delay from which a request counts as sent late.
 const lateAfter = 10 * time.Millisecond
 
-// generatorNote says who made the load and whether it was on time. When a warning
+// generatorNote describes who made the load and whether it was on time. When a warning
 // has said that it was not, it leaves that out.
 func (r selfCheck) generatorNote() []report.Note {
 	h := r.Tally(0).SendDelay
@@ -167,7 +167,7 @@ func (r selfCheck) generatorNote() []report.Note {
 	return []report.Note{n}
 }
 
-// sentBy says which engine made the load, why, and how it kept due times.
+// sentBy describes which engine made the load, why, and how it kept due times.
 func (r selfCheck) sentBy() string {
 	l := r.Load
 	if l == nil || l.Engine == "" {
@@ -237,7 +237,7 @@ func costSection(r recorded.View) report.Section {
 // ownCost words what the recording itself used.
 type ownCost struct{ recorded.View }
 
-// lateness says how late the latest tick was; empty when it was not recorded.
+// lateness describes how late the latest tick was; empty when it was not recorded.
 func (r ownCost) lateness() report.Prose {
 	x := r.Find(kasoku.Key{Source: observe.SelfName, Name: observe.SelfTickLate})
 	if x == nil {
@@ -250,7 +250,7 @@ func (r ownCost) lateness() report.Prose {
 	return report.Prose(" Ticks were at most " + unit.Duration(time.Duration(late*float64(time.Second))) + " late.")
 }
 
-// ownDisk says what kasoku had disks do; empty when it was not recorded.
+// ownDisk describes what kasoku had disks do; empty when it was not recorded.
 func (r ownCost) ownDisk() report.Prose {
 	var moved [2]float64
 	for i, name := range []string{observe.SelfIOWrite, observe.SelfIORead} {

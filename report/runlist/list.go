@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// ListOptions says how a list of runs is shown.
+// ListOptions configure how a list of runs is shown.
 type ListOptions struct {
 	report.Options
 	Limit   int  // how many steps are shown, the newest; 0 is all
@@ -103,16 +103,17 @@ func ListSteps(runs []store.Info, o ListOptions) []ListStep {
 	return out
 }
 
-// listVerdict says the whole way in one sentence, of the measure that most steps
-// share; nothing when there is no way to say it.
+// listVerdict sums up all steps in one sentence, by the measure that most steps share; empty
+// when they share none.
 func listVerdict(steps []*listStep) string {
 	lines := measured(steps)
 	if len(lines) == 0 {
 		return ""
 	}
 	line := slices.MaxFunc(lines, func(a, b []*listStep) int { return len(a) - len(b) })
+	others := othersSentence(lines, line)
 	if len(line) < 2 {
-		return ""
+		return strings.TrimSpace(others)
 	}
 	first, best := line[0], line[0]
 	for _, s := range line {
@@ -123,7 +124,7 @@ func listVerdict(steps []*listStep) string {
 	what := figureWords(first)
 	if first == best {
 		return what + ": " + figureText(first.figure.Median) + " at first (" + first.name +
-			"), and no step went above it."
+			"), and no step went above it." + others
 	}
 	way := ", median of repeated runs."
 	if len(first.values) == 1 || len(best.values) == 1 {
@@ -134,7 +135,39 @@ func listVerdict(steps []*listStep) string {
 	}
 	return what + ": " + figureText(first.figure.Median) + " at first (" + first.name + "), " +
 		figureText(best.figure.Median) +
-		" at best (" + best.name + "), " + unit.Change(first.figure.Median, best.figure.Median) + way
+		" at best (" + best.name + "), " + unit.Change(first.figure.Median, best.figure.Median) + way + others
+}
+
+// othersSentence says that there are figures that are not compared with those of a line,
+// and what sets them apart.
+func othersSentence(lines [][]*listStep, line []*listStep) string {
+	n := len(lines) - 1
+	if n < 1 {
+		return ""
+	}
+	var why []string
+	for _, l := range lines {
+		if w := l[0].other; w != "" && !slices.Contains(why, w) {
+			why = append(why, w)
+		}
+	}
+	text := " Not compared with one another: "
+	if len(line) > 1 {
+		text = " Not compared with these: "
+		n = 0
+		for _, l := range lines {
+			if l[0] != line[0] {
+				n += len(l)
+			}
+		}
+		text += unit.Counted(n, "step", "steps")
+	} else {
+		text += unit.Counted(len(lines), "step", "steps")
+	}
+	if len(why) > 0 {
+		text += " (" + strings.Join(why, ", ") + ")"
+	}
+	return text + "."
 }
 
 func figureWords(s *listStep) string {
@@ -160,15 +193,15 @@ func figureCell(v float64) report.Cell {
 // compared, in the order of their first.
 func measured(steps []*listStep) [][]*listStep {
 	var out [][]*listStep
-	at := map[string]int{}
+	at := map[int]int{}
 	for _, s := range steps {
 		if len(s.values) == 0 {
 			continue
 		}
-		i, ok := at[s.kind()]
+		i, ok := at[s.series]
 		if !ok {
 			i = len(out)
-			at[s.kind()] = i
+			at[s.series] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], s)
@@ -176,7 +209,7 @@ func measured(steps []*listStep) [][]*listStep {
 	return out
 }
 
-// remarks says why files cannot be read, and what stopped runs early.
+// remarks describes why files cannot be read, and what stopped runs early.
 func remarks(steps []*listStep) *report.Notes {
 	n := &report.Notes{}
 	for _, s := range steps {
@@ -316,11 +349,9 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 	if scored {
 		main = report.Column{Key: "score", Head: "score", Align: report.Decimal}
 	}
-	top := 0.0
+	top := map[int]float64{} // of each series: bars of different ones are not to be compared
 	for _, s := range steps {
-		if s.scored == scored {
-			top = max(top, s.figure.Median)
-		}
+		top[s.series] = max(top[s.series], s.figure.Median)
 	}
 	out := []listColumn{
 		{main, func(s *listStep) report.Cell {
@@ -337,7 +368,7 @@ func figureColumns(steps []*listStep, has func(func(*listStep) bool) bool) []lis
 		}},
 		{report.Column{Bars: true, Drop: 6}, func(s *listStep) report.Cell {
 			var c report.Cell
-			if len(s.values) > 0 && top > 0 && s.scored == scored {
+			if top := top[s.series]; len(s.values) > 0 && top > 0 && s.scored == scored {
 				share := max(s.figure.Median/top, 0)
 				c.Share = &share
 			}

@@ -54,7 +54,7 @@ func TestListVerdicts(t *testing.T) {
 	other, project, scored := quick(1, "b", 50), quick(2, "c", 50), quick(3, "d", 50)
 	other.Load, project.Project, scored.Score = "POST /", "q", &kasoku.Score{Value: 9}
 	f(words(quick(0, "a", 100), other, project, scored, quick(4, "e", 100)),
-		"a: first; highest", "b: another load; highest", "c: first; highest", "d: first; highest", "e: 0 % one run; the one before")
+		"a: first; highest", "b: another command; highest", "c: first; highest", "d: first; highest", "e: 0 % one run; the one before")
 
 	// What was not measured is not compared.
 	failed, cut, running, check, empty := quick(1, "b", 1), quick(2, "c", 1), quick(3, "d", 1), quick(4, "e", 0), quick(5, "f", 0)
@@ -156,15 +156,15 @@ func TestListChanges(t *testing.T) {
 		return out
 	}}
 	d := List(runs, o)
-	var told []report.Chapter
+	var chapters []report.Chapter
 	for _, b := range d.Sections[0].Blocks {
 		if tale, ok := b.(*report.Tale); ok {
-			told = tale.List
+			chapters = tale.List
 		}
 	}
 	want := "Code main@1 → main@2*. Changed since a: setting max_connections 151 → 1000; setting new – → 1; configuration /etc/a; configuration /etc/b; configuration /etc/c; configuration /etc/d; 2 more. "
-	if len(told) != 2 || !strings.Contains(told[1].Text, want) || strings.Join(asked, " ") != "ab" {
-		t.Errorf("asked %v, told %+v", asked, told)
+	if len(chapters) != 2 || !strings.Contains(chapters[1].Text, want) || strings.Join(asked, " ") != "ab" {
+		t.Errorf("asked %v, reported %+v", asked, chapters)
 	}
 }
 
@@ -241,9 +241,101 @@ func TestListSeries(t *testing.T) {
 	}
 	got := words(scored(0, "a", "bench --for 3s", 100), scored(1, "b", "bench --for 6s", 225),
 		scored(2, "c", "bench --for 3s", 110))
-	want := []string{"a: first; highest", "b: another load; highest", "c: +10.0 % one run; highest"}
+	want := []string{"a: first; highest", "b: another command; highest", "c: +10.0 % one run; highest"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestListApart: another target, rate, length or host begins a series, what a file does not
+// say begins none, and the headline says what is not compared.
+func TestListApart(t *testing.T) {
+	ladder := func(each time.Duration, perSec ...float64) (out []kasoku.Step) {
+		for _, v := range perSec {
+			out = append(out, kasoku.Step{PerSec: v, Planned: each})
+		}
+		return out
+	}
+	base := func() store.Info {
+		r := quick(0, "a", 100)
+		r.Hosts, r.Targets, r.Entries = []string{"web1"}, []string{"GET /"}, []string{"127.0.0.1:8080"}
+		r.Steps = ladder(time.Second, 100, 200)
+		r.Summary.Asked = 200
+		return r
+	}
+	for want, change := range map[string]func(*store.Info){
+		"":                        func(*store.Info) {},
+		compare.OtherHost:         func(r *store.Info) { r.Hosts = []string{"web2"} },
+		compare.OtherRate:         func(r *store.Info) { r.Steps = ladder(time.Second, 100, 300) },
+		compare.OtherLength:       func(r *store.Info) { r.Steps = ladder(2*time.Second, 100, 200) },
+		compare.OtherTarget:       func(r *store.Info) { r.Targets = []string{"GET /", "GET /b"} },
+		compare.OtherTarget + " ": func(r *store.Info) { r.Entries = []string{"127.0.0.1:8081"} },
+		" ":                       func(r *store.Info) { r.Entries = []string{"[::1]:8080", "127.0.0.1:9"} },
+		"  ":                      func(r *store.Info) { r.Entries, r.Hosts, r.Targets = nil, nil, nil }, // an older file
+		"   ":                     func(r *store.Info) { r.Entries = []string{"127.0.0.1:40123"} },       // a free port
+		"    ":                    func(r *store.Info) { r.Steps = ladder(time.Second, 100, 200, 400) },
+	} {
+		a, b := base(), base()
+		b.Started, b.ID, b.Label = b.Started.Add(time.Minute), "b", "b"
+		change(&b)
+		steps := listSteps([]store.Info{a, b})
+		want = strings.TrimSpace(want)
+		if got := steps[1].other; got != want || (want == "") != (steps[1].before == steps[0]) {
+			t.Errorf("want %q: %q, before %v", want, got, steps[1].before)
+		}
+		if v := listVerdict(steps); (want != "") != strings.Contains(v, "Not compared with one another: 2 steps ("+want+").") {
+			t.Errorf("want %q: headline %q", want, v)
+		}
+	}
+	// A ladder that ended at its last rate, which it reached, was asked for no more.
+	a, b := base(), base()
+	a.Summary.PerSec, b.Steps = 200, ladder(time.Second, 100, 200, 400)
+	if got := loaded(b).Apart(loaded(a)); got != compare.OtherRate {
+		t.Errorf("a longer ladder: %q", got)
+	}
+}
+
+// TestListBase: a try is compared with the run that it was made upon, not with a try before
+// it that was taken back; where that run is not in the list, with the one before.
+func TestListBase(t *testing.T) {
+	run := func(id, base string, minute int, score float64) store.Info {
+		return store.Info{ID: id, Label: id, Base: base, Project: "shop", State: kasoku.Finished, Load: "bench",
+			Started: time.Unix(int64(60*minute), 0), Length: time.Minute, Score: &kasoku.Score{Value: score, Outcome: kasoku.Passed}}
+	}
+	runs := []store.Info{run("start", "", 0, 1000), run("1-bad", "start", 1, 500), run("2-good", "start", 2, 1200),
+		run("3-more", "2-good", 3, 1300), run("4-lost", "gone", 4, 1000)}
+	steps := listSteps(runs)
+	for i, want := range []string{"", "start", "start", "2-good", "3-more"} {
+		got := ""
+		if b := steps[i].before; b != nil {
+			got = b.name
+		}
+		if got != want {
+			t.Errorf("%s: compared with %q, want %q", steps[i].name, got, want)
+		}
+	}
+	if v := steps[2].verdict().Text; !strings.HasPrefix(v, "+20.0 %") || !strings.HasSuffix(v, ", upon start") {
+		t.Errorf("verdict %q", v)
+	}
+}
+
+// TestListFailures: a run of a load with failures is never the best; of a ladder those are
+// where it broke.
+func TestListFailures(t *testing.T) {
+	a, b, c := quick(0, "a", 100), quick(1, "b", 200), quick(2, "c", 300)
+	for _, r := range []*store.Info{&a, &b, &c} {
+		r.Summary.Requests, r.Summary.Succeeded, r.Steps = 1000, 1000, make([]kasoku.Step, 1)
+	}
+	b.Summary.Succeeded, c.Summary.Succeeded = 990, 990
+	want := "a: first; highest, b: ×2.00 one run; 10 of 1,000 failed, c: ×1.50 one run; 10 of 1,000 failed"
+	if got := strings.Join(words(a, b, c), ", "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.Steps = make([]kasoku.Step, 3)
+	b.Steps, a.Steps = c.Steps, c.Steps
+	want = "a: first; highest, b: ×2.00 one run; highest, c: ×1.50 one run; highest"
+	if got := strings.Join(words(a, b, c), ", "); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

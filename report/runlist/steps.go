@@ -25,9 +25,10 @@ type listStep struct {
 	values []float64      // of the runs that count: finished and not failed
 	figure compare.Sample // of values
 
-	before *listStep // the step before it of the same measure; nil for the first
+	before *listStep // that it was tried upon, else the step before it of the same measure; nil for the first
 	best   *listStep // the step before it with the highest median so far
-	other  bool      // the project has figures before it, of another load or command
+	other  string    // what sets it apart from the project's step before it, when that is of another series
+	series int       // steps of one number are compared
 }
 
 // listSteps puts runs into steps, in the order in which they began, and finds for
@@ -51,24 +52,70 @@ func listSteps(runs []store.Info) []*listStep {
 			groups[r.Group] = s
 		}
 	}
-	last, best, rated := map[string]*listStep{}, map[string]*listStep{}, map[string]bool{}
+	var series []*stepSeries
 	for _, s := range steps {
 		s.measure()
 		if len(s.values) == 0 {
 			continue
 		}
-		k := s.kind()
-		s.before, s.best = last[k], best[k]
-		series := strings.TrimSuffix(k, s.first().Load)
-		s.other = s.before == nil && rated[series]
-		rated[series] = true
-		last[k] = s
+		in := seriesOf(series, s)
+		if in == nil {
+			in = &stepSeries{number: len(series) + 1}
+			series = append(series, in)
+		}
+		s.series, s.before, s.best = in.number, in.last, in.best
+		if base := baseOf(steps, s); base != nil {
+			s.before = base
+		}
+		in.last = s
 		if s.highest() {
-			best[k] = s
+			in.best = s
 		}
 	}
 	nameSteps(steps)
 	return steps
+}
+
+// baseOf returns the step that a step was tried upon; nil where it is not known, is not
+// there, or has figures of another series.
+func baseOf(steps []*listStep, s *listStep) *listStep {
+	base := s.first().Base
+	for _, b := range steps {
+		if b == s || base == "" {
+			return nil
+		}
+		if b.series == s.series && slices.ContainsFunc(b.runs, func(r store.Info) bool { return r.ID == base }) {
+			return b
+		}
+	}
+	return nil
+}
+
+// A stepSeries is steps whose figures may be compared: of one project and measure, loaded
+// alike.
+type stepSeries struct {
+	number     int
+	last, best *listStep
+}
+
+// seriesOf returns the series that a step goes on, nil when it begins another one; the
+// step then knows what sets it apart from the last one of its project and measure.
+func seriesOf(series []*stepSeries, s *listStep) *stepSeries {
+	var near *listStep
+	for _, x := range series {
+		if x.last.kind() != s.kind() {
+			continue
+		}
+		why := loaded(x.last.first()).Apart(loaded(s.first()))
+		if why == "" {
+			s.other = ""
+			return x
+		}
+		if near == nil || x.last.number > near.number {
+			near, s.other = x.last, why
+		}
+	}
+	return nil
 }
 
 func flag(b bool) int {
@@ -128,19 +175,20 @@ func (s *listStep) value(r store.Info) (v float64, ok bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// kind distinguishes figures that must not be compared: of a project, those of one load,
-// which names the command or the target. The score of another command is another score.
+// loaded returns what a run was loaded with.
+func loaded(r store.Info) compare.Loaded {
+	return compare.Loaded{Load: r.Load, Targets: r.Targets, Steps: r.Steps, Entries: r.Entries, Hosts: r.Hosts,
+		Reached: compare.ReachedLast(r.Steps, r.Summary)}
+}
+
+// kind distinguishes figures that must not be compared, whatever the loads were.
 func (s *listStep) kind() string {
-	r := s.first()
 	measure := "load"
 	if s.scored {
 		measure = "score"
 	}
-	return measure + "\x00" + r.Project + "\x00" + r.Load
+	return measure + "\x00" + s.first().Project
 }
-
-// keepsUp is the part of the asked rate from which a step has reached it.
-const keepsUp = 0.99
 
 // atRate returns the rate that both steps were asked for and reached; ok is false when
 // they were not, and the requests a second decide. Where a rate is reached it says
@@ -152,7 +200,7 @@ func (s *listStep) atRate(o *listStep) (perSec float64, ok bool) {
 				continue
 			}
 			asked := r.Summary.Asked
-			if asked <= 0 || r.Summary.P99 <= 0 || perSec > 0 && asked != perSec || r.Summary.PerSec < keepsUp*asked {
+			if asked <= 0 || r.Summary.P99 <= 0 || perSec > 0 && asked != perSec || r.Summary.PerSec < compare.KeepsUp*asked {
 				return 0, false
 			}
 			perSec = asked
@@ -197,8 +245,10 @@ func (s *listStep) failures() (sum kasoku.Score) {
 			sum.Requests += max(r.Score.Requests, r.Score.Failures)
 			sum.Failures += r.Score.Failures
 		}
-		if x := r.Summary; x != nil && x.Requests > 0 && x.Succeeded == 0 {
-			sum.Requests, sum.Failures = sum.Requests+x.Requests, sum.Failures+x.Requests
+		// Of a ladder the steps that broke are no fault, and of a score its benchmark is the judge.
+		if x := r.Summary; x != nil && x.Requests > x.Succeeded &&
+			(x.Succeeded == 0 || r.Score == nil && (len(r.Steps) == 1 || x.Source == "access log")) {
+			sum.Requests, sum.Failures = sum.Requests+x.Requests, sum.Failures+x.Requests-x.Succeeded
 		}
 	}
 	return sum
@@ -229,7 +279,7 @@ func (s *listStep) passed() (n, of int) {
 	return n, of
 }
 
-// unmeasured says in a few words why the step has no figure.
+// unmeasured describes in a few words why the step has no figure.
 func (s *listStep) unmeasured() report.Cell {
 	r := s.last()
 	for _, other := range s.runs {
@@ -255,17 +305,21 @@ func (s *listStep) unmeasured() report.Cell {
 	return cell.Text("no figure").Toned(report.Dim)
 }
 
-// verdict says how the step did against the one before.
+// verdict describes how the step did against its base, or the one before.
 func (s *listStep) verdict() report.Cell {
 	switch {
 	case len(s.values) == 0:
 		return s.unmeasured()
-	case s.before == nil && s.other:
-		return cell.Text("another load").Toned(report.Dim)
+	case s.before == nil && s.other != "":
+		return cell.Text(s.other).Toned(report.Dim)
 	case s.before == nil:
 		return cell.Text("first").Toned(report.Dim)
 	}
-	return s.against(s.before)
+	c := s.against(s.before)
+	if s.first().Base != "" && s.before.number != s.number-1 {
+		c.Text += ", upon " + s.before.name
+	}
+	return c
 }
 
 func (s *listStep) finished() int {
@@ -276,7 +330,7 @@ func (s *listStep) finished() int {
 	return n
 }
 
-// observers says what watched the step.
+// observers describes what watched the step.
 func (s *listStep) observers() string {
 	switch o := s.first().Observers; o {
 	case "", kasoku.ObserversOn:
@@ -293,7 +347,7 @@ func (s *listStep) observed() bool {
 	return o == "" || o == kasoku.ObserversOn
 }
 
-// againstBest says how the step did against the best so far.
+// againstBest describes how the step did against the best so far.
 func (s *listStep) againstBest() report.Cell {
 	failed := s.failures()
 	switch {
@@ -330,7 +384,7 @@ func (s *listStep) against(o *listStep) report.Cell {
 	return cell.Text(moved + " " + string(x.Verdict))
 }
 
-// whyMoved says how sure it is that the step differs from an earlier one.
+// whyMoved describes how sure it is that the step differs from an earlier one.
 func (s *listStep) whyMoved(o *listStep) string {
 	x, name := s.compareWith(o)
 	if name == "" {

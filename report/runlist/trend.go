@@ -39,9 +39,6 @@ func trends(steps []*listStep) []*report.Trend {
 		if len(lines) > 1 {
 			r := line[0].first()
 			t.Title = strings.Trim(r.Project+", "+r.Load, ", ")
-			if line[0].scored {
-				t.Title = r.Project
-			}
 		}
 		out = append(out, t)
 	}
@@ -64,6 +61,9 @@ func trend(line []*listStep) *report.Trend {
 	}
 	t.Peak = "max " + figureText(best.figure.Median) + " (" + best.name + ")"
 	t.Axis = trendAxis(report.Smallest(figures), report.Largest(figures))
+	if t.Log {
+		t.Peak += ", log scale from " + figureText(report.Smallest(figures))
+	}
 	return t
 }
 

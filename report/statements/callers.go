@@ -47,7 +47,7 @@ func CallersSection(r recorded.View) report.Section {
 // callerTables shows which endpoint runs which statements.
 type callerTables struct{ recorded.View }
 
-// callersFrom says what it is known from.
+// callersFrom describes what it is known from.
 func (r callerTables) callersFrom() string {
 	var parts []string
 	for _, source := range []struct{ name, text string }{
@@ -126,10 +126,11 @@ func callerCells(c *kasoku.Caller, q *kasoku.Query) []report.Cell {
 		endpoint += " or " + strings.Join(c.With, " or ")
 	}
 	per, spread := cell.None(), cell.None()
-	if c.Requests > 0 {
+	counted := c.Class != kasoku.CallerPossible
+	if c.Requests > 0 && counted {
 		per = cell.Number(c.PerRequest)
 	}
-	if c.Most > c.Least {
+	if c.Most > c.Least && counted {
 		bound := unit.Sig3
 		if c.Source != kasoku.FromOverlap { // whole statements of one request
 			bound = unit.Plain
@@ -137,7 +138,7 @@ func callerCells(c *kasoku.Caller, q *kasoku.Query) []report.Cell {
 		spread = report.Cell{Text: bound(c.Least) + " – " + bound(c.Most),
 			Raw: report.RawNumber(c.Least) + "-" + report.RawNumber(c.Most)}
 	}
-	if c.PerRequest >= eachRowFrom {
+	if c.PerRequest >= eachRowFrom && counted {
 		per.Tone = report.Mark
 	}
 	class := cell.Text(string(c.Class))
@@ -175,7 +176,7 @@ func (r callerTables) callerNotes() *report.Notes {
 		n.List = append(n.List, loopNotes(j, names, looped)...)
 		if j.Refused != "" {
 			n.List = append(n.List, report.Note{Sign: "✗", Tone: report.Bad, Label: "REFUSED",
-				Text: "Overlap in time tells nothing: " + j.Refused + "."})
+				Text: "Overlap in time shows nothing: " + j.Refused + "."})
 		}
 		for _, c := range j.Checks {
 			if !c.Holds {
@@ -206,8 +207,11 @@ func loopNotes(j *kasoku.Join, names map[string]string, looped map[string]bool) 
 	return out
 }
 
+// lopsided is the part of an estimate by which its bounds differ before both are printed.
+const lopsided = 0.02
+
 // CallerSentence says how sure it is that an endpoint runs a class of statements;
-// name is the class's.
+// name is the class's. Where it is only possible it has no count.
 func CallerSentence(c *kasoku.Caller, name string) string {
 	switch {
 	case c.Source == kasoku.FromProbe:
@@ -219,6 +223,9 @@ func CallerSentence(c *kasoku.Caller, name string) string {
 		about := ""
 		if c.PerRequest > 0 && c.Most > c.Least {
 			about = fmt.Sprintf(" (±%.0f %%)", 100*(c.Most-c.Least)/2/c.PerRequest)
+			if above, below := c.Most-c.PerRequest, c.PerRequest-c.Least; above-below > lopsided*c.PerRequest {
+				about = fmt.Sprintf(" (%s to %s)", unit.Sig3(c.Least), unit.Sig3(c.Most))
+			}
 		}
 		return fmt.Sprintf("%s runs %s about %s times per request%s, from time overlap; %s", c.Endpoint(), name,
 			unit.Sig3(c.PerRequest), about, rightHighs)
@@ -226,6 +233,5 @@ func CallerSentence(c *kasoku.Caller, name string) string {
 		return fmt.Sprintf("%s may come from %s, %s times per request (always called together)", name,
 			strings.Join(append([]string{c.Endpoint()}, c.With...), " or "), unit.Sig3(c.PerRequest))
 	}
-	return fmt.Sprintf("%s may come from %s, %s times per request (share %s), not confirmed", name, c.Endpoint(),
-		unit.Sig3(c.PerRequest), unit.Percent(c.Share))
+	return fmt.Sprintf("%s may come from %s (share %s), not confirmed", name, c.Endpoint(), unit.Percent(c.Share))
 }

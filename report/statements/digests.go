@@ -154,7 +154,7 @@ func (d *Digests) table(rows []DigestRow, limit int) *report.Table {
 		maxima, quantiles = maxima || r.Max > 0, quantiles || known
 	}
 	u, ut := cell.CommonUnit(ds...), cell.CommonUnit(totals...)
-	t := &report.Table{ID: "digests", Sortable: true, Tell: "-o tsv shows them",
+	t := &report.Table{ID: "digests", Sortable: true, NarrowHint: "-o tsv shows them",
 		Columns: digestColumns(unit.Name(u), unit.Name(ut), maxima, quantiles)}
 	for i := range rows[:shown] {
 		t.Rows = append(t.Rows, report.Row{Cells: digestCells(&rows[i], all, u, ut, t.Columns)})

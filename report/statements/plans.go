@@ -58,7 +58,8 @@ func PlansSection(r recorded.View) report.Section {
 	if len(r.Plans) == 0 {
 		return s
 	}
-	s.Sub = "How the server runs the statements of the most total time: EXPLAIN of the slowest of each. Rows are the server's estimate."
+	s.Sub = "How the server runs the statements of the most total time: EXPLAIN of the slowest of each. Rows are " +
+		"the server's estimate."
 	t := &report.Table{ID: "plans", Columns: []report.Column{
 		{Key: "table", Head: "table", Code: true},
 		{Key: "access", Head: "access"},
@@ -97,10 +98,9 @@ func (r planTables) statement(id string) string {
 	return id
 }
 
-// StatementName names a class of statements: the last 8 characters of its id, and
-// its fingerprint.
+// StatementName names a class of statements: its [ShortID] and its fingerprint.
 func StatementName(id, fingerprint string) string {
-	return strings.TrimSpace(id[max(0, len(id)-8):] + "  " + fingerprint)
+	return strings.TrimSpace(ShortID(id) + "  " + fingerprint)
 }
 
 func planCells(p *kasoku.PlanRow) []report.Cell {

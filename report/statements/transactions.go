@@ -22,7 +22,8 @@ func TransactionsSection(ts []kasoku.Transaction, queries []kasoku.Query, most i
 	if len(ts) == 0 {
 		return s
 	}
-	s.Sub = "From BEGIN to the end of COMMIT, those of the most total time first. Statements that repeat in a row are named once."
+	s.Sub = "From BEGIN to the end of COMMIT, those of the most total time first. Statements that repeat in a row " +
+		"are named once."
 	ts = slices.Clone(ts)
 	slices.SortStableFunc(ts, func(a, b kasoku.Transaction) int { return cmp.Compare(b.Total, a.Total) })
 	shown := ts[:min(most, len(ts))]

@@ -36,9 +36,9 @@ type Try struct {
 	Failed  string                // why not
 }
 
-// Tell returns a story in one document: the cause, what each fix did alone, what
+// New returns a story in one document: the cause, what each fix did alone, what
 // they did together, and both runs on one scale.
-func Tell(st Story, o report.Options) *report.Document {
+func New(st Story, o report.Options) *report.Document {
 	b := recorded.Of(st.Before, o)
 	d := &report.Document{
 		Kind: report.KindStory, Project: st.Before.Run.Project, Name: b.Name(), File: o.File,
@@ -128,13 +128,14 @@ func storyFacts(r recorded.View, before []report.Fact) []report.Fact {
 	return out
 }
 
-// triesSection says what each change did alone.
+// triesSection describes what each change did alone.
 func triesSection(st Story) report.Section {
 	s := report.Section{ID: report.SectionTries, Title: "Each fix tried alone", Short: "Fixes", Count: len(st.Tries)}
 	if len(st.Tries) == 0 {
 		return s
 	}
-	s.Sub = "At the rate of the step that broke. **fixes it**: success rose to at least 99.9 % and p99 did not rise. **better** and **worse**: success moved by a point or more, or else p99 by ×1.25 or more, beyond the interval. **no effect**: neither did."
+	s.Sub = "At the rate of the step that broke. **fixes it**: success rose to at least 99.9 % and p99 did not " +
+		"rise. **better** and **worse**: success moved by a point or more, or else p99 by ×1.25 or more, beyond the interval. **no effect**: neither did."
 	for _, t := range st.Tries {
 		if t.Effect != nil && t.Effect.PerSec > 0 {
 			s.Sub = report.Prose(strings.Replace(string(s.Sub), "At the rate of the step that broke.",

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/report/internal/sample"
 )
 
-func tell(t *testing.T) *report.Document {
+func newStory(t *testing.T) *report.Document {
 	t.Helper()
 	before, after := sample.Before(), sample.After()
 	c, err := compare.Compare([]*kasoku.Recording{before}, []*kasoku.Recording{after}, compare.Options{Resamples: 200})
@@ -25,11 +25,11 @@ func tell(t *testing.T) *report.Document {
 		}
 		st.Tries = append(st.Tries, Try{Change: x.Change, Finding: x.Finding, Control: x.Control, Effect: e})
 	}
-	return Tell(st, report.Options{Location: sample.JST})
+	return New(st, report.Options{Location: sample.JST})
 }
 
-func TestTell(t *testing.T) {
-	d := tell(t)
+func TestNew(t *testing.T) {
+	d := newStory(t)
 	tries := d.Section(report.SectionTries).Blocks[0].(*report.Table)
 	var got []string
 	for _, r := range tries.Rows {
@@ -57,8 +57,8 @@ func TestTell(t *testing.T) {
 }
 
 // A story whose end was never reached still shows what there is.
-func TestTellWithoutEnd(t *testing.T) {
-	d := Tell(Story{Before: sample.Stopped(), Tries: []Try{{Change: "x", Failed: "interrupt"}}}, report.Options{})
+func TestNewWithoutEnd(t *testing.T) {
+	d := New(Story{Before: sample.Stopped(), Tries: []Try{{Change: "x", Failed: "interrupt"}}}, report.Options{})
 	if d.Verdict == "" || d.Section(report.SectionTries) == nil || d.Section(report.SectionTimeline) == nil {
 		t.Errorf("document %+v", d)
 	}

@@ -22,7 +22,7 @@ func TestAttackGolden(t *testing.T) {
 		{"attack-none-40", attacks.None(), Options{Width: 40}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, loadreport.TellAttack(x.a, report.Options{}), x.o))
+			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, loadreport.AttackDocument(x.a, report.Options{}), x.o))
 		})
 	}
 }

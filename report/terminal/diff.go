@@ -12,7 +12,7 @@ func (p *printer) diff(d *report.Diff) {
 	p.gap()
 	p.line(piece{p.text(d.Name), bold}, piece{"  " + p.text(d.What), dim})
 	for _, l := range d.Lines {
-		p.line(piece{p.codeText(strings.ReplaceAll(l.Text, "\t", "    ")), codeStyle(l.Sign)})
+		p.line(piece{clean(strings.ReplaceAll(l.Text, "\t", "    ")), codeStyle(l.Sign)})
 	}
 	if d.More != "" {
 		p.para(2, d.More, dim)

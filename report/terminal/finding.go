@@ -27,32 +27,38 @@ func (p *printer) findings(b *report.Findings) {
 		if !p.o.Brief || f.Open || i == 0 || b.List[i-1].Open {
 			p.gap()
 		}
-		p.finding(f, id, impact)
+		(&finding{p.sheet, f}).write(id, impact)
 	}
 }
 
-// finding writes the line of a finding and, unless it is brief and folded, its proof
-// and cure.
-func (p *printer) finding(f *report.Finding, id, impact int) {
+// A finding is written on a sheet.
+type finding struct {
+	*sheet
+	*report.Finding
+}
+
+// write writes the line of the finding and, unless it is brief and folded, its proof
+// and cure. The ids and impacts of all findings are at most so wide.
+func (f *finding) write(id, impact int) {
 	number := unit.Count(f.Number)
 	head := strings.Repeat(" ", max(0, 3-len(number))) + number + "  "
-	pid, pimpact := p.label(f.ID), p.label(f.Impact)
+	pid, pimpact := f.label(f.ID), f.label(f.Impact)
 	left := width(head) + id + 2 + impact
 	if impact > 0 {
 		left += 2
 	}
-	risk, right := p.risk(f), 0
-	if risk != "" && p.o.Width >= wide {
+	risk, right := f.risk(), 0
+	if risk != "" && f.o.Width >= wide {
 		right = width(risk) + 2
 	}
 	title := f.Title
 	if f.Info {
 		title += " (remark)"
 	}
-	lines := wrap(p.text(title), p.o.Width-left-right)
+	lines := wrap(f.text(title), f.o.Width-left-right)
 	for i, l := range lines {
 		if i > 0 {
-			p.line(piece{strings.Repeat(" ", left), plain}, piece{l, bold})
+			f.line(piece{strings.Repeat(" ", left), plain}, piece{l, bold})
 			continue
 		}
 		line := []piece{
@@ -66,29 +72,29 @@ func (p *printer) finding(f *report.Finding, id, impact int) {
 		used := left + width(l)
 		switch {
 		case right > 0:
-			line = append(line, piece{strings.Repeat(" ", p.o.Width-used-width(risk)), plain},
-				piece{risk, p.riskStyle(f)})
-		case p.o.Brief && !f.Open && f.Risky && used+3+width(risk) <= p.o.Width && len(lines) == 1:
+			line = append(line, piece{strings.Repeat(" ", f.o.Width-used-width(risk)), plain},
+				piece{risk, f.riskStyle()})
+		case f.o.Brief && !f.Open && f.Risky && used+3+width(risk) <= f.o.Width && len(lines) == 1:
 			line = append(line, piece{"   ", plain}, piece{risk, yellow})
 		}
-		p.line(line...)
+		f.line(line...)
 	}
 	switch {
-	case !p.o.Brief:
-		p.whole(f)
+	case !f.o.Brief:
+		f.whole()
 	case f.Open:
-		p.short(f)
+		f.short()
 	}
 }
 
-func (p *printer) risk(f *report.Finding) string {
+func (f *finding) risk() string {
 	if f.Risk == "" {
 		return ""
 	}
-	return p.text("risk " + f.Risk)
+	return f.text("risk " + f.Risk)
 }
 
-func (p *printer) riskStyle(f *report.Finding) style {
+func (f *finding) riskStyle() style {
 	if f.Risky {
 		return yellow
 	}
@@ -99,27 +105,27 @@ func (p *printer) riskStyle(f *report.Finding) style {
 const inside = 5
 
 // short writes the strongest evidence and what to do.
-func (p *printer) short(f *report.Finding) {
+func (f *finding) short() {
 	most := 1
-	if p.o.Width >= wide {
+	if f.o.Width >= wide {
 		most = 2
 	}
 	room := len("where")
 	es := strongest(f.Evidence, most)
 	for _, e := range es {
-		room = max(room, width(p.text(e.Source)))
+		room = max(room, width(f.text(e.Source)))
 	}
 	for _, e := range es {
-		p.one(e.Source, room, strings.TrimSpace(e.Text+" "+e.Value+note(e)))
+		f.one(e.Source, room, strings.TrimSpace(e.Text+" "+e.Value+note(e)))
 	}
-	fix, where := shortFix(f)
+	fix, where := shortFix(f.Finding)
 	if fix != "" {
-		if where != "" && p.o.Width >= wide {
+		if where != "" && f.o.Width >= wide {
 			fix += "   " + where
 		}
-		p.one("fix", room, fix)
+		f.one("fix", room, fix)
 	}
-	if p.o.Width >= wide {
+	if f.o.Width >= wide {
 		return
 	}
 	tail := strings.TrimSpace(where + "   " + "risk " + f.Risk)
@@ -133,7 +139,7 @@ func (p *printer) short(f *report.Finding) {
 	if where == "" {
 		label, tail = "risk", f.Risk
 	}
-	p.one(label, room, tail)
+	f.one(label, room, tail)
 }
 
 func note(e report.Evidence) string {
@@ -144,11 +150,11 @@ func note(e report.Evidence) string {
 }
 
 // one writes a labelled line that is cut rather than wrapped.
-func (p *printer) one(label string, room int, s string) {
-	l := p.text(label)
+func (f *finding) one(label string, room int, s string) {
+	l := f.text(label)
 	l += strings.Repeat(" ", max(0, room-width(l)))
-	p.line(piece{strings.Repeat(" ", inside) + l + "  ", dim},
-		piece{cut(p.text(s), p.o.Width-inside-width(l)-2, p.tail()), plain})
+	f.line(piece{strings.Repeat(" ", inside) + l + "  ", dim},
+		piece{cut(f.text(s), f.o.Width-inside-width(l)-2, f.tail()), plain})
 }
 
 // strongest returns the first strong pieces of evidence, filled up with others.
@@ -189,39 +195,39 @@ func shortFix(f *report.Finding) (fix, where string) {
 }
 
 // whole writes all that a finding has.
-func (p *printer) whole(f *report.Finding) {
+func (f *finding) whole() {
 	const room = len("confidence")
 	if f.ImpactOf != "" {
-		p.labelled(inside, "impact", room, dim, f.Impact+" "+f.ImpactOf, plain)
+		f.labelled(inside, "impact", room, dim, f.Impact+" "+f.ImpactOf, plain)
 	}
 	if f.Explained != "" {
-		p.labelled(inside, "explained", room, dim, f.Explained, plain)
+		f.labelled(inside, "explained", room, dim, f.Explained, plain)
 	}
 	if f.Object != "" {
-		p.labelled(inside, "about", room, dim, f.Object, plain)
+		f.labelled(inside, "about", room, dim, f.Object, plain)
 	}
 	if f.Cause != "" {
-		p.labelled(inside, "cause", room, dim, prose(f.Cause), plain)
+		f.labelled(inside, "cause", room, dim, prose(f.Cause), plain)
 	}
-	p.evidence(f.Evidence, room)
+	f.evidence(room)
 	if f.Confidence != "" {
-		p.labelled(inside, "confidence", room, dim, strings.TrimPrefix(f.Confidence, "confidence "), plain)
+		f.labelled(inside, "confidence", room, dim, strings.TrimPrefix(f.Confidence, "confidence "), plain)
 	}
 	for _, x := range f.Fixes {
-		p.fix(x, room)
+		f.fix(x, room)
 	}
 	if f.Risk != "" {
-		p.labelled(inside, "risk", room, dim, f.Risk, p.warnRisk(f))
+		f.labelled(inside, "risk", room, dim, f.Risk, f.warnRisk())
 	}
 	if f.Expect != "" {
-		p.labelled(inside, "expect", room, dim, prose(f.Expect), plain)
+		f.labelled(inside, "expect", room, dim, prose(f.Expect), plain)
 	}
 	if f.Verify != "" {
-		p.labelled(inside, "verify", room, dim, prose(f.Verify), plain)
+		f.labelled(inside, "verify", room, dim, prose(f.Verify), plain)
 	}
 }
 
-func (p *printer) warnRisk(f *report.Finding) style {
+func (f *finding) warnRisk() style {
 	if f.Risky {
 		return yellow
 	}
@@ -230,11 +236,11 @@ func (p *printer) warnRisk(f *report.Finding) style {
 
 // evidence writes quoted facts in columns: source, text, note, value. Where there is
 // no room the note goes first, then the text is cut.
-func (p *printer) evidence(es []report.Evidence, room int) {
+func (f *finding) evidence(room int) {
 	t := &report.Table{Columns: []report.Column{
 		{}, {Cut: true}, {Drop: 1}, {Align: report.Right},
 	}}
-	for _, e := range es {
+	for _, e := range f.Evidence {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
 			{Text: e.Source, Tone: report.Dim}, {Text: e.Text, Tone: strongTone(e.Strong)}, {Text: e.Note,
 				Tone: report.Dim}, {Text: e.Value, Tone: strongTone(e.Strong)},
@@ -243,25 +249,21 @@ func (p *printer) evidence(es []report.Evidence, room int) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	cols := make([]column, len(t.Columns))
-	for i, c := range t.Columns {
-		cols[i] = p.column(t, i, c)
-	}
 	left := inside + room + 2
-	cols = p.fit(cols, p.o.Width-left+indent)
+	g := newGrid(f.sheet, t, f.o.Width-left+indent)
 	for row := range t.Rows {
 		label := ""
 		if row == 0 {
 			label = "evidence"
 		}
 		line := []piece{{strings.Repeat(" ", inside) + label + strings.Repeat(" ", room-len(label)+2), dim}}
-		for i, c := range cols {
+		for i, c := range g.cols {
 			if i > 0 {
 				line = append(line, piece{"  ", plain})
 			}
 			line = append(line, pad(c, c.cells[row], toneStyle(c.tones[row], plain))...)
 		}
-		p.line(line...)
+		f.line(line...)
 	}
 }
 
@@ -272,10 +274,10 @@ func strongTone(strong bool) report.Tone {
 	return report.Plain
 }
 
-func (p *printer) fix(x report.Fix, room int) {
+func (f *finding) fix(x report.Fix, room int) {
 	label := "fix"
 	put := func(s string, st style) {
-		p.labelled(inside, label, room, dim, s, st)
+		f.labelled(inside, label, room, dim, s, st)
 		label = ""
 	}
 	if x.Text != "" {
@@ -286,9 +288,10 @@ func (p *printer) fix(x report.Fix, room int) {
 	}
 	left := inside + room + 2
 	for _, l := range x.Code {
-		// Code is never wrapped or cut: it is there to be pasted.
+		// Code is never wrapped or cut, and keeps its symbols also in ASCII: it is there to
+		// be pasted.
 		head := strings.Repeat(" ", inside) + label + strings.Repeat(" ", left-inside-len(label)) + "  "
-		p.line(piece{head, dim}, piece{p.codeText(l.Text), codeStyle(l.Sign)})
+		f.line(piece{head, dim}, piece{clean(l.Text), codeStyle(l.Sign)})
 		label = ""
 	}
 	if x.Note != "" {
@@ -308,6 +311,3 @@ func codeStyle(sign byte) style {
 	}
 	return plain
 }
-
-// codeText keeps symbols of code as they are, also in ASCII.
-func (p *printer) codeText(s string) string { return clean(s) }

@@ -17,12 +17,12 @@ func (p *printer) moves(m *report.Moves) {
 	p.para(0, m.Label, dim)
 	t := m.Table()
 	t.Note = ""
-	cols := p.columns(t)
+	g := newGrid(p.sheet, t, p.o.Width)
 	var beside func(string, int) []piece
-	if room := p.o.Width - tableWidth(cols) - 3; room >= drawRoom && len(cols) == len(t.Columns) {
+	if room := p.o.Width - tableWidth(g.cols) - 3; room >= drawRoom && len(g.cols) == len(t.Columns) {
 		beside = p.drawing(m)
 	}
-	p.grid(t, cols, beside)
+	g.write(beside)
 	if m.Note != "" {
 		p.para(0, prose(m.Note), dim)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// ProgressOptions says how progress is shown.
+// ProgressOptions configure how progress is shown.
 type ProgressOptions struct {
 	Live  bool // redraw one line; else write one line a step, as for the log of a build
 	Width int  // cells; 0 is 80
@@ -168,7 +168,7 @@ func (p *Progress) wipe() {
 func (p *Progress) redraw(line []piece) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	styles := printer{o: Options{Color: p.o.Color}}
+	styles := sheet{o: Options{Color: p.o.Color}}
 	var b strings.Builder
 	room := p.o.Width
 	for _, x := range line {

@@ -32,56 +32,64 @@ func (p *printer) table(t *report.Table) {
 		p.gap()
 		p.line(piece{"  " + p.text(lower(t.Title)), bold})
 	}
-	cols := p.columns(t)
-	p.grid(t, cols, nil)
+	g := newGrid(p.sheet, t, p.o.Width)
+	g.write(nil)
 	if t.More != "" {
 		p.para(indent, t.More, dim)
 	}
-	if left := leftOut(t, cols); t.Tell != "" && left != "" {
-		p.para(indent, "no room for "+left+"; "+t.Tell, dim)
+	if left := g.leftOut(); t.NarrowHint != "" && left != "" {
+		p.para(indent, "no room for "+left+"; "+t.NarrowHint, dim)
 	}
 	if t.Note != "" {
 		p.para(0, prose(t.Note), dim)
 	}
 }
 
-// columns prints the cells of a table and leaves out the columns that find no room.
-func (p *printer) columns(t *report.Table) []column {
-	cols := make([]column, len(t.Columns))
-	for i, c := range t.Columns {
-		cols[i] = p.column(t, i, c)
-	}
-	return p.fit(cols, p.o.Width)
+// A grid is the columns of a table as they fit on a sheet.
+type grid struct {
+	*sheet
+	table *report.Table
+	cols  []column
 }
 
-// leftOut names the columns of a table that are not among those shown.
-func leftOut(t *report.Table, shown []column) string {
+// newGrid prints the cells of a table and leaves out the columns that find no room.
+func newGrid(on *sheet, t *report.Table, room int) *grid {
+	g := &grid{sheet: on, table: t}
+	for i, c := range t.Columns {
+		g.cols = append(g.cols, g.column(i, c))
+	}
+	g.fit(room)
+	return g
+}
+
+// leftOut names the columns of the table that are not among those shown.
+func (g *grid) leftOut() string {
 	var names []string
-	for _, c := range t.Columns {
+	for _, c := range g.table.Columns {
 		// A head that several columns share, such as change, names none of them.
-		if !slices.ContainsFunc(shown, func(s column) bool { return s.Key == c.Key || s.Head == c.Head }) {
+		if !slices.ContainsFunc(g.cols, func(s column) bool { return s.Key == c.Key || s.Head == c.Head }) {
 			names = append(names, c.Head)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-func (p *printer) column(t *report.Table, i int, c report.Column) column {
-	col := column{Column: c, head: p.text(c.Head), unit: p.text(c.Unit)}
-	for _, r := range t.Rows {
+func (g *grid) column(i int, c report.Column) column {
+	col := column{Column: c, head: g.text(c.Head), unit: g.text(c.Unit)}
+	for _, r := range g.table.Rows {
 		if r.Group != "" {
 			continue
 		}
 		cell := r.Cells[i]
-		s := p.text(cell.Text)
+		s := g.text(cell.Text)
 		switch {
 		case cell.Strip != nil:
-			s = p.text(spark(report.Spark{Values: cell.Strip}, 1) + "  " + s)
+			s = g.text(spark(report.Spark{Values: cell.Strip}, 1) + "  " + s)
 		case c.Bars:
-			s = p.text(bar(cell.Share))
+			s = g.text(bar(cell.Share))
 		}
 		if cell.Small != "" {
-			s += " " + p.text(cell.Small)
+			s += " " + g.text(cell.Small)
 		}
 		col.cells = append(col.cells, s)
 		col.tones = append(col.tones, cell.Tone)
@@ -104,42 +112,41 @@ func (c *column) measure() {
 // first. Columns that go at the same point go together: one end of a range says
 // little. A column with a least width counts as no wider than that while columns are
 // dropped, save those that are extra: they go before it is cut.
-func (p *printer) fit(cols []column, room int) []column {
+func (g *grid) fit(room int) {
 	for {
 		first := 0
-		for _, c := range cols {
+		for _, c := range g.cols {
 			first = max(first, c.Drop)
 		}
-		if first == 0 || leastWidthOf(cols) <= room && (first < report.DropExtra || easyWidthOf(cols) <= room) {
+		if first == 0 || leastWidthOf(g.cols) <= room && (first < report.DropExtra || easyWidthOf(g.cols) <= room) {
 			break
 		}
-		cols = slices.DeleteFunc(slices.Clone(cols), func(c column) bool { return c.Drop == first })
+		g.cols = slices.DeleteFunc(g.cols, func(c column) bool { return c.Drop == first })
 	}
-	p.cutWidest(cols, tableWidth(cols)-room)
+	g.cutWidest(tableWidth(g.cols) - room)
 	// What is still too wide is left with its name and its verdict, and as much of
 	// what is between them as there is room for.
-	for len(cols) > 2 && tableWidth(cols) > room {
-		last := len(cols) - 1
-		cols = append(cols[:last-1:last-1], cols[last])
+	for len(g.cols) > 2 && tableWidth(g.cols) > room {
+		last := len(g.cols) - 1
+		g.cols = append(g.cols[:last-1], g.cols[last])
 	}
-	for i := range cols {
-		if over := tableWidth(cols) - room; over > 0 {
-			p.narrow(&cols[i], max(cols[i].width-over, 1))
+	for i := range g.cols {
+		if over := tableWidth(g.cols) - room; over > 0 {
+			g.narrow(&g.cols[i], max(g.cols[i].width-over, 1))
 		}
 	}
-	return cols
 }
 
 // cutWidest takes so many characters from the text columns, always from the widest
 // that may still be cut.
-func (p *printer) cutWidest(cols []column, over int) {
-	widths := make([]int, len(cols))
-	for i := range cols {
-		widths[i] = cols[i].width
+func (g *grid) cutWidest(over int) {
+	widths := make([]int, len(g.cols))
+	for i := range g.cols {
+		widths[i] = g.cols[i].width
 	}
 	for ; over > 0; over-- {
 		at := -1
-		for i, c := range cols {
+		for i, c := range g.cols {
 			if c.Cut && widths[i] > cmp.Or(c.Least, leastText) && (at < 0 || widths[i] > widths[at]) {
 				at = i
 			}
@@ -149,22 +156,22 @@ func (p *printer) cutWidest(cols []column, over int) {
 		}
 		widths[at]--
 	}
-	for i := range cols {
-		if widths[i] < cols[i].width {
-			p.narrow(&cols[i], widths[i])
+	for i := range g.cols {
+		if widths[i] < g.cols[i].width {
+			g.narrow(&g.cols[i], widths[i])
 		}
 	}
 }
 
-func (p *printer) narrow(c *column, n int) {
+func (g *grid) narrow(c *column, n int) {
 	shorten := cut
 	if c.Middle {
 		shorten = cutMiddle
 	}
 	for i, s := range c.cells {
-		c.cells[i] = shorten(s, n, p.tail())
+		c.cells[i] = shorten(s, n, g.tail())
 	}
-	c.head, c.unit = cut(c.head, n, p.tail()), cut(c.unit, n, p.tail())
+	c.head, c.unit = cut(c.head, n, g.tail()), cut(c.unit, n, g.tail())
 	c.measure()
 }
 
@@ -199,23 +206,23 @@ func easyWidthOf(cols []column) int {
 	return w
 }
 
-// grid writes head and rows; beside, when given, makes more pieces for the end of
+// write writes head and rows; beside, when given, makes more pieces for the end of
 // row i, or of a group's heading.
-func (p *printer) grid(t *report.Table, cols []column, beside func(group string, row int) []piece) {
-	p.heads(cols)
+func (g *grid) write(beside func(group string, row int) []piece) {
+	g.heads()
 	row := 0
-	for _, r := range t.Rows {
+	for _, r := range g.table.Rows {
 		if r.Group != "" {
-			line := []piece{{cut(p.text(r.Group), p.o.Width, p.tail()), bold}}
+			line := []piece{{cut(g.text(r.Group), g.o.Width, g.tail()), bold}}
 			if beside != nil {
-				line = append(line, piece{strings.Repeat(" ", max(0, tableWidth(cols)-width(p.text(r.Group)))), plain})
+				line = append(line, piece{strings.Repeat(" ", max(0, tableWidth(g.cols)-width(g.text(r.Group)))), plain})
 				line = append(line, beside(r.Group, -1)...)
 			}
-			p.line(line...)
+			g.line(line...)
 			continue
 		}
 		line := []piece{{strings.Repeat(" ", indent), plain}}
-		for i, c := range cols {
+		for i, c := range g.cols {
 			if i > 0 {
 				line = append(line, piece{strings.Repeat(" ", between), plain})
 			}
@@ -228,15 +235,15 @@ func (p *printer) grid(t *report.Table, cols []column, beside func(group string,
 		if beside != nil {
 			line = append(line, beside("", row)...)
 		}
-		p.line(line...)
+		g.line(line...)
 		row++
 	}
 }
 
-func (p *printer) heads(cols []column) {
+func (g *grid) heads() {
 	first, second := []piece{{strings.Repeat(" ", indent), plain}}, []piece{{strings.Repeat(" ", indent), plain}}
 	units, heads := false, false
-	for i, c := range cols {
+	for i, c := range g.cols {
 		if i > 0 {
 			first, second = append(first, piece{"  ", plain}), append(second, piece{"  ", plain})
 		}
@@ -245,10 +252,10 @@ func (p *printer) heads(cols []column) {
 		heads = heads || c.head != ""
 	}
 	if heads {
-		p.line(first...)
+		g.line(first...)
 	}
 	if units {
-		p.line(second...)
+		g.line(second...)
 	}
 }
 

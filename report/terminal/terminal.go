@@ -11,7 +11,7 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// Options says how a document is written.
+// Options configure how a document is written.
 type Options struct {
 	Width int  // cells; 0 is 80
 	Color bool // ANSI colours
@@ -31,7 +31,7 @@ func Write(w io.Writer, d *report.Document, o Options) error {
 		o.Width = standardWidth
 	}
 	o.Width = max(o.Width, leastWidth)
-	p := &printer{w: bufio.NewWriter(w), o: o}
+	p := &printer{&sheet{w: bufio.NewWriter(w), o: o}}
 	p.document(d)
 	if err := p.w.Flush(); err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -39,106 +39,8 @@ func Write(w io.Writer, d *report.Document, o Options) error {
 	return nil
 }
 
-// A printer writes lines. bufio keeps the first error.
-type printer struct {
-	w       *bufio.Writer
-	o       Options
-	written bool // something has been written, so that a blank line parts
-	blank   bool // the last line was blank
-}
-
-// A piece is text in one style.
-type piece struct {
-	text  string
-	style style
-}
-
-// line writes pieces as one line, without spaces at its end.
-func (p *printer) line(pieces ...piece) {
-	last := len(pieces) - 1
-	for last >= 0 && strings.TrimRight(pieces[last].text, " ") == "" {
-		last--
-	}
-	for i, x := range pieces[:last+1] {
-		if i == last {
-			x.text = strings.TrimRight(x.text, " ")
-		}
-		p.w.WriteString(p.styled(x))
-	}
-	p.w.WriteByte('\n')
-	p.written, p.blank = true, last < 0
-}
-
-func (p *printer) styled(x piece) string {
-	if !p.o.Color || x.style == plain || x.text == "" {
-		return x.text
-	}
-	return "\x1b[" + string(x.style) + "m" + x.text + "\x1b[0m"
-}
-
-// gap writes one blank line between parts.
-func (p *printer) gap() {
-	if p.written && !p.blank {
-		p.line()
-	}
-}
-
-// text makes a string fit to print.
-func (p *printer) text(s string) string {
-	s = clean(s)
-	if p.o.ASCII {
-		s = plainText.Replace(s)
-	}
-	return s
-}
-
-// tail marks a cut.
-func (p *printer) tail() string { return p.text("…") }
-
-// mostLabel is how wide a label may be on a narrow screen.
-const mostLabel = 30
-
-// label returns a text of which others are written beside or below, each as far to the
-// right as it is wide: a run file may hold one of any length.
-func (p *printer) label(s string) string {
-	return cut(p.text(s), max(mostLabel, p.o.Width/2), p.tail())
-}
-
-// para writes wrapped text, its further lines indented as far as the first.
-func (p *printer) para(indent int, s string, st style) {
-	pad := strings.Repeat(" ", indent)
-	for _, l := range wrap(p.text(s), p.o.Width-indent) {
-		p.line(piece{pad + l, st})
-	}
-}
-
-// labelled writes a label and text beside it, wrapped under itself.
-func (p *printer) labelled(indent int, label string, room int, labelStyle style, s string, st style) {
-	label = p.label(label)
-	pad := strings.Repeat(" ", indent)
-	room = max(room, width(label))
-	lines := wrap(p.text(s), p.o.Width-indent-room-2)
-	if len(lines) == 0 {
-		lines = []string{""}
-	}
-	for i, l := range lines {
-		head := strings.Repeat(" ", room)
-		if i == 0 {
-			head = label + strings.Repeat(" ", room-width(label))
-		}
-		p.line(piece{pad, plain}, piece{head, labelStyle}, piece{"  ", plain}, piece{l, st})
-	}
-}
-
-// said writes a word and what it introduces, as errors and hints are written.
-func (p *printer) said(word string, wordStyle style, s string, st style) {
-	for i, l := range wrap(p.text(s), p.o.Width-len(word)-1) {
-		if i > 0 {
-			word = strings.Repeat(" ", len(word))
-		}
-		p.line(piece{word, wordStyle}, piece{" ", plain}, piece{l, st})
-	}
-}
+// A printer writes a document on a sheet.
+type printer struct{ *sheet }
 
 // document writes all parts. A brief one begins with the steps, as they were seen
 // to end; a full one with the verdict.
@@ -149,9 +51,10 @@ func (p *printer) document(d *report.Document) {
 		return
 	}
 	p.contained("alerts", func() { p.alerts(d.Alerts) })
-	if d.Sides != nil || tellsVerdict[d.Kind] || d.Section(report.SectionFindings) != nil {
+	if d.Sides != nil || showsVerdict[d.Kind] || d.Section(report.SectionFindings) != nil {
 		p.contained("verdict", func() { p.verdict(d.Verdict) })
 	}
+	p.contained("service", func() { p.service(d.Facts) })
 	for i := range d.Sections {
 		p.contained(d.Sections[i].ID, func() { p.section(&d.Sections[i]) })
 	}
@@ -165,12 +68,12 @@ func (p *printer) contained(name string, write func()) {
 	}
 }
 
-// tellsVerdict are the kinds of documents whose verdict is more than what the
+// showsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var tellsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true,
+var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true,
 	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
-	report.KindProbe: true, report.KindTry: true, report.KindAutopilot: true}
+	report.KindProbe: true, report.KindTry: true, report.KindAnswers: true, report.KindAutopilot: true}
 
 // brief writes what is seen when a run ends. Before it is diagnosed there is no
 // verdict; the answers then stand in its place.
@@ -187,6 +90,9 @@ func (p *printer) brief(d *report.Document) {
 	p.contained("alerts", func() { p.alerts(d.Alerts) })
 	if findings != nil {
 		p.contained("verdict", func() { p.verdict(d.Verdict) })
+	}
+	p.contained("service", func() { p.service(d.Facts) })
+	if findings != nil {
 		p.blocks(findings.ID, findings.Blocks)
 	}
 	if s := d.Section(report.SectionWarnings); s != nil {
@@ -246,6 +152,22 @@ func (p *printer) verdict(s string) {
 	}
 	p.gap()
 	p.para(0, s, bold)
+}
+
+// service writes what was measured, and what of it could not be seen; the other facts
+// stand in the first lines, or in their sections.
+func (p *printer) service(facts []report.Fact) {
+	first := true
+	for _, f := range facts {
+		if f.Label != report.FactService && f.Label != report.FactUnseen {
+			continue
+		}
+		if first {
+			p.gap()
+			first = false
+		}
+		p.said(lower(f.Label)+":", dim, prose(f.Value), toneStyle(f.Tone, plain))
+	}
 }
 
 func (p *printer) section(s *report.Section) {
@@ -405,6 +327,6 @@ func toneStyle(t report.Tone, other style) style {
 
 // Bold sets a heading that stands between documents.
 func Bold(s string, o Options) string {
-	p := &printer{o: o}
+	p := &sheet{o: o}
 	return p.styled(piece{p.text(s), bold})
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,25 @@ func TestGolden(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			golden.CheckString(t, "testdata/"+x.name+".golden", write(t, x.d, x.o))
 		})
+	}
+}
+
+// TestService: what was measured, and what of it could not be seen, stand below the
+// verdict, in full and in brief.
+func TestService(t *testing.T) {
+	rec := sample.Before()
+	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "w", Role: kasoku.RoleWeb, Program: "nginx", Sure: kasoku.High,
+		Listeners: []kasoku.Listener{{Network: "tcp", Address: "0.0.0.0:80"}}}},
+		Unknown: []kasoku.Unseen{{What: "who listens at :8080", Why: "root alone may see it", Show: "run kasoku with sudo"}}}
+	for _, brief := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := Write(&b, recording.Show(rec, options()), Options{Width: 100, Brief: brief}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"\nservice: load → nginx :80", "\nnot seen: who listens at :8080: root alone may see it; run kasoku with sudo\n"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("brief %v: no %q in\n%.900s", brief, want, b.String())
+			}
+		}
 	}
 }

@@ -24,7 +24,7 @@ var (
 // carbonChart shows what carbon received and wrote. It reports on itself once a minute,
 // of the minute that is over, and that is what is drawn until it reports again.
 func (r serverCharts) carbonChart() *plot {
-	c := &plot{Chart: report.Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it told of",
+	c := &plot{Chart: report.Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it reported",
 		Places: 0,
 		Height: lowHeight}}
 	r.addGauges(c, "received", "s5", carbonReceived)
@@ -36,7 +36,7 @@ func (r serverCharts) carbonChart() *plot {
 // carbonCacheChart shows the points that carbon had yet to write.
 func (r serverCharts) carbonCacheChart() *plot {
 	c := &plot{Chart: report.Chart{ID: "carbon-cache", Title: "Carbon's cache",
-		Unit: "points to be written, as last told", Places: 0,
+		Unit: "points to be written, as last reported", Places: 0,
 		Height: lowHeight}}
 	r.addGauges(c, "in the cache", "s4", carbonCache)
 	return r.finishGauges(c)

@@ -61,7 +61,7 @@ func (c *plot) line(g grid, name, colour string, s *kasoku.Series) {
 // replicationChart shows how far a replica lags. While that is not
 // known, a line has no point.
 func (r databaseCharts) replicationChart() *plot {
-	c := &plot{Chart: report.Chart{ID: "replication", Title: "Replication lag", Unit: "seconds behind the source",
+	c := &plot{Chart: report.Chart{ID: "replication", Title: "Replication lag", Unit: "seconds of lag",
 		Height: lowHeight},
 		quotes: []quote{{mysql.ReplicationName, mysql.ReplicationLag}}}
 	palette := [mostChannels]string{"s2", "s4", "s1", "s3", "s5"}

@@ -92,7 +92,7 @@ func TestCarbonCharts(t *testing.T) {
 	}}}
 	charts := func() serverCharts { return serverCharts{newDrawing(r)} }
 	c := charts().carbonChart()
-	if got := described([]report.Chart{c.Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+	if got := described([]report.Chart{c.Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 950; written 590" {
 		t.Error(got)
 	}
 	for second, want := range map[int]string{4: "NaN", 5: "600", 36: "650", 65: "950", 129: "950"} {
@@ -100,16 +100,16 @@ func TestCarbonCharts(t *testing.T) {
 			t.Errorf("second %d: %s, want %s", second, got, want)
 		}
 	}
-	if got := described([]report.Chart{charts().carbonCacheChart().Chart}); got != "carbon-cache: Carbon's cache; points to be written, as last told; in the cache 310" {
+	if got := described([]report.Chart{charts().carbonCacheChart().Chart}); got != "carbon-cache: Carbon's cache; points to be written, as last reported; in the cache 310" {
 		t.Error(got)
 	}
 	relayed := r.Series // what a relay passes on counts once, in the cache that gets it
 	r.Series = append([]kasoku.Series{at("relays.a", "metricsReceived", kasoku.Point{At: 5 * time.Second, Value: 650})}, relayed...)
-	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 950; written 590" {
+	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 950; written 590" {
 		t.Errorf("with a relay: %s", got)
 	}
 	r.Series = r.Series[:1]
-	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it told of; received 650" {
+	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 650" {
 		t.Errorf("of a relay alone: %s", got)
 	}
 	r.Series = relayed[3:4]

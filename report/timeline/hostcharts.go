@@ -36,12 +36,14 @@ func BusiestCores(r recorded.View) (float64, bool) {
 	return m, !math.IsNaN(m)
 }
 
-// A worker is all processes of one name.
+// A worker is all processes of one name; of one member, where the service is known.
 type worker struct {
 	name         string
 	count        int
+	member       *kasoku.Member
 	own          bool
 	user, system []float64
+	tree         []float64 // all that the member used, of which user and system are parts; nil when unknown
 	total        float64
 }
 
@@ -49,12 +51,27 @@ type worker struct {
 func (r cpuCharts) workers() []worker {
 	var out []worker
 	for _, p := range compare.Processes(r.Recording) {
-		i := slices.IndexFunc(out, func(w worker) bool { return w.name == p.Name && w.own == p.Own })
+		m := MemberOf(r.Service, p)
+		i := slices.IndexFunc(out, func(w worker) bool {
+			return w.own == p.Own && w.member == m && (m != nil || w.name == p.Name)
+		})
 		if i < 0 {
 			i = len(out)
-			out = append(out, worker{name: p.Name, own: p.Own, user: nan(r.grid.Seconds), system: nan(r.grid.Seconds)})
+			w := worker{name: p.Name, own: p.Own, member: m, user: nan(r.grid.Seconds), system: nan(r.grid.Seconds)}
+			if m != nil {
+				w.name = m.Program
+			}
+			out = append(out, w)
 		}
 		w := &out[i]
+		if p.Tree != nil && w.tree == nil {
+			w.tree = r.grid.rates(p.Tree)
+		} else if p.Tree != nil {
+			w.tree = AddUp(w.tree, r.grid.rates(p.Tree))
+		}
+		if p.User == nil && p.System == nil {
+			continue // a leader that is hardly ever busy itself
+		}
 		w.count++
 		w.user, w.system = AddUp(w.user, r.grid.rates(p.User)), AddUp(w.system, r.grid.rates(p.System))
 	}
@@ -77,8 +94,66 @@ func (r cpuCharts) workers() []worker {
 	return out
 }
 
+// leastStarted is the most that what a member starts must use in a second to be drawn, in
+// cores: less is how the kernel rounds.
+const leastStarted = 0.05
+
+// started is what a member's short-lived children used; nil when that is next to nothing.
+func (w *worker) started() []float64 {
+	if w.tree == nil {
+		return nil
+	}
+	rest := minus(w.tree, [][]float64{w.user, w.system})
+	if !(report.Largest(rest) >= leastStarted) {
+		return nil
+	}
+	return rest
+}
+
 // databases are the names of processes that are drawn in the database's colour.
 var databases = []string{"mariadbd", "mysqld", "postgres", "redis-server", "valkey-server", "memcached", "mongod"}
+
+// MemberOf returns the member that a process is of, nil without one.
+func MemberOf(s *kasoku.Service, p compare.Process) *kasoku.Member {
+	pid, err := strconv.Atoi(p.PID)
+	if err != nil || !s.Known() || p.Own {
+		return nil
+	}
+	for i := range s.Members {
+		m := &s.Members[i]
+		if m.Sure != kasoku.Low && m.Has(pid) && (m.Host == "" || p.Host == "" || m.Host == p.Host) {
+			return m
+		}
+	}
+	return nil
+}
+
+// roleColours are those of members, always the same; kasoku has s3, and neighbours s5.
+var roleColours = map[kasoku.MemberRole]string{
+	kasoku.RoleApplication: "s1", kasoku.RoleDatabase: "s2", kasoku.RoleWeb: "s4",
+	kasoku.RoleCache: "p95", kasoku.RoleStore: "p95", kasoku.RoleQueue: "p95", kasoku.RolePooler: "p95", kasoku.RoleForwarder: "p95",
+}
+
+// byMember gives the members their colours by role, in the order of a request's way; what
+// is not shown are neighbours. It is nil when no process of a member was recorded.
+func byMember(ws []worker, s *kasoku.Service) (shown []worker, colour []string) {
+	if !s.Known() {
+		return nil, nil
+	}
+	for i := range s.Members {
+		m := &s.Members[i]
+		if k := slices.IndexFunc(ws, func(w worker) bool { return w.member == m }); k >= 0 && roleColours[m.Role] != "" {
+			shown, colour = append(shown, ws[k]), append(colour, roleColours[m.Role])
+		}
+	}
+	if len(shown) == 0 {
+		return nil, nil
+	}
+	if k := slices.IndexFunc(ws, func(w worker) bool { return w.own }); k >= 0 {
+		shown, colour = append(shown, ws[k]), append(colour, "s3")
+	}
+	return shown, colour
+}
 
 // colours gives each worker its colour and leaves out those beyond the palette: the
 // app, the database, kasoku and one more. What is left out is part of other.
@@ -117,7 +192,12 @@ func colours(ws []worker) (shown []worker, colour []string) {
 // the number of cores.
 func (r cpuCharts) cpuChart() *plot {
 	busy := r.busy()
-	shown, colour := colours(r.workers())
+	workers := r.workers()
+	shown, colour := byMember(workers, r.Service)
+	known := len(shown) > 0
+	if !known {
+		shown, colour = colours(workers)
+	}
 	if busy == nil && len(shown) == 0 {
 		return nil
 	}
@@ -144,11 +224,19 @@ func (r cpuCharts) cpuChart() *plot {
 		}
 		put(name+" user", colour[i], false, w.user)
 		put(name+" system", colour[i], true, w.system)
+		if rest := w.started(); rest != nil {
+			put(w.name+", what it starts", colour[i], true, rest)
+		}
 	}
 	if busy != nil {
 		name := "other"
-		if len(parts) == 0 {
+		switch {
+		case len(parts) == 0:
 			name = "all processes"
+		case known && r.Run.Command != nil:
+			name = "neighbours, kernel, command"
+		case known:
+			name = "neighbours, kernel"
 		}
 		put(name, "s5", false, minus(busy, parts))
 	}
@@ -242,7 +330,7 @@ func (r cpuCharts) pressureChart() *plot {
 	return c.shares()
 }
 
-// share adds a counter of busy time when it reached leastShare.
+// share adds a counter of busy time when it reached [LeastShare].
 func (c *plot) share(g grid, name string, s *kasoku.Series) {
 	palette := []string{"s2", "s4", "s1", "s3", "s5"}
 	vs := g.rates(s)
@@ -257,7 +345,7 @@ func (c *plot) share(g grid, name string, s *kasoku.Series) {
 		Spans: g.Blocks(vs), Values: vs})
 }
 
-// shares finishes a chart of shares of time; nil when nothing reached leastShare.
+// shares finishes a chart of shares of time; nil when nothing reached [LeastShare].
 func (c *plot) shares() *plot {
 	if len(c.Series) == 0 {
 		return nil

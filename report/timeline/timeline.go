@@ -51,7 +51,7 @@ func Section(r recorded.View) report.Section {
 	case t.Phased && len(t.Levels) > 0:
 		s.Sub += " Shaded columns are initialize and every second level of the load."
 	case t.Phased:
-		s.Sub += " Shaded columns are initialize and load, as the traffic tells them."
+		s.Sub += " Shaded columns are initialize and load, as the traffic shows them."
 	case len(t.Steps) > 0:
 		s.Sub += " Shaded columns are load steps."
 	}

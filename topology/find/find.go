@@ -12,6 +12,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,18 +30,20 @@ const Idle = 30 * time.Second
 type Ask struct {
 	URLs      []string // targets of the load
 	User      []string // URLs, addresses and paths that the user named
+	Hosts     []string // names of sites of web servers
 	PIDs      []int
 	Units     []string
 	Logs      []string // access logs that are read
 	Databases []members.Place
-	Load      []int // processes that make the load
-	Loaded    bool  // the load runs now
+	Asked     []string // URLs and addresses of servers that kasoku was given to ask
+	Load      []int    // processes that make the load
+	Loaded    bool     // the load runs now
 }
 
-// question puts it as members has it. Names of hosts become their addresses.
+// question returns what package members is asked. Names of hosts become their addresses.
 func (a *Ask) question(ctx context.Context) members.Question {
 	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Databases: a.Databases, Load: a.Load,
-		Webs: map[int]members.Web{}}
+		Hosts: slices.Clone(a.Hosts), Webs: map[int]members.Web{}}
 	if a.Loaded {
 		q.Idle = Idle
 	}
@@ -54,6 +57,11 @@ func (a *Ask) question(ctx context.Context) members.Question {
 		p, host := placeOf(ctx, text)
 		if p.Address != "" {
 			q.User, q.Hosts = appendNew(q.User, p), appendNew(q.Hosts, host)
+		}
+	}
+	for _, text := range a.Asked {
+		if p, _ := placeOf(ctx, text); p.Address != "" {
+			q.Asked = appendNew(q.Asked, p)
 		}
 	}
 	return q
@@ -114,9 +122,15 @@ func numberOf(ctx context.Context, host string) string {
 
 // Find returns the service. It fails when there is no /proc.
 func Find(ctx context.Context, a Ask) (kasoku.Service, error) {
-	snap, err := scan.Take(ctx, scan.Options{})
+	r, err := Look(ctx, a)
+	return r.Service, err
+}
+
+// Look returns the service, and what else the look showed. It fails when there is no /proc.
+func Look(ctx context.Context, a Ask) (members.Result, error) {
+	snap, err := scan.Take(ctx, scan.Options{Doubted: members.Doubted})
 	if err != nil {
-		return kasoku.Service{}, err
+		return members.Result{}, err
 	}
 	q := a.question(ctx)
 	r := members.Decide(snap, q)
@@ -137,12 +151,12 @@ func Find(ctx context.Context, a Ask) (kasoku.Service, error) {
 		}
 		r = members.Decide(snap, q)
 	}
-	s := r.Service
+	s := &r.Service
 	s.Unknown = append(s.Unknown, failed...)
 	for i := range s.Members {
 		describe(ctx, &s.Members[i])
 	}
-	return s, ctx.Err()
+	return r, ctx.Err()
 }
 
 // readWeb reads the configuration of an nginx that is believed.

@@ -92,6 +92,18 @@ D = ENV['D']
 run lambda { |e| $d ||= D[0] == '/' ? UNIXSocket.new(D) : TCPSocket.new(*D.split(':')); [200, {}, ['ok']] }
 `
 
+const gunicornApp = `
+import os, socket
+D, db = os.environ['D'], []
+def app(environ, start_response):
+    if not db:
+        s = socket.socket(socket.AF_UNIX if D[0] == '/' else socket.AF_INET)
+        s.connect(D if D[0] == '/' else (D.rsplit(':', 1)[0], int(D.rsplit(':', 1)[1])))
+        db.append(s)
+    start_response('200 OK', [('Content-Length', '2')])
+    return [b'ok']
+`
+
 const phpApp = `<?php $d = getenv('D') ?: $_SERVER['D']; $s = $d[0] == '/' ? pfsockopen('unix://' . $d) : pfsockopen('tcp://' . $d); echo 'ok';`
 
 // A recipe starts an application that listens at l and is connected to d.
@@ -133,6 +145,14 @@ var recipes = []recipe{
 			bind = "unix://" + l
 		}
 		return command.Spec{Path: "puma", Args: []string{"-w", "2", "-t", "5:5", "-b", bind, write(t, dir+"/config.ru", pumaApp)}, Dir: dir}
+	}},
+	{"gunicorn", "python", 2, false, func(t *testing.T, dir, l, d string) command.Spec {
+		write(t, dir+"/app.py", gunicornApp)
+		bind := l
+		if network(l) == "unix" {
+			bind = "unix:" + l
+		}
+		return command.Spec{Path: "gunicorn", Args: []string{"-w", "2", "-b", bind, "app:app"}, Dir: dir}
 	}},
 	{"php-fpm8.2", "php", 2, true, func(t *testing.T, dir, l, d string) command.Spec {
 		write(t, dir+"/index.php", phpApp)
@@ -218,9 +238,10 @@ pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
 http { access_log "{dir}/access.log"; server { listen 127.0.0.1:{port}; location / {
   include /etc/nginx/fastcgi_params; fastcgi_param SCRIPT_FILENAME {script}; fastcgi_pass {upstream}; } } }`
 
-// TestFind_Languages: real services of six languages, each after a real nginx, by TCP and
-// by a Unix socket, with a real database by TCP and by its socket; beside them a second
-// nginx, and a neighbour that is connected to the same database and to the application.
+// TestFind_Languages: real services of six languages, of Python with a server of its own and with gunicorn, each after a real nginx, by TCP and
+// by a Unix socket, each with a real database by TCP and by its socket; next to them a
+// second nginx, and a neighbour that is connected to the same database and to the
+// application.
 func TestFind_Languages(t *testing.T) {
 	db := sandboxtest.MariaDB(t, sandbox.Options{})
 	second := sandboxtest.Nginx(t, sandbox.NginxOptions{})
@@ -229,15 +250,16 @@ func TestFind_Languages(t *testing.T) {
 			t.Logf("%s is not installed here", r.name)
 			continue
 		}
-		for _, by := range []string{"tcp", "unix"} {
-			t.Run(r.name+"/"+by, func(t *testing.T) {
+		for _, way := range [][2]string{{"tcp", "tcp"}, {"tcp", "unix"}, {"unix", "tcp"}, {"unix", "unix"}} {
+			by := way[0]
+			t.Run(r.name+"/"+by+", database by "+way[1], func(t *testing.T) {
 				dir, err := os.MkdirTemp("", "find")
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = os.RemoveAll(dir) })
 				l, d := free(t, dir, by), db.Addr()
-				if by == "unix" {
+				if way[1] == "unix" {
 					d = db.Socket
 				}
 				app := start(t, r.start(t, dir, l, d), dir, l, d)
@@ -273,6 +295,39 @@ func TestFind_Languages(t *testing.T) {
 	}
 }
 
+// TestFind_Direct: the same services, loaded without a web server.
+func TestFind_Direct(t *testing.T) {
+	db := sandboxtest.MariaDB(t, sandbox.Options{})
+	sandboxtest.Nginx(t, sandbox.NginxOptions{})
+	for _, r := range recipes {
+		if _, err := exec.LookPath(r.start(t, t.TempDir(), "", "").Path); err != nil || r.fastcgi {
+			t.Logf("%s is not installed here, or speaks no HTTP", r.name)
+			continue
+		}
+		for _, way := range []string{"tcp", "unix"} {
+			t.Run(r.name+", database by "+way, func(t *testing.T) {
+				dir := t.TempDir()
+				l, d := free(t, dir, "tcp"), db.Addr()
+				if way == "unix" {
+					d = db.Socket
+				}
+				app := start(t, r.start(t, dir, l, d), dir, l, d)
+				beside(t, db.Addr(), l)
+				wait(t, dir, func() bool { return get(t, "http://"+l) == http.StatusOK })
+				for range 8 {
+					get(t, "http://"+l)
+				}
+				s, err := Find(t.Context(), Ask{URLs: []string{"http://" + l}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want(t, s, map[kasoku.MemberRole]int{kasoku.RoleApplication: app.Pid(), kasoku.RoleDatabase: db.Pid()})
+				t.Log(s.Picture())
+			})
+		}
+	}
+}
+
 // beside starts a neighbour that listens, and is connected to the database and to the
 // application.
 func beside(t *testing.T, addresses ...string) {
@@ -301,7 +356,9 @@ func want(t *testing.T, s kasoku.Service, pids map[kasoku.MemberRole]int) {
 	}
 }
 
-// TestFind_Namespace: a service in a network namespace of its own, asked by its address.
+// TestFind_Namespace: services in a network namespace of their own, asked by their address,
+// with a database outside of it by its socket; then nginx and applications here, with the
+// database in that namespace.
 func TestFind_Namespace(t *testing.T) {
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("makes a network namespace: root alone, not in short mode")
@@ -320,29 +377,96 @@ func TestFind_Namespace(t *testing.T) {
 	ip("link", "set", "ka0", "up")
 	ip("-n", name, "addr", "add", "10.213.7.2/24", "dev", "ka1")
 	ip("-n", name, "link", "set", "ka1", "up")
-	dir := t.TempDir()
-	exe, err := os.Executable()
+	db := sandboxtest.MariaDB(t, sandbox.Options{})
+	for i, r := range recipes {
+		dir := t.TempDir()
+		l := fmt.Sprintf("10.213.7.2:%d", 8090+i)
+		spec := r.start(t, dir, l, db.Socket) // a socket's path is of the file system, which both share
+		if _, err := exec.LookPath(spec.Path); err != nil || r.fastcgi {
+			t.Logf("%s is not installed here, or speaks no HTTP", r.name)
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			spec.Path, spec.Args = "ip", append([]string{"netns", "exec", name, spec.Path}, spec.Args...)
+			p := start(t, spec, dir, l, db.Socket)
+			wait(t, dir, func() bool { return get(t, "http://"+l) == http.StatusOK })
+			for range 8 {
+				get(t, "http://"+l)
+			}
+			s, err := Find(t.Context(), Ask{URLs: []string{"http://" + l}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, s, map[kasoku.MemberRole]int{kasoku.RoleApplication: p.Pid(), kasoku.RoleDatabase: db.Pid()})
+		})
+	}
+	away, pid := databaseIn(t, name, "10.213.7.2")
+	for _, r := range recipes {
+		for _, by := range []string{"tcp", "unix"} {
+			if _, err := exec.LookPath(r.start(t, t.TempDir(), "", "").Path); err != nil || r.name != "gunicorn" && r.name != "php-fpm8.2" {
+				continue
+			}
+			t.Run("nginx, "+r.name+" by "+by+", database there", func(t *testing.T) {
+				afterNginx(t, r, by, away, pid, db.Addr())
+			})
+		}
+	}
+}
+
+// afterNginx starts an application after an nginx, with a database that is elsewhere, and a
+// neighbour that is connected to that one too; it compares what is found.
+func afterNginx(t *testing.T, r recipe, by, database string, pid int, other string) {
+	dir, err := os.MkdirTemp("", "find")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := "10.213.7.2:8099"
-	p := start(t, command.Spec{Path: "ip", Args: []string{"netns", "exec", name, exe}, Env: []string{"KASOKU_TEST_FIND=1"}}, dir, l, "")
-	c, err := net.Dial("tcp", l)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l := free(t, dir, by)
+	app := start(t, r.start(t, dir, l, database), dir, l, database)
+	up := l
+	if by == "unix" {
+		up = "unix:" + l
+	}
+	o := sandbox.NginxOptions{Upstream: up}
+	if r.fastcgi {
+		o.Config = strings.ReplaceAll(fastcgiConf, "{script}", dir+"/index.php")
+	}
+	web := sandboxtest.Nginx(t, o)
+	beside(t, database, other, l)
+	wait(t, dir, func() bool { return get(t, web.URL()) == http.StatusOK })
+	for range 8 {
+		get(t, web.URL())
+	}
+	s, err := Find(t.Context(), Ask{URLs: []string{web.URL()}, Logs: []string{web.AccessLog}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if _, err := fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Find(t.Context(), Ask{URLs: []string{"http://" + l}})
+	want(t, s, map[kasoku.MemberRole]int{kasoku.RoleWeb: web.Pid(), kasoku.RoleApplication: app.Pid(), kasoku.RoleDatabase: pid})
+	t.Log(s.Picture())
+}
+
+// databaseIn starts a MariaDB in a network namespace, at a port of its own there.
+func databaseIn(t *testing.T, name, host string) (at string, pid int) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "find") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, s, map[kasoku.MemberRole]int{kasoku.RoleApplication: p.Pid()})
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	out, err := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+data, "--user=root",
+		"--skip-test-db", "--auth-root-authentication-method=normal").CombinedOutput()
+	if err != nil {
+		t.Fatalf("mariadb-install-db: %v: %s", err, out)
+	}
+	at = host + ":3306"
+	p := start(t, command.Spec{Path: "ip", Args: []string{"netns", "exec", name, "mariadbd", "--no-defaults", "--user=root",
+		"--datadir=" + data, "--bind-address=" + host, "--port=3306", "--socket=" + data + "/own.sock",
+		"--skip-grant-tables", "--skip-networking=0", "--connect-timeout=600"}}, dir, at, "") // who never logs in stays connected
+	return at, p.Pid()
 }
 
 // TestFind_DSN: the database that was given is found by its address, and no other.

@@ -26,7 +26,9 @@ func webOf(conf *topology.NginxConfig, number func(host string) string) members.
 	upstreams := upstreamsOf(conf.Config)
 	for i := range conf.Config {
 		if d := &conf.Config[i]; d.Block && d.Words[0] == "server" && len(d.Words) == 1 {
-			w.Blocks = append(w.Blocks, blockOf(conf.Config, i, upstreams, number))
+			b := blockOf(conf.Config, i, upstreams, number)
+			b.Logs = logsOf(conf, i)
+			w.Blocks = append(w.Blocks, b)
 		}
 	}
 	return w
@@ -73,6 +75,51 @@ func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, numbe
 		b.Ports = []int{80, 8000} // the default of root, of others
 	}
 	return b
+}
+
+// logsOf returns the logs that a server block writes: its own, those of its locations, and
+// what it inherits where it has none. It is empty where one of them is not known.
+//
+// Source: nginx's documentation, access_log and error_log: "inherited from the previous
+// configuration level if not defined on the current one".
+func logsOf(conf *topology.NginxConfig, at int) []string {
+	depth := conf.Config[at].Depth
+	var out []string
+	unknown := false
+	for _, name := range []string{"access_log", "error_log"} {
+		own := false
+		take := func(d *nginxconf.Directive) {
+			path := d.Words[1]
+			switch {
+			case path == "off" || path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:"):
+			case strings.Contains(path, "$"):
+				unknown = true
+			default:
+				out = appendNew(out, conf.Resolve(path))
+			}
+		}
+		for i := at + 1; i < len(conf.Config) && conf.Config[i].Depth > depth; i++ {
+			if d := &conf.Config[i]; d.Words[0] == name && len(d.Words) > 1 {
+				own = own || d.Depth == depth+1
+				take(d)
+			}
+		}
+		for outer := depth; outer >= 0 && !own; outer-- {
+			for i := range conf.Config {
+				if d := &conf.Config[i]; d.Words[0] == name && len(d.Words) > 1 && d.Depth == outer {
+					own = true
+					take(d)
+				}
+			}
+		}
+		if built := conf.Built[map[string]string{"access_log": "http-log-path", "error_log": "error-log-path"}[name]]; !own && built != "" {
+			out = appendNew(out, conf.Resolve(built))
+		}
+	}
+	if unknown {
+		return nil
+	}
+	return out
 }
 
 // listenPort returns the port of a listen directive's first word, 0 for a Unix socket.

@@ -21,8 +21,9 @@ func (d *decision) enter() {
 		targets += d.loadConnections()
 	}
 	d.writers(targets > 0 || len(d.q.Targets) > 0)
-	if len(d.members) == 0 && len(d.q.Targets) == 0 && len(d.q.Databases) == 0 {
-		d.miss("what the load is sent to", "no target, no log and no database was named",
+	named := len(d.q.Targets) + len(d.q.User) + len(d.q.PIDs) + len(d.q.Units) + len(d.q.Databases) + len(d.q.Asked)
+	if len(d.draft.members) == 0 && named == 0 {
+		d.draft.miss("what the load is sent to", "no target, no log and no database was named",
 			"name the URL: kasoku init --url URL, or targets in kasoku.toml")
 	}
 }
@@ -33,46 +34,46 @@ func (d *decision) byUser() {
 		d.target(p, kasoku.Reason{By: kasoku.ByUser, Text: "listens at " + p.Address + ", as was said"})
 	}
 	for _, pid := range d.q.PIDs {
-		in := d.byPID[pid]
+		in := d.wires.byPID[pid]
 		if in == nil {
-			d.miss("pid "+strconv.Itoa(pid), "there is no such process", "")
+			d.draft.miss("pid "+strconv.Itoa(pid), "there is no such process", "")
 			continue
 		}
 		why := kasoku.Reason{By: kasoku.ByUser, Text: "pid " + strconv.Itoa(pid) + ", as was said"}
-		d.admit(in, kind(in).role, kasoku.High, why)
+		d.draft.admit(in, kind(in).role, kasoku.High, why)
 	}
 	for _, unit := range d.q.Units {
 		seen := false
-		for _, in := range d.all {
+		for _, in := range d.wires.all {
 			if in.leader.Unit == unit && !isShell(programName(in.leader.Exe)) {
 				seen = true
 				why := kasoku.Reason{By: kasoku.ByUser, Text: "is of unit " + unit + ", as was said"}
-				d.admit(in, kind(in).role, kasoku.High, why)
+				d.draft.admit(in, kind(in).role, kasoku.High, why)
 			}
 		}
 		if !seen {
-			d.miss("unit "+unit, "no process of it runs", "systemctl status "+unit)
+			d.draft.miss("unit "+unit, "no process of it runs", "systemctl status "+unit)
 		}
 	}
 }
 
 // target admits who listens at a place, as the entry of the load.
 func (d *decision) target(p Place, why kasoku.Reason) int {
-	a := d.at(d.snap.NetNS, d.snap.MntNS, p)
+	a := d.wires.atHome(p)
 	n := 0
 	for _, in := range a.instances {
-		if f := d.admit(in, kind(in).role, kasoku.High, why); f != nil {
+		if f := d.draft.admit(in, kind(in).role, kasoku.High, why); f != nil {
 			f.entry = true
 			n++
-			d.connect(nil, f, kasoku.Edge{At: d.listener(a.at), Protocol: kind(in).protocol, Seen: len(f.accepted),
-				Found: []kasoku.Reason{why}})
+			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(a.at), Protocol: kind(in).protocol,
+				Seen: len(f.accepted), Found: []kasoku.Reason{why}})
 		}
 	}
 	switch {
 	case n > 0:
 	case a.elsewhere:
-		d.miss("the service at "+p.Address, "it is not on this host", "run kasoku there too and merge the runs")
-		d.connect(nil, nil, kasoku.Edge{At: kasoku.Listener{Network: p.Network, Address: p.Address},
+		d.draft.miss("the service at "+p.Address, "it is not on this host", "run kasoku there too and merge the runs")
+		d.draft.connect(nil, nil, kasoku.Edge{At: kasoku.Listener{Network: p.Network, Address: p.Address},
 			Found: []kasoku.Reason{why}})
 	default:
 		d.missListener(p.Address, a)
@@ -80,17 +81,17 @@ func (d *decision) target(p Place, why kasoku.Reason) int {
 	return n
 }
 
-// missListener says why it is not known who listens.
+// missListener describes why it is not known who listens.
 func (d *decision) missListener(address string, a answer) {
 	what := "who listens at " + address
 	switch {
 	case a.at == nil:
-		d.miss(what, "nothing listens there now", "start the service, then look again")
+		d.draft.miss(what, "nothing listens there now", "start the service, then look again")
 	case len(a.instances) > 0:
-		d.miss(what, a.instances[0].program()+" (pid "+strconv.Itoa(a.instances[0].leader.PID)+
+		d.draft.miss(what, a.instances[0].program()+" (pid "+strconv.Itoa(a.instances[0].leader.PID)+
 			") holds the socket, and no program of a service took it", "send a request, then look again")
 	default:
-		d.miss(what, "its process may be seen by root alone", "run kasoku with sudo, or grant it CAP_SYS_PTRACE")
+		d.draft.miss(what, "its process may be seen by root alone", "run kasoku with sudo, or grant it CAP_SYS_PTRACE")
 	}
 }
 
@@ -103,12 +104,12 @@ func (d *decision) loadConnections() int {
 		at *scan.Socket
 	}
 	var to []called
-	for _, in := range d.all {
+	for _, in := range d.wires.all {
 		if !in.load || in.self {
 			continue
 		}
 		for _, k := range in.called {
-			a := d.calleeOf(k)
+			a := d.wires.calleeOf(k)
 			for _, callee := range a.instances {
 				if !callee.load && !callee.self && !callee.system() &&
 					!slices.ContainsFunc(to, func(c called) bool { return c.in == callee }) {
@@ -126,56 +127,95 @@ func (d *decision) loadConnections() int {
 	}
 	for _, c := range to {
 		why := kasoku.Reason{By: kasoku.ByLoad, Text: "the load is connected to it"}
-		if f := d.admit(c.in, kind(c.in).role, kasoku.High, why); f != nil {
+		if f := d.draft.admit(c.in, kind(c.in).role, kasoku.High, why); f != nil {
 			f.entry = true
-			d.connect(nil, f, kasoku.Edge{At: d.listener(c.at), Protocol: kind(c.in).protocol,
+			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).protocol,
 				Found: []kasoku.Reason{why}})
 		}
 	}
 	return len(to)
 }
 
-// writers admits the web server that writes an access log that is read. When the load's
-// target is known, a server that writes another's log is said, and is no member.
+// writers admits the web server that writes an access log that is read. Where the load's
+// target is known, a server that writes such a log and is no member is reported by
+// foreignLogs, and is not admitted.
 func (d *decision) writers(targeted bool) {
 	for _, path := range d.q.Logs {
-		var by []*instance
-		for _, in := range d.all {
-			writes := slices.ContainsFunc(in.procs, func(p *scan.Process) bool {
-				return (p.MntNS == d.snap.MntNS || p.MntNS == 0) && slices.Contains(p.Logs, path)
-			})
-			if writes && !in.load && !in.self {
-				by = append(by, in)
-			}
-		}
+		by := d.writersOf(path)
 		webs := slices.DeleteFunc(slices.Clone(by), func(in *instance) bool { return kind(in).role != kasoku.RoleWeb })
 		if len(webs) > 0 {
 			by = webs
 		}
 		why := kasoku.Reason{By: kasoku.ByLog, Text: "writes " + path + ", which is read"}
 		member := slices.ContainsFunc(by, func(in *instance) bool {
-			return slices.ContainsFunc(d.members, func(f *found) bool { return f.instance == in })
+			return d.draft.has(in)
 		})
 		switch {
 		case len(by) == 0:
 		case len(by) > 1 && !member:
-			d.miss("which server writes "+path, names(by)+" have it open", "name the URL or the port of the service")
+			d.draft.miss("which server writes "+path, names(by)+" have it open",
+				"name the URL or the port of the service")
 		case targeted && !member:
 			// It may be found along connections: an nginx after another. Said by the caller.
 		case len(by) == 1 && (member || kind(by[0]).role == kasoku.RoleWeb && by[0].doubt() == ""):
-			if f := d.admit(by[0], kind(by[0]).role, kasoku.High, why); f != nil && !targeted && !member {
+			if f := d.draft.admit(by[0], kind(by[0]).role, kasoku.High, why); f != nil && !targeted && !member {
 				f.entry = true
-				d.connect(nil, f, kasoku.Edge{At: firstListener(d, f), Protocol: "http", Found: []kasoku.Reason{why}})
+				d.draft.connect(nil, f, kasoku.Edge{At: d.firstListener(f), Protocol: "http",
+					Found: []kasoku.Reason{why}})
 			}
 		}
 	}
 }
 
-func firstListener(d *decision, f *found) kasoku.Listener {
+// writersOf returns who has a log open for writing.
+func (d *decision) writersOf(path string) (by []*instance) {
+	for _, in := range d.wires.all {
+		writes := slices.ContainsFunc(in.procs, func(p *scan.Process) bool {
+			return (p.MntNS == d.wires.snap.MntNS || p.MntNS == 0) && slices.Contains(p.Logs, path)
+		})
+		if writes && !in.load && !in.self {
+			by = append(by, in)
+		}
+	}
+	return by
+}
+
+// foreignLogs returns the logs that others write. It is known only where the load comes
+// in, and where all that a member calls is known.
+func (d *decision) foreignLogs() map[string]string {
+	entered := slices.ContainsFunc(d.draft.members, func(f *found) bool { return f.entry })
+	if !entered || len(d.draft.unknown) > 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, path := range d.q.Logs {
+		by := d.writersOf(path)
+		member := slices.ContainsFunc(by, d.draft.has)
+		if len(by) > 0 && !member {
+			out[path] = names(by)
+		}
+	}
+	return out
+}
+
+// asked admits the servers that kasoku was given to ask. They say nothing of where the
+// load comes in, so what they call is not followed: a web server may have other sites.
+func (d *decision) asked() {
+	for _, p := range d.q.Asked {
+		a := d.wires.atHome(p)
+		if len(a.instances) == 1 {
+			in := a.instances[0]
+			d.draft.admit(in, kind(in).role, kasoku.High, kasoku.Reason{By: kasoku.ByUser,
+				Text: "listens at " + p.Address + ", which was named"})
+		}
+	}
+}
+
+func (d *decision) firstListener(f *found) kasoku.Listener {
 	if len(f.listens) == 0 {
 		return kasoku.Listener{}
 	}
-	return d.listener(f.listens[0])
+	return d.wires.listener(f.listens[0])
 }
 
 // names lists instances.

@@ -39,9 +39,9 @@ func (d *decision) follow(f *found) {
 			sure = kasoku.Low
 		}
 		why := kasoku.Reason{By: c.by, Text: c.text}
-		if m := d.admit(c.in, kind(c.in).role, sure, why); m != nil {
-			d.connect(f, m, kasoku.Edge{At: d.listener(c.at), Protocol: kind(c.in).protocol, Seen: c.seen, Weak: c.weak,
-				Found: []kasoku.Reason{why}})
+		if m := d.draft.admit(c.in, kind(c.in).role, sure, why); m != nil {
+			d.draft.connect(f, m, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).protocol, Seen: c.seen,
+				Weak: c.weak, Found: []kasoku.Reason{why}})
 		}
 	}
 }
@@ -50,11 +50,12 @@ func (d *decision) follow(f *found) {
 // other hosts.
 func (d *decision) callees(f *found) []callee {
 	var out []callee
-	far := map[string]int{}
+	far, perhapsHere := map[string]int{}, map[string]bool{}
 	for _, k := range f.called {
-		a := d.calleeOf(k)
+		a := d.wires.calleeOf(k)
 		if a.elsewhere {
 			far[k.Remote.String()]++
+			perhapsHere[k.Remote.String()] = perhapsHere[k.Remote.String()] || a.private
 			continue
 		}
 		if len(a.instances) == 0 && a.at != nil {
@@ -80,10 +81,15 @@ func (d *decision) callees(f *found) []callee {
 	if f.role != kasoku.RoleWeb {
 		for _, at := range slices.Sorted(maps.Keys(far)) {
 			n := far[at]
-			d.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: "tcp", Address: at}, Seen: n,
+			d.draft.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: "tcp", Address: at}, Seen: n,
 				Found: []kasoku.Reason{{By: kasoku.ByConnection,
 					Text: f.program() + " has " + count(n, "connection") + " to " + at}}})
-			d.miss("what is at "+at, "it is on another host", "run kasoku there too and merge the runs")
+			if perhapsHere[at] {
+				d.draft.miss("what is at "+at, "it is on another host, or in a container of this one that has the address "+
+					"and whose end of the connection was not seen", "look again under load")
+				continue
+			}
+			d.draft.miss("what is at "+at, "it is on another host", "run kasoku there too and merge the runs")
 		}
 	}
 	slices.SortStableFunc(out, func(a, b callee) int { return cmp.Compare(a.in.leader.PID, b.in.leader.PID) })
@@ -111,8 +117,8 @@ func place(k *scan.Socket) string {
 func (d *decision) restrict(f *found, to []callee) []callee {
 	web, read := d.q.Webs[f.leader.PID]
 	if f.role == kasoku.RoleWeb && !read && f.doubt() == "" && isNginx(f.instance) {
-		if !slices.Contains(d.read, f.leader.PID) {
-			d.read = append(d.read, f.leader.PID)
+		if !slices.Contains(d.draft.read, f.leader.PID) {
+			d.draft.read = append(d.draft.read, f.leader.PID)
 		}
 	}
 	if !read {
@@ -142,11 +148,11 @@ func (d *decision) restrict(f *found, to []callee) []callee {
 // upstream returns who is at an upstream of a server block, with the connections that
 // were seen to it.
 func (d *decision) upstream(f *found, up Place, to []callee) []callee {
-	a := d.at(f.leader.NetNS, f.leader.MntNS, up)
+	a := d.wires.at(f.leader.NetNS, f.leader.MntNS, up)
 	if a.elsewhere {
-		d.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: up.Network, Address: up.Address},
+		d.draft.connect(f, nil, kasoku.Edge{At: kasoku.Listener{Network: up.Network, Address: up.Address},
 			Found: []kasoku.Reason{{By: kasoku.ByConfig, Text: "the configuration of " + f.program() + " names it"}}})
-		d.miss("what is at "+up.Address, "it is on another host", "run kasoku there too and merge the runs")
+		d.draft.miss("what is at "+up.Address, "it is on another host", "run kasoku there too and merge the runs")
 		return nil
 	}
 	if len(a.instances) == 0 {
@@ -154,7 +160,7 @@ func (d *decision) upstream(f *found, up Place, to []callee) []callee {
 		return nil
 	}
 	if len(a.instances) > 1 && !alike(a.instances) {
-		d.miss("who listens at "+up.Address, names(a.instances)+" do", "stop the one that is not measured")
+		d.draft.miss("who listens at "+up.Address, names(a.instances)+" do", "stop the one that is not measured")
 		return nil
 	}
 	var out []callee
@@ -183,7 +189,7 @@ func (d *decision) unmistakable(f *found, to []callee) []callee {
 		if alike(ins) {
 			return false
 		}
-		d.miss("which program answers for "+f.program()+" "+listensAt(f), names(ins)+
+		d.draft.miss("which program answers for "+f.program()+" "+listensAt(f), names(ins)+
 			" are connected, and its configuration was not read", "name it: [service] in kasoku.toml")
 		return true
 	})
@@ -253,7 +259,7 @@ func (d *decision) answering(f *found, web Web) []Block {
 // calledPorts are those by which other members call an instance.
 func (d *decision) calledPorts(f *found) map[int]bool {
 	out := map[int]bool{}
-	for _, e := range d.edges {
+	for _, e := range d.draft.edges {
 		if e.to == f && e.from != nil && e.At.Port() != 0 {
 			out[e.At.Port()] = true
 		}
@@ -278,7 +284,7 @@ func matches(name, host string) bool {
 // instead is a guess from then on.
 func (d *decision) databases() {
 	for _, p := range d.q.Databases {
-		a := d.at(d.snap.NetNS, d.snap.MntNS, p)
+		a := d.wires.atHome(p)
 		why := kasoku.Reason{By: kasoku.ByDSN, Text: "listens at " + p.Address + ", the database that kasoku was given"}
 		var given []*found
 		for _, in := range a.instances {
@@ -286,14 +292,15 @@ func (d *decision) databases() {
 			if role != kasoku.RolePooler && role != kasoku.RoleForwarder {
 				role = kasoku.RoleDatabase
 			}
-			if f := d.admit(in, role, kasoku.High, why); f != nil {
+			if f := d.draft.admit(in, role, kasoku.High, why); f != nil {
 				f.role = role
 				given = append(given, f)
 			}
 		}
 		if len(given) == 0 {
 			if a.elsewhere {
-				d.miss("the database at "+p.Address, "it is not on this host", "run kasoku there too and merge the runs")
+				d.draft.miss("the database at "+p.Address, "it is not on this host",
+					"run kasoku there too and merge the runs")
 			} else {
 				d.missListener(p.Address, a)
 			}
@@ -306,15 +313,15 @@ func (d *decision) databases() {
 // doubtOthers: the members are connected to another database than the one that was given.
 func (d *decision) doubtOthers(given []*found, p Place) {
 	called := func(f *found) bool {
-		return slices.ContainsFunc(d.edges, func(e edge) bool { return e.to == f && !e.Weak })
+		return slices.ContainsFunc(d.draft.edges, func(e edge) bool { return e.to == f && !e.Weak })
 	}
 	if slices.ContainsFunc(given, called) || given[0].role != kasoku.RoleDatabase {
 		return
 	}
-	for _, f := range d.members {
+	for _, f := range d.draft.members {
 		if f.role == kasoku.RoleDatabase && !slices.Contains(given, f) && !f.given && called(f) {
 			f.sure = kasoku.Low
-			d.miss("whether "+f.program()+" "+listensAt(f)+" is the service's",
+			d.draft.miss("whether "+f.program()+" "+listensAt(f)+" is the service's",
 				"the application is connected to it, and kasoku was given the database at "+p.Address,
 				"correct the DSN in kasoku.toml")
 		}

@@ -19,7 +19,7 @@ type instance struct {
 	self     bool
 }
 
-// doubt says why the instance is not believed to be what it says.
+// doubt describes why the instance is not believed to be what it says.
 func (in *instance) doubt() string {
 	for _, p := range in.procs {
 		if p.Doubt != "" {
@@ -29,55 +29,71 @@ func (in *instance) doubt() string {
 	return ""
 }
 
-// group makes instances of the processes, and gives them their sockets.
-func (d *decision) group() {
+// A wiring is which programs run, which sockets they hold, and who is at the other end
+// of each.
+type wiring struct {
+	snap  *scan.Snapshot
+	index *index
+	procs map[int]*scan.Process
+	all   []*instance
+	byPID map[int]*instance
+}
+
+func newWiring(s *scan.Snapshot) *wiring {
+	w := &wiring{snap: s, index: newIndex(s), procs: map[int]*scan.Process{}, byPID: map[int]*instance{}}
+	w.group()
+	w.hand()
+	return w
+}
+
+// group makes instances of the processes.
+func (w *wiring) group() {
 	held := map[int][]*scan.Socket{} // listening sockets by process
-	for i := range d.snap.Sockets {
-		k := &d.snap.Sockets[i]
+	for i := range w.snap.Sockets {
+		k := &w.snap.Sockets[i]
 		if k.State == scan.Listening {
 			for _, pid := range k.Owners {
 				held[pid] = append(held[pid], k)
 			}
 		}
 	}
-	for i := range d.snap.Processes {
-		d.procs[d.snap.Processes[i].PID] = &d.snap.Processes[i]
+	for i := range w.snap.Processes {
+		w.procs[w.snap.Processes[i].PID] = &w.snap.Processes[i]
 	}
-	for i := range d.snap.Processes {
-		p := &d.snap.Processes[i]
+	for i := range w.snap.Processes {
+		p := &w.snap.Processes[i]
 		leader := p
 		for range 64 { // a pid that was given anew while /proc was read could make a ring
-			parent := d.procs[leader.Parent]
-			if parent == nil || parent == p || parent.PID == d.snap.Self || !sameInstance(parent, leader, held) {
+			parent := w.procs[leader.Parent]
+			if parent == nil || parent == p || parent.PID == w.snap.Self || !sameInstance(parent, leader, held) {
 				break
 			}
 			leader = parent
 		}
-		in := d.byPID[leader.PID]
+		in := w.byPID[leader.PID]
 		if in == nil || in.leader != leader {
-			in = &instance{leader: leader, self: leader.PID == d.snap.Self}
-			d.all = append(d.all, in)
-			d.byPID[leader.PID] = in
+			in = &instance{leader: leader, self: leader.PID == w.snap.Self}
+			w.all = append(w.all, in)
+			w.byPID[leader.PID] = in
 			in.procs = append(in.procs, leader)
 		}
 		if p != leader {
 			in.procs = append(in.procs, p)
-			d.byPID[p.PID] = in
+			w.byPID[p.PID] = in
 		}
-		in.self = in.self || p.PID == d.snap.Self
+		in.self = in.self || p.PID == w.snap.Self
 	}
-	d.hand()
 }
 
 // hand gives the sockets to the instances that hold them.
-func (d *decision) hand() {
-	for i := range d.snap.Sockets {
-		k := &d.snap.Sockets[i]
-		for _, in := range d.holders(k) {
+func (w *wiring) hand() {
+	for i := range w.snap.Sockets {
+		k := &w.snap.Sockets[i]
+		for _, in := range w.holders(k) {
 			switch {
 			case k.State == scan.Listening:
 				in.listens = append(in.listens, k)
-			case d.index.serverEnd(k):
+			case w.index.serverEnd(k):
 				in.accepted = append(in.accepted, k)
 			default:
 				in.called = append(in.called, k)
@@ -86,9 +102,9 @@ func (d *decision) hand() {
 	}
 }
 
-// sameInstance reports whether a process is a worker of its parent: it runs the same
-// program, and was forked from it, or shares its listener. An interpreter alone shows
-// nothing: a supervisor and what it runs may both be Python.
+// sameInstance reports whether a process is a worker of its parent: it runs the same program.
+// Of an interpreter that shows nothing, as a supervisor and what it runs may both be Python;
+// there the arguments must be the same, or a listener be shared.
 func sameInstance(parent, p *scan.Process, held map[int][]*scan.Socket) bool {
 	if parent.Container != p.Container || parent.Unit != p.Unit || parent.PidNS != p.PidNS || parent.MntNS != p.MntNS {
 		return false
@@ -130,19 +146,19 @@ func shareListener(a, b []*scan.Socket) bool {
 	})
 }
 
-// excludeLoad marks what makes the load, with all that it started.
-func (d *decision) excludeLoad() {
+// markLoad marks what makes the load, with all that it started.
+func (w *wiring) markLoad(pids []int) {
 	load := map[int]bool{}
-	for _, pid := range d.q.Load {
+	for _, pid := range pids {
 		load[pid] = true
 	}
-	for _, in := range d.all {
+	for _, in := range w.all {
 		for _, p := range in.procs {
-			for at, n := p, 0; at != nil && n < 64; at, n = d.procs[at.Parent], n+1 {
+			for at, n := p, 0; at != nil && n < 64; at, n = w.procs[at.Parent], n+1 {
 				if load[at.PID] {
 					in.load = true
 				}
-				if at.PID == d.snap.Self || at.Parent == at.PID {
+				if at.PID == w.snap.Self || at.Parent == at.PID {
 					break // what kasoku started for itself is listed by number
 				}
 			}

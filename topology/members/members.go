@@ -42,6 +42,7 @@ type Question struct {
 	Hosts     []string // names in the targets' URLs, for server blocks
 	Logs      []string // access logs that are read
 	Databases []Place  // of the DSN
+	Asked     []Place  // servers that kasoku was given to ask, such as nginx's for its status
 	Load      []int    // processes that make the load, with all that they started
 	// Idle is how long a connection must have carried nothing for its edge to be weak.
 	// 0: there is no load, and none is.
@@ -61,6 +62,7 @@ type Web struct {
 type Block struct {
 	Ports     []int    // that it listens at; empty: Unix sockets alone
 	Names     []string // server names; empty: any
+	Logs      []string // that it writes; empty when that is not known
 	Upstreams []Place
 	Variable  bool // an upstream is made of variables
 	Default   bool // of its ports
@@ -73,114 +75,35 @@ type Result struct {
 	Read []int
 	// Neighbours is how many other programs listen here.
 	Neighbours int
+	// Foreign are logs of the question that programs outside of the service write, by what
+	// they are: "nginx (pid 812)".
+	Foreign map[string]string
 }
 
 // Decide returns the service.
 func Decide(s *scan.Snapshot, q Question) Result {
-	d := &decision{snap: s, q: q, byPID: map[int]*instance{}, procs: map[int]*scan.Process{}}
-	d.index = newIndex(s)
-	d.group()
-	d.excludeLoad()
+	d := &decision{q: q, wires: newWiring(s)}
+	d.wires.markLoad(q.Load)
 	d.enter()
-	for len(d.queue) > 0 {
-		m := d.queue[0]
-		d.queue = d.queue[1:]
-		d.follow(m)
-	}
+	d.followAll()
 	d.databases()
-	for len(d.queue) > 0 {
-		m := d.queue[0]
-		d.queue = d.queue[1:]
-		d.follow(m)
-	}
-	d.dropEmptyForwarders()
+	d.followAll()
+	d.asked()
+	d.draft.dropEmptyForwarders()
 	return d.result()
 }
 
 // A decision is one being made.
 type decision struct {
-	snap  *scan.Snapshot
 	q     Question
-	index *index
-	procs map[int]*scan.Process
-	all   []*instance
-	byPID map[int]*instance
-
-	members []*found
-	queue   []*found
-	edges   []edge
-	unknown []kasoku.Unseen
-	read    []int
+	wires *wiring
+	draft draft
 }
 
-// A found is a member in the making.
-type found struct {
-	*instance
-	role    kasoku.MemberRole
-	reasons []kasoku.Reason
-	sure    kasoku.Level
-	entry   bool
-	given   bool // by the user's word
-}
-
-// An edge joins two of them.
-type edge struct {
-	from, to *found // from nil: the load; to nil: elsewhere
-	kasoku.Edge
-}
-
-// admit makes an instance a member, or adds a reason to one. It returns nil when the
-// instance can be none.
-func (d *decision) admit(in *instance, role kasoku.MemberRole, sure kasoku.Level, why kasoku.Reason) *found {
-	given := why.By == kasoku.ByUser || why.By == kasoku.ByLoad || why.By == kasoku.ByDSN
-	if in.load || in.self || isInit(in.leader) || in.system() && !given {
-		return nil
-	}
-	if in.doubt() != "" && known(in) && !given {
-		sure = kasoku.Low
-	}
-	i := slices.IndexFunc(d.members, func(f *found) bool { return f.instance == in })
-	if i < 0 {
-		f := &found{instance: in, role: role, sure: sure, reasons: []kasoku.Reason{why}, given: given}
-		d.members = append(d.members, f)
-		d.queue = append(d.queue, f)
-		return f
-	}
-	f := d.members[i]
-	if !slices.Contains(f.reasons, why) {
-		f.reasons = append(f.reasons, why)
-	}
-	if levelRank(sure) < levelRank(f.sure) {
-		f.sure = sure
-		d.queue = append(d.queue, f) // what it calls is surer too
-	}
-	f.given = f.given || given
-	return f
-}
-
-// connect keeps an edge, each once.
-func (d *decision) connect(from, to *found, e kasoku.Edge) {
-	for i := range d.edges {
-		o := &d.edges[i]
-		if o.from == from && o.to == to && (to != nil || o.At == e.At) {
-			o.Seen = max(o.Seen, e.Seen)
-			o.Weak = o.Weak && e.Weak
-			for _, r := range e.Found {
-				if !slices.Contains(o.Found, r) {
-					o.Found = append(o.Found, r)
-				}
-			}
-			return
-		}
-	}
-	d.edges = append(d.edges, edge{from, to, e})
-}
-
-// miss keeps what is not known, each once.
-func (d *decision) miss(what, why, show string) {
-	u := kasoku.Unseen{What: what, Why: why, Show: show}
-	if !slices.ContainsFunc(d.unknown, func(o kasoku.Unseen) bool { return o.What == what }) {
-		d.unknown = append(d.unknown, u)
+// followAll follows the members until nothing new is found.
+func (d *decision) followAll() {
+	for f := d.draft.next(); f != nil; f = d.draft.next() {
+		d.follow(f)
 	}
 }
 
@@ -196,28 +119,15 @@ func weaker(a, b kasoku.Level) kasoku.Level {
 	return a
 }
 
-// dropEmptyForwarders drops programs that pass bytes on and of which nothing is known to
-// come: a shell that is connected by ncat is no part of a service.
-func (d *decision) dropEmptyForwarders() {
-	d.members = slices.DeleteFunc(d.members, func(f *found) bool {
-		drop := f.role == kasoku.RoleForwarder && !f.given &&
-			!slices.ContainsFunc(d.edges, func(e edge) bool { return e.from == f && e.to != nil })
-		if drop {
-			d.edges = slices.DeleteFunc(d.edges, func(e edge) bool { return e.from == f || e.to == f })
-		}
-		return drop
-	})
-}
-
 // result puts members in the order of a request's way and names them.
 func (d *decision) result() Result {
-	slices.SortStableFunc(d.members, func(a, b *found) int {
+	slices.SortStableFunc(d.draft.members, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(roleRank(a.role), roleRank(b.role)), cmp.Compare(a.leader.PID, b.leader.PID))
 	})
-	out := Result{Read: d.read}
+	out := Result{Read: d.draft.read}
 	ids := map[*found]string{}
 	taken := map[string]bool{}
-	for _, f := range d.members {
+	for _, f := range d.draft.members {
 		m := d.member(f)
 		base := m.ID
 		for n := 2; taken[m.ID]; n++ {
@@ -226,7 +136,7 @@ func (d *decision) result() Result {
 		taken[m.ID], ids[f] = true, m.ID
 		out.Service.Members = append(out.Service.Members, m)
 	}
-	for _, e := range d.edges {
+	for _, e := range d.draft.edges {
 		if e.from != nil {
 			e.From = ids[e.from]
 		}
@@ -235,9 +145,10 @@ func (d *decision) result() Result {
 		}
 		out.Service.Edges = append(out.Service.Edges, e.Edge)
 	}
-	out.Service.Unknown = d.unknown
-	for _, in := range d.all {
-		isMember := slices.ContainsFunc(d.members, func(f *found) bool { return f.instance == in })
+	out.Service.Unknown = d.draft.unknown
+	out.Foreign = d.foreignLogs()
+	for _, in := range d.wires.all {
+		isMember := d.draft.has(in)
 		if len(in.listens) > 0 && !isMember && !in.self && !in.load {
 			out.Neighbours++
 		}
@@ -254,8 +165,8 @@ func roleRank(r kasoku.MemberRole) int { return slices.Index(roleOrder, r) }
 func (d *decision) member(f *found) kasoku.Member {
 	p := f.leader
 	m := kasoku.Member{
-		Role: f.role, Program: f.program(), Host: d.snap.Host, Unit: p.Unit, Container: p.Container, Cgroup: p.Cgroup,
-		Language: languageOf(f.instance), Framework: frameworkOf(f.instance), Workers: max(1, len(f.procs)-1),
+		Role: f.role, Program: f.program(), Host: d.wires.snap.Host, Unit: p.Unit, Container: p.Container,
+		Cgroup: p.Cgroup, Language: languageOf(f.instance), Framework: frameworkOf(f.instance), Workers: max(1, len(f.procs)-1),
 		Found: f.reasons, Sure: f.sure,
 	}
 	slices.SortStableFunc(m.Found, func(a, b kasoku.Reason) int { return cmp.Compare(reasonRank(a), reasonRank(b)) })
@@ -271,7 +182,7 @@ func (d *decision) member(f *found) kasoku.Member {
 		return cmp.Compare(asInt(b.Leader), asInt(a.Leader))
 	})
 	for _, k := range f.listens {
-		l := d.listener(k)
+		l := d.wires.listener(k)
 		if !slices.Contains(m.Listeners, l) {
 			m.Listeners = append(m.Listeners, l)
 		}
@@ -279,6 +190,7 @@ func (d *decision) member(f *found) kasoku.Member {
 	slices.SortStableFunc(m.Listeners, func(a, b kasoku.Listener) int { return cmp.Compare(a.Network, b.Network) })
 	if web, ok := d.q.Webs[p.PID]; ok {
 		m.Configs = web.Configs
+		m.Logs = d.siteLogs(f, web, m.Logs)
 	}
 	m.Others = d.others(f)
 	name := string(cmp.Or(m.Role, "program"))
@@ -290,6 +202,25 @@ func (d *decision) member(f *found) kasoku.Member {
 		m.ID += " " + m.Listeners[0].String()
 	}
 	return m
+}
+
+// siteLogs are those of the sites that answer, where that is known; else all.
+func (d *decision) siteLogs(f *found, web Web, all []string) []string {
+	var out []string
+	for _, b := range d.answering(f, web) {
+		if len(b.Logs) == 0 {
+			return all
+		}
+		for _, log := range b.Logs {
+			if !slices.Contains(out, log) {
+				out = append(out, log)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
 }
 
 func asInt(b bool) int {
@@ -304,24 +235,15 @@ var reasonOrder = []kasoku.FoundBy{kasoku.ByUser, kasoku.ByLoad, kasoku.ByConnec
 
 func reasonRank(r kasoku.Reason) int { return slices.Index(reasonOrder, r.By) }
 
-// listener describes a listening socket.
-func (d *decision) listener(k *scan.Socket) kasoku.Listener {
-	l := kasoku.Listener{Network: k.Network, Address: k.Path, Private: k.NetNS != d.snap.NetNS}
-	if k.Network == "tcp" {
-		l.Address = k.Local.String()
-	}
-	return l
-}
-
 // others counts the connections to a member from programs that are none.
 func (d *decision) others(f *found) int {
 	n := 0
 	for _, k := range f.accepted {
-		from := d.callerOf(k)
+		from := d.wires.callerOf(k)
 		if from == nil || from.self || from.load || from == f.instance {
 			continue
 		}
-		if !slices.ContainsFunc(d.members, func(m *found) bool { return m.instance == from }) {
+		if !d.draft.has(from) {
 			n++
 		}
 	}

@@ -427,6 +427,8 @@ func TestDecide_Special(t *testing.T) {
 	f("sysbench", "proc 50 1 /usr/bin/sysbench\nload 50\nproc 30 1 /usr/sbin/mariadbd\nlisten 30 127.0.0.1:3306\nconn 50 127.0.0.1:60000 > 30 127.0.0.1:3306\n", "database 30", "")
 	f("redis forks to save", app+"target 127.0.0.1:8080\nproc 41 1 /usr/bin/redis-server\nproc 42 41 /usr/bin/redis-server\nlisten 41,42 127.0.0.1:6379\nconn 20 127.0.0.1:43100 > 41,42 127.0.0.1:6379\n", "application 20, key-value 41", "")
 	f("hidden owner", "listen - 0.0.0.0:8080\ntarget 127.0.0.1:8080\n", "", "CAP_SYS_PTRACE")
+	f("a container has the address, its end not seen", app+"target 127.0.0.1:8080\nproc 30 1 /usr/sbin/mariadbd container=dadadadadada\n"+
+		"listen 30 10.2.0.2:3306 ns=100\nconn 20 10.2.0.1:42000 > far 10.2.0.2:3306\n", "application 20", "or in a container of this one")
 	f("hidden database", app+"target 127.0.0.1:8080\nlisten - 127.0.0.1:3306\nconn 20 127.0.0.1:42000 > - 127.0.0.1:3306\n", "application 20", "CAP_SYS_PTRACE")
 	f("kasoku's own connections", app+"target 127.0.0.1:8080\nconn 900 127.0.0.1:42900 > 20 127.0.0.1:8080\n"+db+"conn 900 127.0.0.1:42990 > 30 127.0.0.1:3306\n", "application 20, database 30", "")
 	f("the app calls its own nginx", nginx+app+"web 10 80 - 127.0.0.1:8080\nconn 20 127.0.0.1:47700 > 11 127.0.0.1:80\n", "web 10, application 20", "")

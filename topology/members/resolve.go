@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -114,26 +115,29 @@ type answer struct {
 	instances []*instance
 	at        *scan.Socket // one of its listeners; nil without
 	elsewhere bool         // the place is not on this host
-	private   bool         // found in another network namespace
+	private   bool         // found in another network namespace; with elsewhere: perhaps there
 }
 
+// atHome returns who listens at a place, seen from kasoku's own namespaces.
+func (w *wiring) atHome(p Place) answer { return w.at(w.snap.NetNS, w.snap.MntNS, p) }
+
 // at returns who listens at a place, seen from a namespace.
-func (d *decision) at(ns, mnt uint64, p Place) answer {
+func (w *wiring) at(ns, mnt uint64, p Place) answer {
 	if p.Network == "unix" {
-		return d.atPath(mnt, p.Address)
+		return w.atPath(mnt, p.Address)
 	}
 	where := parsePlace(p.Address)
 	out := answer{elsewhere: true}
 	for _, at := range where {
-		found := d.index.listening(ns, at)
-		if d.index.here(ns, at.Addr()) {
+		found := w.index.listening(ns, at)
+		if w.index.here(ns, at.Addr()) {
 			out.elsewhere = false
 		} else if len(found) > 0 && found[0].Local != at {
 			continue // what listens at all addresses of this namespace does not at another's
 		}
 		if len(found) > 0 {
 			out.at = found[0]
-			out.instances = d.acceptors(found, func(k *scan.Socket) bool { return k.NetNS == ns && k.Local == at })
+			out.instances = w.acceptors(found, func(k *scan.Socket) bool { return k.NetNS == ns && k.Local == at })
 			out.elsewhere = false
 			return out
 		}
@@ -141,17 +145,17 @@ func (d *decision) at(ns, mnt uint64, p Place) answer {
 	if !out.elsewhere {
 		return out
 	}
-	return d.inOtherSpace(ns, where, out)
+	return w.inOtherSpace(ns, where, out)
 }
 
-// inOtherSpace looks for a listener in the network namespaces of containers: one whose
-// connections have the address as their own end.
-func (d *decision) inOtherSpace(ns uint64, where []netip.AddrPort, out answer) answer {
+// inOtherSpace looks for a listener in the network namespaces of containers: in the one where
+// a socket has the address as its local end.
+func (w *wiring) inOtherSpace(ns uint64, where []netip.AddrPort, out answer) answer {
 	for _, at := range where {
 		var spaces []uint64
-		for i := range d.snap.Sockets {
-			k := &d.snap.Sockets[i]
-			if k.NetNS == ns || k.Network != "tcp" || k.Local != at || d.strange(k) || slices.Contains(spaces, k.NetNS) {
+		for i := range w.snap.Sockets {
+			k := &w.snap.Sockets[i]
+			if k.NetNS == ns || k.Network != "tcp" || k.Local != at || w.strange(k) || slices.Contains(spaces, k.NetNS) {
 				continue
 			}
 			spaces = append(spaces, k.NetNS)
@@ -159,9 +163,9 @@ func (d *decision) inOtherSpace(ns uint64, where []netip.AddrPort, out answer) a
 		if len(spaces) != 1 {
 			continue // none, or two that have the same address
 		}
-		if found := d.index.listening(spaces[0], at); len(found) > 0 {
+		if found := w.index.listening(spaces[0], at); len(found) > 0 {
 			out.at, out.elsewhere, out.private = found[0], false, true
-			out.instances = d.acceptors(found, func(k *scan.Socket) bool { return k.NetNS == spaces[0] && k.Local == at })
+			out.instances = w.acceptors(found, func(k *scan.Socket) bool { return k.NetNS == spaces[0] && k.Local == at })
 		}
 	}
 	return out
@@ -169,20 +173,20 @@ func (d *decision) inOtherSpace(ns uint64, where []netip.AddrPort, out answer) a
 
 // strange reports whether a socket is in a namespace that a user may have made: its
 // addresses show nothing.
-func (d *decision) strange(k *scan.Socket) bool {
+func (w *wiring) strange(k *scan.Socket) bool {
 	return len(k.Owners) == 0 || slices.ContainsFunc(k.Owners, func(pid int) bool {
-		p := d.procs[pid]
+		p := w.procs[pid]
 		return p == nil || p.Elsewhere
 	})
 }
 
 // atPath returns who listens at the path of a Unix socket, as kasoku's own file system
 // has it. A listener of another file system is another socket.
-func (d *decision) atPath(mnt uint64, path string) answer {
+func (w *wiring) atPath(mnt uint64, path string) answer {
 	var found []*scan.Socket
 	for _, name := range []string{path, "/run" + cutPrefix(path, "/var/run")} {
-		for _, k := range d.index.paths[name] {
-			if d.sees(k, mnt) && !slices.Contains(found, k) {
+		for _, k := range w.index.paths[name] {
+			if w.sees(k, mnt) && !slices.Contains(found, k) {
 				found = append(found, k)
 			}
 		}
@@ -190,7 +194,7 @@ func (d *decision) atPath(mnt uint64, path string) answer {
 	if len(found) == 0 {
 		return answer{}
 	}
-	ins := d.acceptors(found, func(k *scan.Socket) bool { return k.Network == "unix" && k.Path == found[0].Path })
+	ins := w.acceptors(found, func(k *scan.Socket) bool { return k.Network == "unix" && k.Path == found[0].Path })
 	return answer{instances: ins, at: found[0]}
 }
 
@@ -204,36 +208,36 @@ func cutPrefix(path, dir string) string {
 }
 
 // sees reports whether a listener's holders have the file system mnt.
-func (d *decision) sees(k *scan.Socket, mnt uint64) bool {
+func (w *wiring) sees(k *scan.Socket, mnt uint64) bool {
 	if mnt == 0 || len(k.Owners) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(k.Owners, func(pid int) bool {
-		p := d.procs[pid]
+		p := w.procs[pid]
 		return p != nil && (p.MntNS == mnt || p.MntNS == 0)
 	})
 }
 
 // acceptors returns the instances that take the connections of listeners: those that
 // hold accepted ones, else those that hold the listeners.
-func (d *decision) acceptors(found []*scan.Socket, mine func(*scan.Socket) bool) []*instance {
+func (w *wiring) acceptors(found []*scan.Socket, mine func(*scan.Socket) bool) []*instance {
 	var out []*instance
-	for i := range d.snap.Sockets {
-		k := &d.snap.Sockets[i]
+	for i := range w.snap.Sockets {
+		k := &w.snap.Sockets[i]
 		if k.State != scan.Established || k.Network != found[0].Network || !mine(k) {
 			continue
 		}
-		for _, in := range d.holders(k) {
+		for _, in := range w.holders(k) {
 			if !slices.Contains(out, in) {
 				out = append(out, in)
 			}
 		}
 	}
 	if len(out) > 0 {
-		return d.within(out, found)
+		return w.within(out, found)
 	}
 	for _, k := range found {
-		for _, in := range d.holders(k) {
+		for _, in := range w.holders(k) {
 			if !slices.Contains(out, in) {
 				out = append(out, in)
 			}
@@ -244,10 +248,10 @@ func (d *decision) acceptors(found []*scan.Socket, mine func(*scan.Socket) bool)
 
 // within keeps, of those that hold accepted connections, the ones that hold the listener
 // or descend from one that does; all when none does, as where the listener is hidden.
-func (d *decision) within(ins []*instance, found []*scan.Socket) []*instance {
+func (w *wiring) within(ins []*instance, found []*scan.Socket) []*instance {
 	var kept []*instance
 	for _, in := range ins {
-		for at, n := in.leader, 0; at != nil && n < 64; at, n = d.procs[at.Parent], n+1 {
+		for at, n := in.leader, 0; at != nil && n < 64; at, n = w.procs[at.Parent], n+1 {
 			if slices.ContainsFunc(found, func(k *scan.Socket) bool { return slices.Contains(k.Owners, at.PID) }) ||
 				slices.ContainsFunc(in.listens, func(k *scan.Socket) bool { return slices.Contains(found, k) }) {
 				kept = append(kept, in)
@@ -264,10 +268,10 @@ func (d *decision) within(ins []*instance, found []*scan.Socket) []*instance {
 // holders returns the instances that hold a socket. One that has it from an ancestor that
 // holds it too, as a shell that a server started, is left out; an init or a supervisor
 // that opened the socket for its children is left out instead.
-func (d *decision) holders(k *scan.Socket) []*instance {
+func (w *wiring) holders(k *scan.Socket) []*instance {
 	var ins []*instance
 	for _, pid := range k.Owners {
-		if in := d.byPID[pid]; in != nil && !slices.Contains(ins, in) {
+		if in := w.byPID[pid]; in != nil && !slices.Contains(ins, in) {
 			ins = append(ins, in)
 		}
 	}
@@ -279,8 +283,8 @@ func (d *decision) holders(k *scan.Socket) []*instance {
 		ins = worked
 	}
 	return slices.DeleteFunc(slices.Clone(ins), func(in *instance) bool {
-		for at, n := d.procs[in.leader.Parent], 0; at != nil && n < 64; at, n = d.procs[at.Parent], n+1 {
-			if up := d.byPID[at.PID]; up != in && slices.Contains(ins, up) {
+		for at, n := w.procs[in.leader.Parent], 0; at != nil && n < 64; at, n = w.procs[at.Parent], n+1 {
+			if up := w.byPID[at.PID]; up != in && slices.Contains(ins, up) {
 				return true
 			}
 		}
@@ -290,16 +294,16 @@ func (d *decision) holders(k *scan.Socket) []*instance {
 
 // callerOf returns the instance at the other end of a connection that came in, nil when
 // it is not known.
-func (d *decision) callerOf(k *scan.Socket) *instance {
+func (w *wiring) callerOf(k *scan.Socket) *instance {
 	if k.Network == "unix" {
-		if peer := d.index.inodes[k.Peer]; peer != nil {
-			return first(d.holders(peer))
+		if peer := w.index.inodes[k.Peer]; peer != nil {
+			return first(w.holders(peer))
 		}
 		return nil
 	}
-	for _, other := range d.index.pairs[pair{k.Remote, k.Local}] {
+	for _, other := range w.index.pairs[pair{k.Remote, k.Local}] {
 		if other.NetNS == k.NetNS {
-			return first(d.holders(other))
+			return first(w.holders(other))
 		}
 	}
 	return nil
@@ -313,38 +317,38 @@ func first(ins []*instance) *instance {
 }
 
 // calleeOf returns who is at the other end of a connection that went out.
-func (d *decision) calleeOf(k *scan.Socket) answer {
+func (w *wiring) calleeOf(k *scan.Socket) answer {
 	if k.Network == "unix" {
-		peer := d.index.inodes[k.Peer]
+		peer := w.index.inodes[k.Peer]
 		if peer == nil || peer.Path == "" {
 			return answer{} // hidden, or a pair within a program
 		}
-		out := answer{instances: d.holders(peer), at: peer}
-		at := d.index.paths[peer.Path]
+		out := answer{instances: w.holders(peer), at: peer}
+		at := w.index.paths[peer.Path]
 		if len(at) > 0 {
 			out.at = at[0]
 		}
 		if len(out.instances) == 0 && len(at) == 1 { // not accepted yet
-			out.instances = d.acceptors(at, func(k *scan.Socket) bool { return k.Network == "unix" && k.Path == peer.Path })
+			out.instances = w.acceptors(at, func(k *scan.Socket) bool { return k.Network == "unix" && k.Path == peer.Path })
 		}
 		return out
 	}
-	mirrored := d.index.pairs[pair{k.Remote, k.Local}]
+	mirrored := w.index.pairs[pair{k.Remote, k.Local}]
 	for _, other := range mirrored {
-		if ins := d.holders(other); other.NetNS == k.NetNS && other != k && len(ins) > 0 { // else not accepted yet
-			return answer{instances: ins, at: firstSocket(d.index.listening(k.NetNS, k.Remote), other)}
+		if ins := w.holders(other); other.NetNS == k.NetNS && other != k && len(ins) > 0 { // else not accepted yet
+			return answer{instances: ins, at: firstSocket(w.index.listening(k.NetNS, k.Remote), other)}
 		}
 	}
-	out := d.at(k.NetNS, 0, Place{"tcp", k.Remote.String()})
+	out := w.at(k.NetNS, 0, Place{"tcp", k.Remote.String()})
 	if out.at != nil && !out.private || !out.elsewhere && !out.private {
 		return out
 	}
 	var ins []*instance
 	var at *scan.Socket
 	for _, other := range mirrored {
-		if !d.strange(other) {
-			at = firstSocket(d.index.listening(other.NetNS, k.Remote), other)
-			for _, in := range d.holders(other) {
+		if !w.strange(other) {
+			at = firstSocket(w.index.listening(other.NetNS, k.Remote), other)
+			for _, in := range w.holders(other) {
 				if !slices.Contains(ins, in) {
 					ins = append(ins, in)
 				}
@@ -354,7 +358,7 @@ func (d *decision) calleeOf(k *scan.Socket) answer {
 	if len(ins) == 1 {
 		return answer{instances: ins, at: at, private: true}
 	}
-	return answer{elsewhere: true}
+	return answer{elsewhere: true, private: out.private || len(ins) > 0}
 }
 
 func firstSocket(all []*scan.Socket, or *scan.Socket) *scan.Socket {
@@ -362,4 +366,13 @@ func firstSocket(all []*scan.Socket, or *scan.Socket) *scan.Socket {
 		return all[0]
 	}
 	return or
+}
+
+// listener describes a listening socket.
+func (w *wiring) listener(k *scan.Socket) kasoku.Listener {
+	l := kasoku.Listener{Network: k.Network, Address: k.Path, Private: k.NetNS != w.snap.NetNS}
+	if k.Network == "tcp" {
+		l.Address = k.Local.String()
+	}
+	return l
 }

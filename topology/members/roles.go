@@ -123,10 +123,16 @@ func (in *instance) program() string {
 	return base
 }
 
+// Doubted reports whether [Decide] asks if a program is what it says: one that is known by
+// its executable.
+func Doubted(exe string) bool {
+	_, ok := programs[programName(exe)]
+	return ok && exe != ""
+}
+
 // known reports whether an instance is of a program that is known by its executable.
 func known(in *instance) bool {
-	_, ok := programs[programName(in.leader.Exe)]
-	return ok && in.leader.Exe != ""
+	return Doubted(in.leader.Exe)
 }
 
 // kind returns the role and the protocol of an instance; what is not known by its

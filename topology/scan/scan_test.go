@@ -6,8 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func take(t testing.TB) *Snapshot {
@@ -99,6 +103,35 @@ func TestTake(t *testing.T) {
 	}
 }
 
+// TestEffectiveUser: the owner of a process's directory is the effective user that its file
+// status has, of every process of this host.
+func TestEffectiveUser(t *testing.T) {
+	files, err := filepath.Glob("/proc/[1-9]*/status")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	user := func(file string) int {
+		dir, err := openDir(unix.AT_FDCWD, filepath.Dir(file))
+		if err != nil {
+			return -1 // it has ended
+		}
+		defer func() { _ = unix.Close(dir) }()
+		return effectiveUser(dir)
+	}
+	for _, file := range files {
+		before := user(file)
+		text, _ := os.ReadFile(file) // it may have ended
+		_, rest, found := strings.Cut(string(text), "\nUid:")
+		fields := strings.Fields(rest)
+		if after := user(file); before != after || after < 0 || !found || len(fields) < 2 {
+			continue
+		}
+		if fields[1] != strconv.Itoa(before) {
+			t.Errorf("%s: %d, want %s", file, before, fields[1])
+		}
+	}
+}
+
 // TestTakeNothing: without /proc there is no snapshot.
 func TestTakeNothing(t *testing.T) {
 	if s, err := Take(t.Context(), Options{Proc: t.TempDir() + "/none"}); s != nil || err == nil {
@@ -146,9 +179,8 @@ func FuzzAnswers(f *testing.F) {
 		readTCP(b)
 		readUnix(b)
 		parseStat(b)
-		parseUID(b)
 		parseCgroup(b)
-		socketInode(string(b))
+		socketInode(b)
 		parseTCP(b, func(Socket) {})
 		parseUnix(b, func(Socket) {})
 		d := dump{seq: 0}

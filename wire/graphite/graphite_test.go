@@ -16,7 +16,7 @@ func TestPickleVector(t *testing.T) {
 		t.Errorf("%d points are %x, want %s", n, got[4:], want)
 	}
 	if size := int(got[0])<<24 | int(got[1])<<16 | int(got[2])<<8 | int(got[3]); size != len(want)/2 {
-		t.Errorf("the length is told as %d, want %d", size, len(want)/2)
+		t.Errorf("the length is reported as %d, want %d", size, len(want)/2)
 	}
 }
 

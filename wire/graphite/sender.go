@@ -10,7 +10,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
-// A Protocol says how points go to Carbon.
+// A Protocol defines how points go to Carbon.
 type Protocol string
 
 // The protocols.
@@ -31,7 +31,7 @@ func (p Protocol) Port() string {
 	return "2003"
 }
 
-// Options say where a Sender sends to.
+// Options configure where a Sender sends to.
 type Options struct {
 	Address  string // host:port
 	Protocol Protocol
@@ -119,10 +119,12 @@ func wakeUp(c chan struct{}) {
 // Offer takes points and returns at once. When the buffer is full the oldest points
 // give way, and are counted as dropped: a live view wants what is new.
 func (s *Sender) Offer(points []Point) {
+	defer wakeUp(s.wake)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
 		s.stats.Dropped += uint64(len(points))
-		points = nil
+		return
 	}
 	for _, p := range points {
 		if s.n == s.o.Buffer {
@@ -131,20 +133,14 @@ func (s *Sender) Offer(points []Point) {
 		}
 		s.push(p)
 	}
-	s.mu.Unlock()
-	wakeUp(s.wake)
 }
 
-// Write takes points and waits for room, so that none is dropped, until ctx ends.
+// Write takes points and waits for room, so that none is dropped, until ctx ends. After
+// Close it is an error. When it fails, some of the points may have been taken.
 func (s *Sender) Write(ctx context.Context, points []Point) error {
 	for len(points) > 0 {
-		s.mu.Lock()
-		for len(points) > 0 && s.n < s.o.Buffer && !s.closed {
-			s.push(points[0])
-			points = points[1:]
-		}
-		closed := s.closed
-		s.mu.Unlock()
+		var closed bool
+		points, closed = s.fill(points)
 		wakeUp(s.wake)
 		switch {
 		case len(points) == 0:
@@ -159,6 +155,17 @@ func (s *Sender) Write(ctx context.Context, points []Point) error {
 		}
 	}
 	return nil
+}
+
+// fill takes as many points as there is room for, and returns the rest.
+func (s *Sender) fill(points []Point) (rest []Point, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(points) > 0 && s.n < s.o.Buffer && !s.closed {
+		s.push(points[0])
+		points = points[1:]
+	}
+	return points, s.closed
 }
 
 func (s *Sender) push(p Point) {

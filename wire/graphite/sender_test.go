@@ -220,7 +220,7 @@ func TestStuckServer(t *testing.T) {
 	for s.Write(ctx, points) == nil { // the kernel takes some, then no more
 	}
 	if err := s.Close(ctx); err == nil {
-		t.Error("Close does not tell what was dropped")
+		t.Error("Close does not report what was dropped")
 	}
 }
 

@@ -53,7 +53,8 @@ type IndexRule struct {
 	ID   string
 	Why  string
 	None string // what to say when there is no such index to propose
-	// Title and cause say it of the table's proposals; title has at most 70 characters.
+	// Title and Cause word the finding about one table's proposals; a title has at most 70
+	// characters.
 	Title func(c *diagnose.Case, g IndexGroup) string
 	Cause func(c *diagnose.Case, g IndexGroup) string
 }
@@ -238,7 +239,7 @@ func (g IndexGroup) fixes() []kasoku.Fix {
 		write += p.WriteCost
 	}
 	f.Code = strings.Join(code, "\n")
-	f.Note = "Serves " + wording.List(served, 6) + "."
+	f.Note = "Serves " + wording.List(served, 6) + ". " + g.checkWords()
 	if write > 0 {
 		f.Note += fmt.Sprintf(" Writes of this run would take about %s longer.", unit.Duration(write))
 	}
@@ -265,9 +266,18 @@ func ColumnsWords(p *indexes.Proposal) string {
 	return strings.Join(out, ", ")
 }
 
-// RowsWords says how many rows are read for how many.
+// RowsWords describes how many rows are read for how many, by the statement that gains most
+// of those that are seen to read more than they send: MySQL does not count what a derived
+// table reads.
 func (g IndexGroup) RowsWords(c *diagnose.Case) string {
 	q := g.top(c)
+	for _, s := range g.Served {
+		x := c.Statements().QueryByID(s.QueryID)
+		if x != nil && ExaminedPerCall(x) >= 2*max(statements.RowsPerCall(x), 1) {
+			q = x
+			break
+		}
+	}
 	return fmt.Sprintf("%s rows for %s", diagnose.Whole(ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
 }
 

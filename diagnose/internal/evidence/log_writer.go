@@ -1,10 +1,8 @@
 package evidence
 
 import (
-	"strings"
-
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/observe/process"
 )
 
@@ -12,20 +10,19 @@ import (
 // that a rule says anything of.
 const FewSQLLines = 100
 
-// WritesPerLine is how many write calls for each line of a log bear out that a process
-// writes its lines one by one.
+// WritesPerLine is how many write calls for each line of a log confirm that a process writes
+// its lines one by one.
 const WritesPerLine = 0.5
 
-// Unmeasured is what an impact is of that one run cannot give a figure for.
+// Unmeasured is the Of of an impact whose share one run cannot give.
 const Unmeasured = "not measurable in one run"
 
-// LogWriter returns the write calls of the process that made most of them, leaving
-// out database servers and kasoku itself.
+// LogWriter returns the write calls of the member of the service that made most of them,
+// databases left out; the zero value when none was recorded, or no member is known.
 func LogWriter(c *diagnose.Case) diagnose.Grown {
 	var most diagnose.Grown
 	for _, s := range c.FindAll(diagnose.Process, process.IOWriteCalls) {
-		_, name, _ := strings.Cut(s.Key.Instance, " ")
-		if wording.ContainsFold(name, "mysqld", "mariadbd") {
+		if m := c.Processes().MemberOf(s.Key); m == nil || m.Role == kasoku.RoleDatabase {
 			continue
 		}
 		if g, err := c.Counters().Grown(s.Key); err == nil && g.By > most.By {

@@ -23,7 +23,7 @@ type Stack struct {
 // StackOf finds the database that used most CPU, and the other program that did
 // on its host. The app has no name when there was none.
 func StackOf(c *diagnose.Case) (Stack, error) {
-	programs, err := c.Processes().Programs()
+	programs, err := c.Processes().Members()
 	if err != nil {
 		return Stack{}, err
 	}
@@ -52,12 +52,8 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 	return s, nil
 }
 
-// isApp reports whether a program may be the application: by its role in the service, and
-// where that is not known any that is nothing else.
+// isApp reports whether a program is the application of the service.
 func isApp(c *diagnose.Case, p diagnose.Program) bool {
-	if p.Role != diagnose.Other || p.Member == "" {
-		return p.Role == diagnose.Other
-	}
 	m := c.Service.Member(p.Member)
 	return m != nil && m.Role == kasoku.RoleApplication
 }
@@ -103,7 +99,7 @@ func (s Stack) Severity(c *diagnose.Case) kasoku.Severity {
 	return kasoku.Info
 }
 
-// Words says who uses the CPU: "mariadbd uses 1.52 of 2 cores, shop 0.20, the
+// Words describes who uses the CPU: "mariadbd uses 1.52 of 2 cores, shop 0.20, the
 // load's generator and kasoku 0.15".
 func (s Stack) Words() string {
 	text := fmt.Sprintf("%s uses %s of %s cores", s.Database.Name, unit.Sig3(s.Database.Cores), unit.Plain(s.Cores))
@@ -113,19 +109,11 @@ func (s Stack) Words() string {
 	if s.Own > 0 {
 		text += fmt.Sprintf(", the load's generator and kasoku %s", unit.Sig3(s.Own))
 	}
-	return text + s.NeighbourWords()
-}
-
-// NeighbourWords continues a sentence of who uses the CPU with what others used.
-func (s Stack) NeighbourWords() string {
-	if !s.known {
-		return ""
-	}
-	return ", programs outside of the service " + unit.Sig3(s.Neighbours)
+	return text
 }
 
 // Evidence quotes the CPU in use on the database's host, and what the database, the app,
-// the load's generator with kasoku, and programs outside of the service have of it.
+// and the load's generator with kasoku have of it.
 func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 	out := []kasoku.Evidence{{
 		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
@@ -144,19 +132,7 @@ func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 			Number: s.Own, Interval: c.Focus.Interval,
 		})
 	}
-	return append(out, s.NeighbourShare(c)...)
-}
-
-// NeighbourShare is the evidence of what others used of the host's CPU, where it is known
-// who is of the service.
-func (s Stack) NeighbourShare(c *diagnose.Case) []kasoku.Evidence {
-	if !s.known {
-		return nil
-	}
-	return []kasoku.Evidence{{
-		Source: "process", Text: "CPU of programs outside of the service", Note: "of " + unit.Plain(s.Cores),
-		Value: unit.Sig3(s.Neighbours) + " cores", Number: s.Neighbours, Interval: c.Focus.Interval,
-	}}
+	return out
 }
 
 // CPUOf is the evidence of a program's CPU.
@@ -207,7 +183,7 @@ const LeastDatabaseShare = 0.60
 // AppStack is the stack of the program that used most CPU, with the database of its
 // host, if there is one.
 func AppStack(c *diagnose.Case) (Stack, error) {
-	programs, err := c.Processes().Programs()
+	programs, err := c.Processes().Members()
 	if err != nil {
 		return Stack{}, err
 	}

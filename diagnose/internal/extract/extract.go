@@ -14,7 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// Keys says what of a recording to keep apart from the run, its steps, phases, load,
+// Keys is what of a recording to keep apart from the run, its steps, phases, load,
 // log windows, endpoints, events and gaps.
 type Keys struct {
 	Series    []kasoku.Key // by source and name, whatever host and instance
@@ -23,6 +23,7 @@ type Keys struct {
 	Messages  bool
 	Queries   bool
 	Saves     bool
+	Service   bool // the members, also where no series of a process is kept
 	RowChecks bool
 
 	Callers      bool // which endpoint runs which statements, and how well that is known
@@ -105,6 +106,9 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	w.put(dir+"settings.tsv", packSettings(rec, other, k.Settings, host), nil)
 	records(w, dir+"endpoints.json", packEndpoints(rec.Endpoints, host, k.Latencies))
 	records(w, dir+"logs.json", bareLogs(rec.Logs, host))
+	if k.Service || slices.ContainsFunc(k.Series, func(k kasoku.Key) bool { return k.Source == "process" || k.Source == "cgroup" }) {
+		w.object(dir+"service.json", bareService(rec, k.Configs, host))
+	}
 	records(w, dir+"events.json", rec.Events)
 	records(w, dir+"gaps.json", bareGaps(rec.Gaps, host))
 	if k.Messages {
@@ -232,6 +236,8 @@ func parseFile(rec *kasoku.Recording, name string, data []byte) error {
 		return parseSeries(rec, data)
 	case "settings.tsv":
 		return parseSettings(rec, data)
+	case "service.json":
+		return decode(data, &rec.Service)
 	case "logs.json":
 		return decode(data, &rec.Logs)
 	case "events.json":
@@ -322,6 +328,35 @@ func bareConfigs(in []kasoku.Config, kinds []string, host func(string) string) (
 			c.Host = host(c.Host)
 			out = append(out, c)
 		}
+	}
+	return out
+}
+
+// bareService returns what rules read of the members whose processes or control groups are
+// kept, nil when none is known. Their configuration and logs, which name files, are left out,
+// but for the configuration of which the text is kept.
+func bareService(rec *kasoku.Recording, kinds []string, host func(string) string) *kasoku.Service {
+	if !rec.Service.Known() {
+		return nil
+	}
+	out := &kasoku.Service{}
+	for _, m := range rec.Service.Members {
+		processes := slices.Clone(m.Processes)
+		for i := range processes {
+			processes[i].Start = 0
+		}
+		unit := m.Unit
+		if i := strings.LastIndexByte(m.Cgroup, '/'); unit == "" && i >= 0 {
+			unit = m.Cgroup[i+1:]
+		}
+		var configs []string
+		for _, c := range rec.Configs {
+			if slices.Contains(kinds, c.Kind) && slices.Contains(m.Configs, c.Name) {
+				configs = append(configs, c.Name)
+			}
+		}
+		out.Members = append(out.Members, kasoku.Member{ID: m.ID, Role: m.Role, Program: m.Program, Host: host(m.Host),
+			Unit: unit, Processes: processes, Language: m.Language, Framework: m.Framework, Configs: configs, Sure: m.Sure})
 	}
 	return out
 }

@@ -2,109 +2,143 @@ package rewrite
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
-var errHasLimit = errors.New("rows beyond the LIMIT of the statement would be missing")
+var (
+	errHasLimit = errors.New("rows beyond the LIMIT of the statement would be missing")
+	errShape    = errors.New("how the lookup tests the shape is not in the statement")
+)
 
-// AddOrder gives a SELECT without ORDER BY one by a column that only the program knows.
-func AddOrder(text string) (string, error) {
-	s, err := parseSelect(text)
+// AddOrder gives a SELECT of one table without ORDER BY one by that column.
+func (d Dialect) AddOrder(text, column string) (string, error) {
+	s, err := d.parseSelect(text)
 	if err != nil {
 		return "", err
 	}
-	if s.OrderBy != nil {
+	if s.From.TableRefs.Right != nil || s.OrderBy != nil || selectsValue(s) || s.Distinct || s.GroupBy != nil || inspectNode(s).figures {
 		return "", errKind
 	}
-	s.OrderBy = orderBy(false)
+	s.OrderBy = &ast.OrderByClause{Items: []*ast.ByItem{{Expr: columnNamed(column), NullOrder: true}}}
 	return printStatement(s)
 }
 
-func orderBy(desc bool) *ast.OrderByClause {
-	return &ast.OrderByClause{Items: []*ast.ByItem{{Expr: columnNamed(unknown), Desc: desc, NullOrder: !desc}}}
-}
-
-// TakeFirst rewrites a SELECT so that it sends its first row alone; one without ORDER BY
-// gets one. What stands for all columns becomes a column that only the program knows.
-func TakeFirst(text string) (string, error) {
-	s, err := parseSelect(text)
+// AskWhether rewrites a SELECT that counts rows so that it asks whether there is one. A
+// count of a column leaves out rows, and is refused.
+func (d Dialect) AskWhether(text string) (string, error) {
+	s, err := d.parseSelect(text)
 	if err != nil {
 		return "", err
 	}
-	if s.Limit != nil {
-		return "", errHasLimit
-	}
-	if f := s.Fields.Fields; len(f) == 1 && f[0].WildCard != nil {
-		f[0] = &ast.SelectField{Expr: columnNamed(unknown)}
-	}
-	if s.OrderBy == nil {
-		s.OrderBy = orderBy(true)
-	}
-	s.Limit = limitOne()
-	return printStatement(s)
-}
-
-func limitOne() *ast.Limit { return &ast.Limit{Count: ast.NewValueExpr(1, "", "")} }
-
-// AskWhether rewrites a SELECT that counts rows so that it asks whether there is one.
-func AskWhether(text string) (string, error) {
-	s, err := parseSelect(text)
-	if err != nil {
-		return "", err
-	}
-	if len(s.Fields.Fields) != 1 || s.GroupBy != nil || s.Having != nil || s.Limit != nil {
+	if len(s.Fields.Fields) != 1 || s.GroupBy != nil || s.Having != nil || s.Limit != nil || s.Distinct ||
+		!countsRows(s.Fields.Fields[0].Expr) {
 		return "", errKind
 	}
 	s.Fields.Fields[0] = &ast.SelectField{Expr: ast.NewValueExpr(1, "", "")}
-	s.OrderBy, s.Distinct, s.Limit = nil, false, limitOne()
+	s.OrderBy, s.Limit = nil, &ast.Limit{Count: ast.NewValueExpr(1, "", "")}
 	return printStatement(s)
 }
 
-// AddShape adds to a SELECT that the point of two columns lies in a shape.
-func AddShape(text, x, y string) (string, error) {
-	s, err := parseSelect(text)
+// countsRows reports whether an expression is COUNT(*) or of a number.
+func countsRows(e ast.ExprNode) bool {
+	f, ok := e.(*ast.AggregateFuncExpr)
+	return ok && strings.EqualFold(f.F, ast.AggFuncCount) && !f.Distinct && len(f.Args) == 1 && isValue(f.Args[0])
+}
+
+// AddShape adds to a SELECT that reads what lies in a box of two columns the conditions of
+// the lookup that asks for each of its rows whether it lies in the shape. The lookup must
+// be by a unique key of the same table. A point that it is sent as a value is made of the
+// two columns.
+func (d Dialect) AddShape(list, lookup string, box []string, unique [][]string) (string, error) {
+	s, err := d.parseSelect(list)
 	if err != nil {
 		return "", err
 	}
-	if s.Limit != nil {
-		return "", errHasLimit
+	l, err := d.parseSelect(lookup)
+	if err != nil {
+		return "", err
 	}
-	if s.GroupBy != nil || inspectSelect(s).figures {
+	keys, rest := splitKeys(l.Where)
+	var names []string
+	for _, k := range keys {
+		names = append(names, k.Name.Name.O)
+	}
+	switch {
+	case s.Limit != nil:
+		return "", errHasLimit
+	case s.GroupBy != nil || inspectNode(s).figures || l.GroupBy != nil || l.Having != nil || inspectNode(l).figures:
+		return "", errKind
+	case !sameTable(s, l) || !hasUnique(l, names, unique):
+		return "", errShape
+	}
+	tested := false
+	for i, e := range rest {
+		f, ok := unwrapParentheses(e).(*ast.FuncCallExpr)
+		if !ok {
+			continue
+		}
+		at, known := pointOf[f.FnName.L]
+		if !known || len(f.Args) != 2 || tested {
+			return "", errShape
+		}
+		if rest[i], tested = f, true; !hasColumn(f) {
+			args := slices.Clone(f.Args)
+			args[at] = &ast.FuncCallExpr{FnName: ast.NewCIStr("POINT"),
+				Args: []ast.ExprNode{columnNamed(box[0]), columnNamed(box[1])}}
+			rest[i] = &ast.FuncCallExpr{FnName: f.FnName, Args: args}
+		}
+	}
+	if !tested {
+		return "", errShape
+	}
+	s.Where = joinAnd(append(splitAnd(s.Where), rest...))
+	return printStatement(s)
+}
+
+// pointOf is which argument of a test of a shape is the point.
+var pointOf = map[string]int{"st_contains": 1, "mbrcontains": 1, "st_within": 0, "mbrwithin": 0}
+
+func hasColumn(e ast.ExprNode) bool {
+	f := &columnFinder{}
+	e.Accept(f)
+	return f.found
+}
+
+type columnFinder struct{ found bool }
+
+// Enter implements ast.Visitor.
+func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	_, is := n.(*ast.ColumnNameExpr)
+	f.found = f.found || is
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// InsertMany rewrites an INSERT or REPLACE of one row so that it has three. What a row
+// reads of those before it, or values that stand outside of the row, cannot be kept.
+func (d Dialect) InsertMany(text string) (string, error) {
+	node, err := d.parse(text)
+	if err != nil {
+		return "", err
+	}
+	i, ok := node.(*ast.InsertStmt)
+	if !ok || i.Setlist || i.Select != nil || len(i.Lists) != 1 {
 		return "", errKind
 	}
-	shape := callOf("ST_PolygonFromText", ast.NewParamMarkerExpr(0))
-	inside := callOf("ST_Contains", shape, callOf("POINT", columnNamed(x), columnNamed(y)))
-	s.Where = joinAnd(append(splitAnd(s.Where), inside))
-	return printStatement(s)
-}
-
-func callOf(name string, args ...ast.ExprNode) ast.ExprNode {
-	return &ast.FuncCallExpr{FnName: ast.NewCIStr(name), Args: args}
-}
-
-// AddRange adds to a SELECT a range of a column that only the program knows.
-func AddRange(text string) (string, error) {
-	s, err := parseSelect(text)
-	if err != nil {
-		return "", err
+	if c := inspectNode(i); c.volatile || c.queries > 0 {
+		return "", errVolatile
 	}
-	all := splitAnd(s.Where)
-	for _, op := range []opcode.Op{opcode.GE, opcode.LT} {
-		all = append(all, &ast.BinaryOperationExpr{Op: op, L: columnNamed(unknown), R: ast.NewParamMarkerExpr(0)})
+	for _, a := range i.OnDuplicate {
+		if inspectNode(a.Expr).values > 0 {
+			return "", errInner
+		}
 	}
-	s.Where = joinAnd(all)
-	return printStatement(s)
-}
-
-// InsertMany rewrites an INSERT or REPLACE of one row so that it has three.
-func InsertMany(text string) (string, error) {
-	stmt, err := parseInsert(text)
-	if err != nil {
-		return "", err
-	}
-	row := stmt.Lists[0]
-	stmt.Lists = [][]ast.ExprNode{row, row, row}
-	return printStatement(stmt)
+	row := i.Lists[0]
+	i.Lists = [][]ast.ExprNode{row, row, row}
+	return printStatement(i)
 }

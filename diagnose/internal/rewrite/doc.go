@@ -3,8 +3,9 @@
 //
 // Its one idea: a statement is read with the SQL grammar, one part of its tree is
 // changed, and the tree is printed; so conditions, joins, groups and locks stay, and what
-// is printed can be parsed again. What cannot be kept is an error, and the finding then
-// says in words what to do.
+// is printed can be parsed again. What cannot be shown to answer the same is an error,
+// and the finding then says in words what to do; diagnose/pasted runs each kind of
+// rewrite beside its original on real servers.
 //
 // A column that only the program knows is written as "…".
 package rewrite
@@ -28,12 +29,18 @@ var (
 	errLong = errors.New("the rewritten statement is too long to read")
 )
 
-// unknown stands for a column that only the program knows.
-const unknown = "…"
+// parse reads a statement that the server reads in the same way. Of a list of values
+// that was cut short two are left, so that it stays a list.
+func (d Dialect) parse(text string) (ast.StmtNode, error) {
+	if err := d.check(text); err != nil {
+		return nil, err
+	}
+	return indexes.ParseStatement(strings.ReplaceAll(strings.ReplaceAll(text, "?, …)", "?, ?)"), "?+)", "?, ?)"))
+}
 
 // parseSelect reads a plain SELECT, nothing that is united with others.
-func parseSelect(text string) (*ast.SelectStmt, error) {
-	stmt, err := indexes.ParseStatement(text)
+func (d Dialect) parseSelect(text string) (*ast.SelectStmt, error) {
+	stmt, err := d.parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +48,7 @@ func parseSelect(text string) (*ast.SelectStmt, error) {
 	if !ok || s.Kind != ast.SelectStmtKindSelect || s.From == nil || s.SelectIntoOpt != nil {
 		return nil, errKind
 	}
-	return s, nil
+	return s, checkSelect(s, inspectNode(s))
 }
 
 // A printer quotes only the names that need it. The grammar writes a quoted name or
@@ -75,10 +82,7 @@ func (p *printer) WriteString(s string) (int, error) {
 		}
 	case s == "`":
 		p.quote = ""
-		if p.name != unknown {
-			p.name = indexes.QuoteName(p.name)
-		}
-		p.Builder.WriteString(p.name)
+		p.Builder.WriteString(indexes.QuoteName(p.name))
 	default:
 		p.name = strings.ReplaceAll(s, "``", "`")
 	}
@@ -104,20 +108,7 @@ func printStatement(n ast.Node) (code string, err error) {
 	return out.String() + ";", nil
 }
 
-// columnNamed is a column of that name, which may be [unknown].
+// columnNamed is a column of that name.
 func columnNamed(name string) ast.ExprNode {
 	return &ast.ColumnNameExpr{Name: &ast.ColumnName{Name: ast.NewCIStr(name)}}
-}
-
-// parseInsert reads an INSERT or REPLACE with values.
-func parseInsert(text string) (*ast.InsertStmt, error) {
-	stmt, err := indexes.ParseStatement(text)
-	if err != nil {
-		return nil, err
-	}
-	i, ok := stmt.(*ast.InsertStmt)
-	if !ok || i.Setlist || i.Select != nil || len(i.Lists) == 0 {
-		return nil, errKind
-	}
-	return i, nil
 }

@@ -11,16 +11,17 @@ import (
 
 // A Batch is a lookup for many keys at once.
 type Batch struct {
-	SQL     string
-	Keys    []string // the columns of the keys
-	Grouped bool     // a row for each key that has rows: a count of 0 is missing
-	Others  bool     // values that are no keys, which must be the same for all
+	SQL      string
+	Keys     []string // the columns of the keys
+	Grouped  bool     // a row for each key that has rows: a count of 0 is missing
+	Others   bool     // values that are no keys, which must be the same for all
+	Numbered bool     // a last column counts the rows of each key
 }
 
 var (
-	errNoKey  = errors.New("the statement compares no column with one value")
-	errLimit  = errors.New("a LIMIT for each key cannot be kept")
-	errWindow = errors.New("functions over windows cannot be kept")
+	errNoKey   = errors.New("the statement compares no column with one value")
+	errSameKey = errors.New("one column is compared with two values")
+	errWindow  = errors.New("functions over windows cannot be kept")
 )
 
 // shownKeys is how many keys the lookup is written for.
@@ -29,43 +30,65 @@ const shownKeys = 3
 // LookUpMany rewrites a SELECT that looks up by one value of each of its keys, so that
 // it takes several: the keys, which must all match, become a list, and all else stays.
 // Keys that are not chosen are chosen too, and figures are grouped by them. A LIMIT goes
-// only where the keys hold one of the unique ones, so that there is one row at most.
-func LookUpMany(text string, unique [][]string) (Batch, error) {
-	s, err := parseSelect(text)
+// where the keys hold one of the unique ones, so that there is one row at most; else the
+// rows of each key are counted.
+func (d Dialect) LookUpMany(text string, unique [][]string) (Batch, error) {
+	s, err := d.parseSelect(text)
 	if err != nil {
 		return Batch{}, err
 	}
 	keys, rest := splitKeys(s.Where)
-	if len(keys) == 0 {
-		return Batch{}, errNoKey
-	}
 	b := Batch{}
 	for _, k := range keys {
+		if slices.Contains(b.Keys, k.Name.Name.O) {
+			return Batch{}, errSameKey
+		}
 		b.Keys = append(b.Keys, k.Name.Name.O)
 	}
-	if s.Limit != nil {
-		if s.Limit.Offset != nil || !hasUnique(s, b.Keys, unique) {
-			return Batch{}, errLimit
-		}
-		s.Limit = nil
-	}
-	found := inspectSelect(s)
-	if found.window {
+	found := inspectNode(s)
+	switch {
+	case len(keys) == 0:
+		return Batch{}, errNoKey
+	case found.window:
 		return Batch{}, errWindow
+	case found.inner > 0:
+		return Batch{}, errInner
+	case selectsValue(s):
+		return Batch{}, errValueRead
 	}
-	b.Others = found.values > len(keys)
+	limit := s.Limit
+	s.Limit = nil
+	b.Grouped = found.figures && s.GroupBy == nil
+	if limit != nil && limit.Offset == nil && (b.Grouped || hasUnique(s, b.Keys, unique)) {
+		limit, found.values = nil, found.values-countValues(limit.Count)
+	}
+	if b.Grouped {
+		s.OrderBy = nil // of one row; the rest of its columns cannot be sorted by
+	}
 	s.Where = joinAnd(append([]ast.ExprNode{inKeys(keys)}, rest...))
 	chooseKeys(s, keys)
-	if b.Grouped = found.figures && s.GroupBy == nil; found.figures || s.GroupBy != nil {
+	if found.figures || s.GroupBy != nil {
 		groupByKeys(s, keys)
+	}
+	b.Others = found.values > len(keys)
+	if limit != nil {
+		if !d.windows {
+			return Batch{}, errOld
+		}
+		if s, err = limitPerKey(s, keys, limit); err != nil {
+			return Batch{}, err
+		}
+		b.Numbered, b.Others = true, found.values-countValues(limit.Count) > len(keys)
 	}
 	b.SQL, err = printStatement(s)
 	return b, err
 }
 
+func countValues(e ast.ExprNode) int { return inspectNode(e).values }
+
 // hasUnique reports whether the keys hold all columns of a unique one of the only table.
 func hasUnique(s *ast.SelectStmt, keys []string, unique [][]string) bool {
-	if s.From.TableRefs.Right != nil {
+	if !isOneTable(s) {
 		return false
 	}
 	return slices.ContainsFunc(unique, func(columns []string) bool {
@@ -131,40 +154,42 @@ func splitAnd(e ast.ExprNode) []ast.ExprNode {
 func joinAnd(all []ast.ExprNode) ast.ExprNode {
 	var out ast.ExprNode
 	for _, e := range all {
-		if b, ok := e.(*ast.BinaryOperationExpr); ok && (b.Op == opcode.LogicOr || b.Op == opcode.LogicXor) {
+		if b, ok := e.(*ast.BinaryOperationExpr); ok && len(all) > 1 &&
+			(b.Op == opcode.LogicOr || b.Op == opcode.LogicXor) {
 			e = &ast.ParenthesesExpr{Expr: e}
 		}
-		if out == nil {
-			out = e
-			continue
-		}
-		out = &ast.BinaryOperationExpr{Op: opcode.LogicAnd, L: out, R: e}
+		out = joinBy(opcode.LogicAnd, out, e)
 	}
 	return out
 }
 
-// inKeys is the condition that the keys are in a list of values.
+// inKeys is the condition that the key is in a list of values. Several keys are compared
+// one row of values after another: MariaDB reads the whole table for a list of rows.
 func inKeys(keys []*ast.ColumnNameExpr) ast.ExprNode {
-	in := &ast.PatternInExpr{Expr: keys[0]}
-	if len(keys) > 1 {
-		in.Expr = rowOf(keys, func(k *ast.ColumnNameExpr) ast.ExprNode { return k })
-	}
-	for range shownKeys {
-		if len(keys) == 1 {
+	if len(keys) == 1 {
+		in := &ast.PatternInExpr{Expr: keys[0]}
+		for range shownKeys {
 			in.List = append(in.List, ast.NewParamMarkerExpr(0))
-			continue
 		}
-		in.List = append(in.List, rowOf(keys, func(*ast.ColumnNameExpr) ast.ExprNode { return ast.NewParamMarkerExpr(0) }))
+		return in
 	}
-	return in
+	var any ast.ExprNode
+	for range shownKeys {
+		var all ast.ExprNode
+		for _, k := range keys {
+			equal := &ast.BinaryOperationExpr{Op: opcode.EQ, L: k, R: ast.NewParamMarkerExpr(0)}
+			all = joinBy(opcode.LogicAnd, all, equal)
+		}
+		any = joinBy(opcode.LogicOr, any, &ast.ParenthesesExpr{Expr: all})
+	}
+	return any
 }
 
-func rowOf(keys []*ast.ColumnNameExpr, value func(*ast.ColumnNameExpr) ast.ExprNode) *ast.RowExpr {
-	row := &ast.RowExpr{}
-	for _, k := range keys {
-		row.Values = append(row.Values, value(k))
+func joinBy(op opcode.Op, left, right ast.ExprNode) ast.ExprNode {
+	if left == nil {
+		return right
 	}
-	return row
+	return &ast.BinaryOperationExpr{Op: op, L: left, R: right}
 }
 
 // chooseKeys adds the keys that are not among the chosen columns, before these.
@@ -196,42 +221,4 @@ func groupByKeys(s *ast.SelectStmt, keys []*ast.ColumnNameExpr) {
 		s.GroupBy = &ast.GroupByClause{}
 	}
 	s.GroupBy.Items = append(items, s.GroupBy.Items...)
-}
-
-// A content is what a statement holds, queries in it left out but for their values.
-type content struct {
-	depth   int
-	values  int
-	figures bool
-	window  bool
-}
-
-func inspectSelect(s *ast.SelectStmt) *content {
-	c := &content{}
-	s.Accept(c)
-	return c
-}
-
-// Enter implements ast.Visitor.
-func (c *content) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.SelectStmt:
-		c.depth++
-	case *ast.AggregateFuncExpr:
-		c.figures = c.figures || c.depth == 1
-		return n, false
-	case *ast.WindowFuncExpr:
-		c.window = c.window || c.depth == 1
-	case ast.ParamMarkerExpr:
-		c.values++
-	}
-	return n, false
-}
-
-// Leave implements ast.Visitor.
-func (c *content) Leave(n ast.Node) (ast.Node, bool) {
-	if _, ok := n.(*ast.SelectStmt); ok {
-		c.depth--
-	}
-	return n, true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
 // Thresholds of lookups that a program runs in a loop (QRY-04, QRY-05, QRY-06).
@@ -48,12 +49,60 @@ type Looped struct {
 	Row    bool           // seen in rows on one connection
 }
 
-// Per is how many run for each request; without an endpoint, of all requests.
-func (l Looped) Per(c *diagnose.Case) float64 {
+// Many stands for an amount that is not known.
+const Many = "many"
+
+// guessed reports whether the endpoint is only possible, or not known: what overlaps with it
+// in time is its own and that of others then, and no number of statements a request. Calls
+// divided by the requests of all endpoints are none either.
+func (l Looped) guessed() bool {
+	return l.Caller == nil || l.Caller.Class == kasoku.CallerPossible
+}
+
+// Per is how many run for each request; where the endpoint is not known, so many as make a
+// loop: what is more is not known either, and is not shown.
+func (l Looped) Per(*diagnose.Case) float64 {
 	if l.Caller != nil {
 		return l.Caller.PerRequest
 	}
-	return perAnyRequest(c, l.Query)
+	return LeastPerRequest
+}
+
+// Endpoint is the one that runs them, empty when it is not known.
+func (l Looped) Endpoint() string {
+	if l.Caller == nil {
+		return ""
+	}
+	return l.Caller.Endpoint()
+}
+
+// bounds are the least and the most that Per may be.
+func (l Looped) bounds(c *diagnose.Case) (least, most float64) {
+	if l.Caller != nil && l.Caller.Most > 0 {
+		return l.Caller.Least, l.Caller.Most
+	}
+	return l.Per(c), l.Per(c)
+}
+
+// Amount prints how many run for each request: 7.88, or 9 to 10 where it is not known better.
+// Nothing is counted where the endpoint is only possible.
+func (l Looped) Amount(c *diagnose.Case) string {
+	if l.guessed() {
+		return Many
+	}
+	least, most := l.bounds(c)
+	return amount(l.Per(c), least, most)
+}
+
+// wideAmount is the width of an amount, as a part of it, that digits would hide.
+const wideAmount = 0.1
+
+func amount(per, least, most float64) string {
+	from, to := math.Round(least), math.Round(most)
+	if most-least <= wideAmount*per || from == to {
+		return wording.Average(per)
+	}
+	return diagnose.Whole(from) + " to " + diagnose.Whole(to)
 }
 
 // spent is how long the endpoint's own statements of the class took.
@@ -73,12 +122,12 @@ func (l Looped) spent(c *diagnose.Case) time.Duration {
 	return time.Duration(min(share, 1) * float64(d))
 }
 
-// A RowLoop is one N+1: the loops of one endpoint that go by one id.
+// A RowLoop is one N+1: the loops of one endpoint that one rule reports.
 //
-// Each loop goes by exactly one id. Where a statement that itself runs several
-// times in a request sends the rows for another loop, all loops of the endpoint
-// are QRY-06. Else a loop whose list comes from the lookup's own table by a range
-// or a shape, or that compares shapes itself, is QRY-04; any other is QRY-05.
+// Each loop belongs to exactly one rule. Where a statement that itself runs several times in a
+// request sends the rows for another loop, all loops of the endpoint are QRY-06. Else a loop
+// whose list comes from the lookup's own table by a range or a shape, or that compares shapes
+// itself, is QRY-04; any other is QRY-05.
 type RowLoop struct {
 	ID       string
 	Endpoint string // empty when not known
@@ -97,16 +146,20 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 			continue
 		}
 		callers := c.Statements().CallersOf(q.ID)
+		if sameForAll(q, callers) {
+			continue
+		}
+		placed := false
 		for k := range callers {
 			l := Looped{Query: q, Shape: shape, Caller: &callers[k], Row: callers[k].Loop ||
 				q.Streak >= LeastPerRequest}
 			l.List = listOf(c, l)
-			if !l.lookup() {
+			if !l.lookup(c) {
 				continue
 			}
 			nearest = max(nearest, l.Caller.PerRequest)
 			if l.sure() {
-				by[l.Caller.Endpoint()] = append(by[l.Caller.Endpoint()], l)
+				by[l.Caller.Endpoint()], placed = append(by[l.Caller.Endpoint()], l), true
 			}
 		}
 		if x, ok := findUnexplained(c, q, callers); ok && RowsPerCall(q) <= oneRow &&
@@ -115,17 +168,16 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 			l.List = listOf(c, l)
 			nearest = max(nearest, x.PerRequest)
 			if x.PerRequest >= LeastPerRequest {
-				by[x.Endpoint()] = append(by[x.Endpoint()], l)
+				by[x.Endpoint()], placed = append(by[x.Endpoint()], l), true
 			}
 		}
-		if len(c.Callers) == 0 && RowsPerCall(q) <= oneRow {
-			l := Looped{Query: q, Shape: shape, Row: InRows(c, q)}
-			l.List = listOf(c, l)
-			per := perAnyRequest(c, q)
-			nearest = max(nearest, per)
-			if per >= LeastPerRequest && (l.Row || l.List != nil) || inLoops(c, q) {
-				by[""] = append(by[""], l)
-			}
+		if placed {
+			continue
+		}
+		if l := unplaced(c, q, callers); l != nil {
+			by[l.Endpoint()] = append(by[l.Endpoint()], *l)
+		} else if len(c.Callers) == 0 && RowsPerCall(q) <= oneRow {
+			nearest = max(nearest, perAnyRequest(c, q))
 		}
 	}
 	for endpoint, loops := range by {
@@ -141,9 +193,9 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 // explained is the part of a class's calls that callers must account for.
 const explained = 0.5
 
-// findUnexplained returns a caller for lookups that are seen in loops and that overlap
-// in time attributes to no endpoint for the most part: the endpoint that has more than half of
-// what is given at all, as if all of them were its.
+// findUnexplained returns a caller for lookups that were seen in loops and of whose calls the
+// callers account for less than half: the endpoint with more than half of those that they do
+// account for, taken to run all.
 func findUnexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) (*kasoku.Caller, bool) {
 	var sum float64
 	var most *kasoku.Caller
@@ -167,13 +219,14 @@ func findUnexplained(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller)
 
 // lookup reports whether the statements look up one row, or, where their number
 // follows the rows of a list or they come one after another, a few.
-func (l Looped) lookup() bool {
-	return RowsPerCall(l.Query) <= oneRow || l.List != nil || l.Caller != nil && l.Caller.Loop
+func (l Looped) lookup(c *diagnose.Case) bool {
+	return !l.polls(c) && (RowsPerCall(l.Query) <= oneRow || l.List != nil || l.Caller != nil && l.Caller.Loop)
 }
 
 // sure reports whether the endpoint runs the lookups in a loop. By overlap alone
 // an estimate may be another endpoint's; that they come in rows, or as many as a
-// list has rows, bears it out.
+// list has rows, bears it out. Where it is only possible, most of the class must be the
+// endpoint's: whatever else runs beside a long loop has a part of it by overlap.
 func (l Looped) sure() bool {
 	x := l.Caller
 	if x.PerRequest < LeastPerRequest {
@@ -185,7 +238,7 @@ func (l Looped) sure() bool {
 	case kasoku.CallerHigh, kasoku.CallerGroup:
 		return l.Row || l.List != nil
 	}
-	return x.Loop || x.List != ""
+	return (x.Loop || x.List != "") && x.Share > explained
 }
 
 // listOf returns the class whose rows are looked up one by one: what the callers
@@ -198,6 +251,9 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 		}
 	}
 	lookups := l.Per(c)
+	if l.Caller == nil {
+		lookups = perAnyRequest(c, l.Query) // compared with the lists' rows, whatever requests there were
+	}
 	var best *kasoku.Query
 	apart := math.Log(alikeFactor)
 	for i := range c.Queries {
@@ -212,7 +268,7 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 			}
 		}
 		rows := per * RowsPerCall(q)
-		if d := math.Abs(math.Log(rows / lookups)); per <= lookups/2 && d <= apart {
+		if d := math.Abs(math.Log(rows / lookups)); lookups > 0 && per <= lookups/2 && d <= apart {
 			best, apart = q, d
 		}
 	}
@@ -266,7 +322,7 @@ func loopCalls(c *diagnose.Case, q *kasoku.Query) (calls uint64) {
 	return calls
 }
 
-// divideLoops gives each loop of an endpoint its id.
+// divideLoops assigns each loop of an endpoint to the rule that reports it.
 func divideLoops(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
 	if around := findOuter(c, endpoint, loops); around != nil {
 		return []RowLoop{{ID: "QRY-06", Endpoint: endpoint, Loops: byTime(c, loops), Around: around}}
@@ -335,8 +391,8 @@ func (r RowLoop) Spent(c *diagnose.Case) time.Duration {
 	return sum
 }
 
-// Saved is what would go if each loop were one statement: the time of the others,
-// and what the program and the way between take for them.
+// Saved is the time that would be saved if each loop were one statement: that of the other
+// statements, and that between them.
 func (r RowLoop) Saved(c *diagnose.Case) time.Duration {
 	var sum float64
 	for _, l := range r.Loops {
@@ -349,9 +405,9 @@ func (r RowLoop) Saved(c *diagnose.Case) time.Duration {
 // what the program does for it and its wait for CPU and connections.
 const longestTrip = time.Millisecond
 
-// Between is what the loops take between their statements: each as much as a
-// statement does of any endpoint, the least of them. Nothing where the endpoint or
-// its statements are not known.
+// Between is the time that the loops take between their statements. Each gap is taken to last
+// as long as the shortest idle time per statement of any endpoint, at most longestTrip; 0
+// where the endpoint or its statements are not known.
 func (r RowLoop) Between(c *diagnose.Case) time.Duration {
 	e := c.Statements().EndpointOf(r.Endpoint)
 	more := r.PerRequest(c) - float64(len(r.Loops))
@@ -398,6 +454,25 @@ func (r RowLoop) PerRequest(c *diagnose.Case) float64 {
 		sum += l.Per(c)
 	}
 	return sum
+}
+
+// Guessed reports whether the endpoint of one of the loops is only possible.
+func (r RowLoop) Guessed() bool { return slices.ContainsFunc(r.Loops, Looped.guessed) }
+
+// Amount prints PerRequest, as [Looped.Amount] does; without, how many of them are left
+// out: those that a change does not save.
+// Nothing is counted where the endpoint is only possible.
+func (r RowLoop) Amount(c *diagnose.Case, without int) string {
+	if r.Guessed() {
+		return Many
+	}
+	var least, most float64
+	for _, l := range r.Loops {
+		from, to := l.bounds(c)
+		least, most = least+from, most+to
+	}
+	n := float64(without)
+	return amount(max(r.PerRequest(c)-n, 1), max(least-n, 1), max(most-n, 1))
 }
 
 // Severity of an N+1: that which is small beside all requests is still a defect

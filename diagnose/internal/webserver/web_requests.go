@@ -2,9 +2,6 @@ package webserver
 
 import (
 	"errors"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -21,10 +18,10 @@ const (
 	passedOn = 0.9
 )
 
-// ErrNoSizes says why answers cannot be compared by their sizes.
-var ErrNoSizes = errors.New("the access log does not tell when requests came and the sizes of their answers, or the run is of an older kasoku")
+// ErrNoSizes reports why answers cannot be compared by their sizes.
+var ErrNoSizes = errors.New("the access log does not report when requests came and the sizes of their answers, or the run is of an older kasoku")
 
-var errNoUpstream = errors.New("the access log does not tell which requests were passed on; nginx's log_format wants $upstream_response_time")
+var errNoUpstream = errors.New("the access log does not report which requests were passed on; nginx's log_format wants $upstream_response_time")
 
 // FrontEndpoints returns the endpoints of the front log, how many requests they had
 // and how many were passed on. The error says why that is not known.
@@ -80,15 +77,4 @@ func EndpointName(e *kasoku.Endpoint) string { return e.Method + " " + e.Route }
 
 // IsStatic reports whether the endpoint is a file that the upstream server gives, the
 // same each time.
-func IsStatic(e *kasoku.Endpoint) bool {
-	ending := strings.ToLower(path.Ext(e.Route))
-	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, ending) && IsPassed(e) &&
-		e.Varied == 0 && e.Codes[200] > 0
-}
-
-// staticEndings are those of files that are the same for everyone until a service is
-// deployed anew.
-var staticEndings = []string{
-	".css", ".js", ".mjs", ".map", ".html", ".htm", ".ico", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif",
-	".woff", ".woff2", ".ttf", ".wasm", ".txt", ".webmanifest",
-}
+func IsStatic(e *kasoku.Endpoint) bool { return e.IsStatic() && IsPassed(e) }

@@ -32,7 +32,7 @@ type Location struct {
 	Context  string // "location /api/", as an edit names it
 }
 
-// ErrNoNginx says that the run has no file of the configuration of the service's nginx.
+// ErrNoNginx means that the run has no file of the configuration of the service's nginx.
 var ErrNoNginx = errors.New("nginx's configuration was not captured")
 
 // ConfigOf reads the captured configuration of the nginx that is a member of the service;
@@ -189,6 +189,11 @@ func (w *Config) LocationOf(uri string) (Location, bool) {
 	return best, found
 }
 
+// HasLocation reports whether there is a location of that path in any server.
+func (w *Config) HasLocation(path string) bool {
+	return slices.ContainsFunc(w.Locations, func(l Location) bool { return l.Path == path })
+}
+
 // Upstream returns the block of an upstream, -1 when there is none of that name.
 func (w *Config) Upstream(name string) int {
 	for i, d := range w.Directives {
@@ -211,27 +216,27 @@ func (w *Config) Number(name string) int {
 	return 0
 }
 
-// errorLevels are the levels of nginx's error log, from the most talkative on.
+// errorLevels are the levels of nginx's error log, the most verbose first.
 var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
 
-// CheckLogLevel says why nginx's error log cannot show what nginx says at a level; nil
-// when it can: it was read, and all that is configured has that level or a more
-// talkative one. A message of nginx itself is proof.
+// CheckLogLevel reports why nginx's error log cannot show what nginx says at a level; nil when
+// it can: it was read, and all that is configured has that level or a more verbose one. A
+// message of nginx itself is proof.
 func CheckLogLevel(c *diagnose.Case, level string) error {
 	read := slices.ContainsFunc(c.Logs, func(w kasoku.LogWindow) bool {
 		return w.Kind == "errorlog" &&
 			(w.Files > 0 || w.Lines > 0)
 	})
-	told := slices.ContainsFunc(c.Messages, func(m kasoku.Message) bool {
+	logged := slices.ContainsFunc(c.Messages, func(m kasoku.Message) bool {
 		return m.Kind == kasoku.MessageNginx &&
 			m.Level == level
 	})
-	if !read && !told {
+	if !read && !logged {
 		return errors.New("nginx's error log was not recorded; kasoku.toml names it: logs.error")
 	}
 	w, err := ConfigOf(c.Recording)
 	if err != nil {
-		if told {
+		if logged {
 			return nil
 		}
 		return fmt.Errorf("the level of nginx's error log is not known: %w", err)
@@ -242,7 +247,7 @@ func CheckLogLevel(c *diagnose.Case, level string) error {
 			return nil
 		}
 	}
-	if level == "error" || told {
+	if level == "error" || logged {
 		return nil
 	}
 	return fmt.Errorf("the level of nginx's error log is too high to know: it is error, and %s is needed (error_log PATH %s;)", level, level)
@@ -255,14 +260,61 @@ func Edit(context string, lines ...string) kasoku.Edit {
 
 // Fix is a fix of nginx's configuration by edits, shown as code.
 func Fix(text, note string, risk kasoku.Risk, edits ...kasoku.Edit) kasoku.Fix {
+	return kasoku.Fix{Text: text, Where: "nginx.conf, then nginx -s reload", Code: Code(edits...),
+		Note: note, Risk: risk, Lang: "nginx", Edits: edits}
+}
+
+// Code shows edits, each in the block that it belongs to.
+func Code(edits ...kasoku.Edit) string {
 	var code []string
 	for _, e := range edits {
 		if e.Context == "" { // the top
 			code = append(code, e.Lines)
 			continue
 		}
-		code = append(code, e.Context+" {\n    "+strings.ReplaceAll(e.Lines, "\n", "\n    ")+"\n}")
+		code = append(code, Block(e.Context, e.Lines))
 	}
-	return kasoku.Fix{Text: text, Where: "nginx.conf, then nginx -s reload", Code: strings.Join(code, "\n"),
-		Note: note, Risk: risk, Lang: "nginx", Edits: edits}
+	return strings.Join(code, "\n")
+}
+
+// Block is a block of nginx's configuration with these lines.
+func Block(context string, lines ...string) string {
+	return context + " {\n    " + strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n    ") + "\n}"
+}
+
+// besidePass are directives that a second location needs too to pass requests on as the
+// first one does: to the same server, for the same clients.
+var besidePass = []string{"proxy_", "client_", "auth_", "limit_", "allow", "deny", "satisfy", "add_header", "access_log",
+	"error_log", "root", "index", "charset", "gzip", "send_timeout", "keepalive_", "sendfile", "tcp_", "expires"}
+
+// PassesAs returns the directives of a location by which another one passes requests on as it
+// does: to a server alone by proxy_pass, with what else the location has of its own. It returns
+// none where it does more than that, such as rewriting paths.
+func (w *Config) PassesAs(l Location) (out []string) {
+	scheme, host, known := strings.Cut(w.Passes(l), "://")
+	if host, path, _ := strings.Cut(host, "/"); !known || path != "" || strings.Contains(host, "$") {
+		return nil
+	}
+	name, slash := strings.CutSuffix(host, "/")
+	if slash && l.Path != "/" {
+		return nil // the slash takes the place of the location's path
+	}
+	for i := range w.Directives {
+		d := &w.Directives[i]
+		switch {
+		case d.Parent != l.At:
+		case d.Block || !slices.ContainsFunc(besidePass, func(p string) bool { return strings.HasPrefix(d.Name(), p) }):
+			return nil
+		case d.Name() == "proxy_pass":
+			out = append([]string{"proxy_pass " + scheme + "://" + name + ";"}, out...)
+		case strings.HasPrefix(d.Name(), "proxy_cache") || d.Name() == "proxy_no_cache":
+		default:
+			var words []string
+			for _, x := range d.Words[1:] {
+				words = append(words, strconv.Quote(x))
+			}
+			out = append(out, d.Name()+" "+strings.Join(words, " ")+";")
+		}
+	}
+	return out
 }

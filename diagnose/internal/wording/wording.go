@@ -90,3 +90,13 @@ func Times(n uint64) string {
 	}
 	return unit.Count(n) + " times"
 }
+
+// Process names a process by its program first, so that its number does not read like a
+// count: "28359 bash" is bash (pid 28359).
+func Process(instance string) string {
+	pid, name, ok := strings.Cut(instance, " ")
+	if !ok || pid == "" || strings.Trim(pid, "0123456789") != "" {
+		return instance
+	}
+	return name + " (pid " + pid + ")"
+}

@@ -9,7 +9,9 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -41,6 +43,20 @@ func (RequestLog) Doc() diagnose.Doc {
 	}
 }
 
+// requestLogSwitch is what logs each request, by language.
+var requestLogSwitch = map[string]string{
+	language.Go: "In Echo: no middleware.Logger, and e.Logger.SetLevel(log.ERROR); elsewhere remove " +
+		"fmt.Println and the debug switch.",
+	language.Ruby: "In Rails: config.log_level = :warn; elsewhere no Rack::CommonLogger, and Puma without " +
+		"log_requests.",
+	language.Python: "In gunicorn and uvicorn: no access log (--access-logfile, --no-access-log); in Django: " +
+		"LOGGING with the level WARNING.",
+	language.PHP:        "In PHP-FPM: no access.log in the pool; in the framework: the log's level at warning.",
+	language.JavaScript: "No morgan, and the logger's level at warn.",
+	language.Java:       "In Spring: no server.tomcat.accesslog, and logging.level.root=WARN.",
+	language.Unknown:    "It is the access log of the framework, or its logger's level.",
+}
+
 // Check looks for a line for each request.
 func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if !c.Lines().HasAppLog() {
@@ -65,7 +81,8 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	if lines < evidence.FewSQLLines || perRequest < linesPerRequest || bytesPer < logBytesPerRequest {
 		return nil, diagnose.Quiet(r.ID(), min(perRequest/linesPerRequest, bytesPer/logBytesPerRequest,
 			float64(lines)/evidence.FewSQLLines),
-			"the application logged %s lines and %s bytes for each request beside errors and SQL; the thresholds are %s and %d", unit.Sig3(perRequest), diagnose.Whole(bytesPer), unit.Plain(linesPerRequest), logBytesPerRequest)
+			"the application logged %s lines and %s bytes for each request beside errors and SQL; the thresholds are "+
+				"%s and %d", unit.Sig3(perRequest), diagnose.Whole(bytesPer), unit.Plain(linesPerRequest), logBytesPerRequest)
 	}
 	writes := evidence.LogWriter(&whole)
 	called := diagnose.Signal{Holds: writes.By >= evidence.WritesPerLine*float64(lines),
@@ -73,28 +90,30 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	if writes.Key.Name == "" {
 		called.Blind = "write calls of processes were not recorded"
 	}
+	impact := webserver.SavedTime(c, time.Duration(lines)*lineCost, true)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "log", Name: path.Base(most.Path)},
-		Title: "The application logs every request", Severity: kasoku.Problem,
+		Title: "The application logs every request", Severity: evidence.SeverityOf(impact.Share),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, called),
-		Impact:     webserver.SavedTime(c, time.Duration(lines)*lineCost, true),
+		Impact:     impact,
 		Evidence: []kasoku.Evidence{c.Quote().Quoted(most, true),
 			{Source: "app.log", Text: "lines per request", Note: unit.Count(lines) + " lines",
 				Value: unit.Sig3(perRequest), Number: perRequest, Strong: true, Interval: c.Whole()},
 			{Source: "app.log", Text: "bytes per request", Value: diagnose.Whole(bytesPer), Number: bytesPer,
 				Strong: true, Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("The application wrote %s lines, %s, for %s requests. Each is formatted and written behind one lock, and the web server's access log says the same.",
+		Cause: fmt.Sprintf("The application wrote %s lines, %s, for %s requests. Each is formatted and written under "+
+			"one lock, and the web server's access log says the same.",
 			unit.Count(lines), unit.Bytes(bytes), unit.Count(n.Count)),
 		Fixes: []kasoku.Fix{{Text: "Switch the request log of the application off under load",
 			Where: "where the framework's logger is set up", Risk: kasoku.RiskAppRestart,
-			Note: "In Echo: no middleware.Logger, and e.Logger.SetLevel(log.ERROR); elsewhere remove fmt.Println and the debug switch. Errors stay logged."}},
+			Note: language.Pick(c, requestLogSwitch) + " Errors stay logged."}},
 		Expect: "no line for each request, and fewer write calls",
 		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Whole(),
 	}
 	if writes.Key.Name != "" {
 		e := whole.Quote().Counted(writes, false)
-		e.Text = "write calls of " + writes.Key.Instance
+		e.Text = "write calls of " + wording.Process(writes.Key.Instance)
 		f.Evidence = append(f.Evidence, e)
 	}
 	return []kasoku.Finding{f}, nil

@@ -10,12 +10,12 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // Forks is the rule APP-02.
@@ -33,12 +33,12 @@ const (
 	// under a load that only rises and falls, all endpoints go with it.
 	forksFollow = 0.9
 	forksLead   = 0.1
-	// childCPU of what a program waited for, in cores, are programs that it starts: a
-	// hundredth of a millisecond for each would be less than one costs.
+	// childCPU is the least CPU, in cores, of children that a program waited for that counts:
+	// at forksPerSecond it is 0.4 ms for each, less than the start of one costs.
 	childCPU = 0.002
-	// forksStretch is in what a program that starts others for requests does so each
-	// time, but for one of five; waitFollow the least correlation by the second of what
-	// it waits for with the requests.
+	// forksStretch is the length of the stretches of which four in five must have a start, and
+	// waitFollow the least correlation by the second of requests with the CPU of children, for
+	// a program to start others for requests.
 	forksStretch = 3 * time.Second
 	waitFollow   = 0.5
 	// forkCost is an estimate of starting a small program and waiting for its end.
@@ -53,15 +53,17 @@ func (Forks) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds requests that start programs.`,
 		Evidence: `the host starts at least 5 processes or threads a second under load and at least one
-			for every twenty requests. A program that takes connections waits for them (the CPU of its
-			children grows all the time, and with the requests); where no process was recorded, an endpoint's
-			requests go with them by the second.`,
+			for every twenty requests. A program of the service waits for them (the CPU of its children grows
+			all the time, and with the requests); where no process was recorded, an endpoint's requests go
+			with them by the second.`,
 		Cause: `the handler runs cp, zip or a shell for each file; each costs a fork, an exec and its end,
 			and copies what a hard link would share.`,
-		Fix: `do it in the process: os.Link for a copy, the language's zip for zip.`,
+		Fix: `do it in the process: a link for a copy, the language's zip for zip; where the endpoint's name says
+			that people log in there, the language's own hash of what they type.`,
 		Silent: `below the thresholds, and when none waits, or does so without requests too: builds and
-			jobs beside the service start programs as well; blind where the host's count was not recorded or
-			no requests were counted.`,
+			jobs beside the service start programs as well; blind where the host's count was not recorded, no
+			requests were counted, or the processes of the service are not known.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -70,6 +72,9 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	g, err := c.Counters().Grown(kasoku.Key{Source: diagnose.Host, Name: host.Forks})
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
+	}
+	if !c.Knows(g.Key.Host) {
+		return nil, diagnose.Blind(r.ID(), diagnose.ErrNoService)
 	}
 	n, err := c.Requests(g.Interval)
 	if err != nil {
@@ -86,7 +91,8 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	switch {
 	case err == nil && parent.Key.Name == "":
 		return nil, diagnose.Quiet(r.ID(), forksFollow,
-			"the host started %s processes or threads a second, but no program that takes connections waits for them, more with more requests", unit.Sig3(perSec))
+			"the host started %s processes or threads a second, but no program of the service waits for them, more with "+
+				"more requests", unit.Sig3(perSec))
 	case err != nil && e == nil:
 		return nil, diagnose.Quiet(r.ID(), forksFollow,
 			"the host started %s processes or threads a second; %v, and no endpoint's requests go with them",
@@ -95,7 +101,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs",
 		Severity: kasoku.Problem,
-		Impact:   webserver.SavedTime(c, time.Duration(g.By)*forkCost, true),
+		Impact:   webserver.SavedTime(c, startCost(g, parent), true),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: parent.Key.Name != "",
 			Lacks: "no program of the service waits for them"},
 			diagnose.Signal{Holds: e != nil,
@@ -107,20 +113,17 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
 			Series: []kasoku.Key{g.Key}, Interval: c.Focus.Interval,
 		}},
-		Cause: fmt.Sprintf("%s the host started %s processes or threads a second, %s for each request. A program that is run for a file costs about a millisecond of CPU beside its work.",
+		Cause: fmt.Sprintf("%s the host started %s processes or threads a second, %s for each request. A program that "+
+			"is run for a file costs about a millisecond of CPU beside its work.",
 			wording.Capital(c.At()), unit.Sig3(perSec), unit.Sig3(perRequest)),
-		Fixes: []kasoku.Fix{{
-			Text: "Do in the process what the program does", Where: "the handler", Risk: kasoku.RiskAppRestart,
-			Lang: "go",
-			Code: "- exec.Command(\"cp\", from, to).Run()\n+ os.Link(from, to) // no copy; the file must not be changed in place",
-			Note: "For archives: archive/zip with Store for what is packed already, made once and kept where the files do not change.",
-		}},
+		Fixes:  []kasoku.Fix{r.fix(c, e)},
 		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero",
 		Interval: c.Focus.Interval,
 	}
 	if parent.Key.Name != "" {
 		x := c.Quote().Counted(parent, true)
-		x.Text, x.Value = "CPU of programs that "+parent.Key.Instance+" waited for", unit.Sig3(parent.By)+" s"
+		x.Text, x.Value = "CPU of programs that "+wording.Process(parent.Key.Instance)+" waited for",
+			unit.Sig3(parent.By)+" s"
 		f.Evidence = append(f.Evidence, x)
 	}
 	if e != nil {
@@ -134,17 +137,96 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return []kasoku.Finding{f}, nil
 }
 
-// forkingProgram returns the CPU of the children that a program waited for, of the
-// one that has most, leaving out databases, kasoku, who takes no connections, and who waits
-// as much without requests; no name when there is none, an error when no process was
-// recorded.
+// inProcess is how a program links a file where it ran cp, by language.
+//
+// Sources: Go, os.Link; PHP manual, link; Python, os.link; Ruby, File.link; Node.js, fsPromises.link;
+// Java, Files.createLink.
+var inProcess = map[string]kasoku.Fix{
+	language.Go: {Lang: "go", Code: "- exec.Command(\"cp\", from, to).Run()\n+ os.Link(from, to) // no copy; the " +
+		"file must not be changed in place",
+		Note: "For archives: archive/zip with Store for what is packed already, made once and kept where the files do " +
+			"not change."},
+	language.PHP: {Lang: "php", Code: "- exec('cp ' . escapeshellarg($from) . ' ' . escapeshellarg($to));\n+ " +
+		"link($from, $to); // no copy; the file must not be changed in place",
+		Note: "For archives: ZipArchive."},
+	language.Python: {Lang: "python", Code: "- subprocess.run([\"cp\", source, target])\n+ os.link(source, target)  " +
+		"# no copy; the file must not be changed in place",
+		Note: "For archives: zipfile with ZIP_STORED for what is packed already."},
+	language.Ruby: {Lang: "ruby", Code: "- system(\"cp\", from, to)\n+ File.link(from, to) # no copy; the file must " +
+		"not be changed in place",
+		Note: "For archives: rubyzip."},
+	language.JavaScript: {Lang: "javascript", Code: "- execFileSync(\"cp\", [from, to])\n+ await " +
+		"fs.promises.link(from, to) // no copy; the file must not be changed in place",
+		Note: "For archives: a library such as yazl, without compression for what is packed already."},
+	language.Java: {Lang: "java", Code: "- new ProcessBuilder(\"cp\", from, to).start().waitFor();\n+ " +
+		"Files.createLink(Path.of(to), Path.of(from)); // no copy; the file must not be changed in place",
+		Note: "For archives: ZipOutputStream."},
+	language.Unknown: {Note: "A link for a copy, the language's own library for an archive."},
+}
+
+// ownHash is how a program hashes what it hashed with openssl, by language: the same bytes in,
+// the same digits out.
+//
+// Sources: Go, crypto/sha512; PHP manual, hash; Python, hashlib; Ruby, Digest; Node.js, crypto;
+// Java, MessageDigest.
+var ownHash = map[string]kasoku.Fix{
+	language.Go: {Lang: "go", Code: "- exec.Command(\"/bin/sh\", \"-c\", \"printf %s \"+text+\" | openssl dgst " +
+		"-sha512\")\n+ fmt.Sprintf(\"%x\", sha512.Sum512([]byte(text)))"},
+	language.PHP: {Lang: "php", Code: "- exec('printf %s ' . escapeshellarg($text) . ' | openssl dgst " +
+		"-sha512');\n+ hash('sha512', $text)"},
+	language.Python: {Lang: "python", Code: "- subprocess.check_output([\"openssl\", \"dgst\", \"-sha512\"], " +
+		"input=text)\n+ hashlib.sha512(text).hexdigest()"},
+	language.Ruby: {Lang: "ruby", Code: "- `printf %s #{text} | openssl dgst -sha512`\n+ " +
+		"Digest::SHA512.hexdigest(text)"},
+	language.JavaScript: {Lang: "javascript", Code: "- execFileSync(\"openssl\", [\"dgst\", \"-sha512\"], { input: " +
+		"text })\n+ crypto.createHash(\"sha512\").update(text).digest(\"hex\")"},
+	language.Java: {Lang: "java", Code: "- new ProcessBuilder(\"openssl\", \"dgst\", \"-sha512\").start();\n+ " +
+		"HexFormat.of().formatHex(MessageDigest.getInstance(\"SHA-512\").digest(text.getBytes(UTF_8)))"},
+	language.Unknown: {},
+}
+
+// loginWords, as words of a route, say that people log in or register there.
+var loginWords = []string{"login", "log_in", "signin", "sign_in", "signup", "sign_up", "register", "session",
+	"sessions", "password", "auth"}
+
+// logsIn reports whether a part of a route is one of them.
+func logsIn(route string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(route, "-", "_")),
+		func(r rune) bool { return r == '/' || r == '.' })
+	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(loginWords, p) })
+}
+
+// fix is what to do instead of starting a program, for the endpoint that starts it where that is
+// known.
+func (Forks) fix(c *diagnose.Case, e *kasoku.Endpoint) kasoku.Fix {
+	f, where := language.Pick(c, inProcess), "the handler"
+	f.Text = "Do in the process what the program does"
+	if e != nil {
+		where = "the handler of " + webserver.EndpointName(e)
+		if logsIn(e.Route) {
+			f = language.Pick(c, ownHash)
+			f.Text = "If the program hashes what is typed, hash in the process"
+			f.Note = strings.TrimSpace(f.Note + " Which program is started is not in the run. Take the hash that is used " +
+				"now, or no one " +
+				"can log in: compare one with what is stored. A fast hash without work is none for passwords; a slow one " +
+				"(bcrypt, Argon2) is meant to cost CPU, and stays.")
+		}
+	}
+	f.Where, f.Risk = where, kasoku.RiskAppRestart
+	return f
+}
+
+// forkingProgram returns the CPU of the children that a member of the service waited for, of
+// the one with the most. Databases, and those that wait as much without requests are left out.
+// It has no name when there is none; it fails when no process was recorded, and when no member
+// is known.
 func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.Grown, err error) {
-	programs, err := c.Processes().Programs()
+	programs, err := c.Processes().Members()
 	if err != nil {
 		return most, err
 	}
 	for _, p := range programs {
-		if p.Role != diagnose.Other || !mayServe(c, p) {
+		if p.Role != diagnose.Other {
 			continue
 		}
 		for _, k := range p.Keys {
@@ -159,38 +241,6 @@ func forkingProgram(c *diagnose.Case, requests map[int]float64) (most diagnose.G
 	return most, nil
 }
 
-// mayServe reports whether the program, or one that is not known, listens where
-// connections were taken. That is not known where sockets or connections were not
-// recorded, and where containers have networks of their own.
-func mayServe(c *diagnose.Case, p diagnose.Program) bool {
-	if c.Knows(p.Host) {
-		return p.Member != ""
-	}
-	onHost := func(source, name string) []*kasoku.Series {
-		return slices.DeleteFunc(c.FindAll(source, name), func(s *kasoku.Series) bool { return s.Key.Host != p.Host })
-	}
-	listeners := onHost(sockets.Name, sockets.AcceptQueue)
-	if len(listeners) == 0 || len(onHost(diagnose.Process, process.ContainerCPU)) > 0 {
-		return true
-	}
-	taken := map[string]bool{}
-	for _, s := range slices.Concat(onHost(sockets.Name, sockets.TCPEstablished),
-		onHost(sockets.Name, sockets.TCPTimeWait)) {
-		if port, ok := strings.CutPrefix(s.Key.Instance, "at "); ok {
-			taken[port] = true
-		}
-	}
-	return slices.ContainsFunc(listeners, func(s *kasoku.Series) bool {
-		address, owner, known := strings.Cut(s.Key.Instance, " ")
-		own := known && strings.HasPrefix(p.Name, owner) // the kernel keeps the beginning of a name
-		colon := strings.LastIndexByte(address, ':')
-		if colon < 0 { // a path
-			return own
-		}
-		return (!known || own) && (len(taken) == 0 || taken[address[colon+1:]])
-	})
-}
-
 // withRequests reports whether a counter grew all through its interval, and over the
 // whole run by the second as requests came: a build or a job beside the service does
 // not. Under a load that never changes only the former can be seen.
@@ -200,7 +250,7 @@ func withRequests(c *diagnose.Case, g diagnose.Grown, requests map[int]float64) 
 	grew := make([]bool, max(int(g.Interval.Len()/forksStretch), 1))
 	for k := 1; k < len(s.Points); k++ {
 		a, b := s.Points[k-1], s.Points[k]
-		by := max(b.Value-a.Value, 0)
+		by := kasoku.Growth(a.Value, b.Value)
 		if a.At >= g.Interval.From && b.At <= g.Interval.To {
 			n := min(int((a.At-g.Interval.From)/forksStretch), len(grew)-1)
 			grew[n] = grew[n] || by > 0
@@ -239,7 +289,7 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		for k := 1; k < len(s.Points); k++ {
 			a, b := s.Points[k-1], s.Points[k]
 			came := requestsBetween(func(s int) float64 { return float64(e.Seconds[s].Count) }, a.At, b.At)
-			x, y = append(x, came), append(y, b.Value-a.Value)
+			x, y = append(x, came), append(y, kasoku.Growth(a.Value, b.Value))
 			requests += came
 		}
 		if e.Count < fewRequests || webserver.Ratio(starts.By, requests) < forksOfEndpoint {
@@ -255,6 +305,16 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		return nil, 0
 	}
 	return best, follow
+}
+
+// startCost estimates what the starts cost: not more than the CPU of all programs that a member
+// waited for, as the host's count has those of others too.
+func startCost(starts, children diagnose.Grown) time.Duration {
+	cost := time.Duration(starts.By) * forkCost
+	if children.Key.Name == "" {
+		return cost
+	}
+	return min(cost, time.Duration(children.By*float64(time.Second)))
 }
 
 // programOf is the name of the program that a figure of a process is of.

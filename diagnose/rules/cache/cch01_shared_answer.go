@@ -2,6 +2,9 @@ package cache
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -9,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/advice"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -19,6 +23,14 @@ type SharedAnswer struct{}
 const (
 	answersAlike = 5
 	slowAnswer   = 5 * time.Millisecond
+	// An answer is dear where its endpoint takes so much of the requests' time: then it is
+	// worth keeping from fewer at once on.
+	dearAnswer = 50 * time.Millisecond
+	dearShare  = 0.05
+	dearAlike  = 1.5
+	// turns is how many answers may differ in size from the one before, for each that is new
+	// in its second: more alternate within seconds, as where answers differ by who asks.
+	turns = 1.2
 )
 
 // ID returns CCH-01.
@@ -29,12 +41,15 @@ func (SharedAnswer) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds answers that are the same for everyone and computed for each.`,
 		Evidence: `of a GET that the upstream server answers, at least five answers in each second to one
-			URI have one size on average, and they take at least 5 ms each. The size stands for the content,
-			which no log has.`,
+			URI have one size on average, and they take at least 5 ms each; or half as many again as there
+			are different ones, where they take at least 50 ms each and keeping them would save 5 % of the
+			requests' time. The size stands for the content, which no log has.`,
 		Cause: `the answer is made anew for each request, though it changes at most once a second.`,
 		Fix: `keep it for as long as the contract allows, in nginx or in a cache in front; where MariaDB
 			is asked for the same again and again, in its query cache.`,
-		Silent: `when answers differ or come one at a time, when they are quick, and for files; blind
+		Silent: `when answers differ or come one at a time, when they are quick, for files, for what waits
+			by design (MES-14) or is named as if it did, where a statement of the endpoint writes or locks
+			rows, where sizes alternate within a second, and for what must be fresh by [contract]; blind
 			without an access log that says what was passed on.`,
 	}
 }
@@ -47,6 +62,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	}
 	var out []kasoku.Finding
 	near, name, counted := 0.0, "", false
+	var left []string // what must not be kept, and why
 	for i := range endpoints {
 		e := &endpoints[i]
 		counted = counted || e.Variants > 0
@@ -55,20 +71,39 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		}
 		alike := float64(e.Codes[200]) / float64(e.Variants)
 		mean := e.Upstream / time.Duration(e.UpstreamCount)
-		if n := min(alike/answersAlike, mean.Seconds()/slowAnswer.Seconds()); n < 1 {
+		saved := webserver.SavedTime(c, savedOf(e, alike), true).Share
+		n := max(min(alike/answersAlike, mean.Seconds()/slowAnswer.Seconds()),
+			min(alike/dearAlike, mean.Seconds()/dearAnswer.Seconds(), saved/dearShare))
+		if n < 1 {
 			if n > near {
 				near, name = n, fmt.Sprintf("%s has %s answers of one size to a URI in a second, %s each",
 					webserver.EndpointName(e), unit.Sig3(alike), unit.Duration(mean))
 			}
 			continue
 		}
-		out = append(out, r.finding(c, e, alike, mean))
+		terms, _ := c.TermsOf(e.Method, e.Route)
+		switch {
+		case terms.Stale != nil && *terms.Stale <= mean:
+			left = append(left, fmt.Sprintf("%s must be fresh: [contract] has stale = %s and an answer takes %s",
+				webserver.EndpointName(e), *terms.Stale, unit.Duration(mean)))
+		case terms.Stale == nil && (evidence.WaitsByDesign(c, endpoints, e) || isNamedToWait(e.Route)):
+			left = append(left, webserver.EndpointName(e)+" waits by design")
+		case changesRows(c, e):
+			left = append(left, webserver.EndpointName(e)+" writes or locks rows for its answers")
+		case float64(e.Varied) > turns*float64(e.Variants):
+			left = append(left, webserver.EndpointName(e)+" has sizes that alternate within a second, as where answers "+
+				"differ by who asks")
+		default:
+			out = append(out, r.finding(c, e, alike, mean, terms.Stale))
+		}
 	}
 	switch {
 	case len(out) > 0:
 		return out, nil
 	case !counted:
 		return nil, diagnose.Blind(r.ID(), webserver.ErrNoSizes)
+	case len(left) > 0:
+		return nil, diagnose.Quiet(r.ID(), 0, "%s", strings.Join(left, "; "))
 	case name != "":
 		return nil, diagnose.Quiet(r.ID(), near, "%s; the thresholds are %d and %s", name, answersAlike,
 			unit.Duration(slowAnswer))
@@ -76,9 +111,9 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return nil, diagnose.Quiet(r.ID(), 0, "no GET that is passed on has many answers of one size in a second")
 }
 
-func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float64, mean time.Duration) kasoku.Finding {
-	saved := time.Duration(float64(e.Upstream) * (1 - 1/alike))
-	impact := webserver.SavedTime(c, saved, true)
+func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float64, mean time.Duration,
+	stale *time.Duration) kasoku.Finding {
+	impact := webserver.SavedTime(c, savedOf(e, alike), true)
 	rarely := webserver.Ratio(float64(e.Varied), float64(e.Codes[200]))
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: webserver.EndpointName(e)},
@@ -90,17 +125,13 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 		Evidence: []kasoku.Evidence{webserver.RequestCount(c, e),
 			{Source: "access", Text: "answers of one size to one URI within a second", Note: "mean",
 				Value: unit.Sig3(alike), Number: alike, Strong: true, Interval: c.Whole()},
-			{Source: "access", Text: "time of the server behind", Note: unit.Duration(mean) + " each",
+			{Source: "access", Text: "time of the upstream server", Note: unit.Duration(mean) + " each",
 				Value: unit.Duration(e.Upstream), Number: e.Upstream.Seconds(), Strong: true, Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("%s answered %s requests for %s URIs; within a second %s of them for one URI had the same size. Each took the application %s.",
-			webserver.EndpointName(e), unit.Count(e.Codes[200]), unit.Count(e.Paths), unit.Sig3(alike), unit.Duration(mean)),
-		Fixes: []kasoku.Fix{{
-			Text:  "Keep the answer for as long as it may be old, at most a second less its latency",
-			Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics, Lang: "nginx",
-			Code: "proxy_cache_path /var/cache/nginx/short keys_zone=short:1m;\nproxy_cache short;\nproxy_cache_valid 200 1s;\nproxy_cache_lock on;\nproxy_cache_use_stale updating;",
-			Note: "First compare the answers that two clients get. Where the contract allows T seconds, keep it for less than T minus what an answer takes; drop it on initialize.",
-		}},
+		Cause: fmt.Sprintf("%s answered %s requests for %s; within a second %s of them for one URI had the same size. "+
+			"Each took the application %s.",
+			webserver.EndpointName(e), unit.Count(e.Codes[200]), unit.Counted(e.Paths, "URI", "URIs"), unit.Sig3(alike), unit.Duration(mean)),
+		Fixes:  []kasoku.Fix{keepAnswer(c, e, stale, mean)},
 		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)),
 		Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),
 	}
@@ -108,4 +139,137 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 		f.Fixes = append(f.Fixes, fix)
 	}
 	return f
+}
+
+// savedOf returns the time that the upstream server would not take.
+func savedOf(e *kasoku.Endpoint, alike float64) time.Duration {
+	return time.Duration(float64(e.Upstream) * (1 - 1/alike))
+}
+
+// waiting are names of what waits by design or takes from a queue, however busy the host is.
+var waiting = []string{"poll", "longpoll", "long-poll", "long_poll", "polling", "wait", "stream", "sse", "subscribe",
+	"queue", "dequeue", "pop", "job", "jobs", "next"}
+
+// isNamedToWait reports whether a segment of a route is such a name.
+func isNamedToWait(route string) bool {
+	for s := range strings.SplitSeq(strings.ToLower(route), "/") {
+		if slices.Contains(waiting, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// changesRows reports whether a statement of an endpoint's writes or locks rows for most of
+// its answers: these are not the same for the next one who asks.
+func changesRows(c *diagnose.Case, e *kasoku.Endpoint) bool {
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if q.Verb == "SELECT" && !wording.ContainsFold(q.Fingerprint, " for update") ||
+			!slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE"}, q.Verb) {
+			continue
+		}
+		for _, x := range c.Statements().CallersOf(q.ID) {
+			if x.Method == e.Method && x.Route == e.Route && (x.PerRequest >= 0.5 || x.PerRequest == 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keepAnswer returns how to keep an answer for less than stale, the age that the contract
+// allows; where stale is nil the fix asks for one.
+func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean time.Duration) kasoku.Fix {
+	f := kasoku.Fix{Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics}
+	const compare = "First compare the answers that two clients get; drop what is kept on initialize. " +
+		"What comes with a cookie, Authorization or a body goes to the application as before: where each client has " +
+		"a cookie, " +
+		"name the one by which answers differ ($cookie_session instead of $http_cookie)."
+	if stale == nil {
+		f.Text = "May " + webserver.EndpointName(e) + " be 1 s old? If so, keep the answer for less than that"
+		f.Code = nginxKeeps(c, e.Route, 1, "proxy_cache_use_stale updating;")
+		f.Note = compare + " Where T seconds are allowed, keep it for less than T minus what an answer takes. " +
+			"[contract] in kasoku.toml answers the question for the next run: stale = '1s', or '0s' where it must be fresh."
+	} else {
+		f.Text = fmt.Sprintf("Keep the answer for less than the %s that [contract] allows", *stale)
+		f.Note = compare
+		left := *stale - mean
+		if seconds := int(left / time.Second); seconds >= 1 {
+			f.Code = nginxKeeps(c, e.Route, seconds, "")
+		} else {
+			f.Where, f.Lang = "Varnish, or the handler: nginx knows whole seconds alone", "vcl"
+			f.Code = varnishKeeps(e.Route, left)
+		}
+	}
+	switch {
+	case f.Code == "":
+		f.Lang, f.Note = "", "nginx: proxy_cache_path, and in a location for this path alone proxy_cache, "+
+			"proxy_cache_valid, proxy_cache_lock on. "+f.Note
+	case f.Lang == "":
+		f.Lang = "nginx"
+	}
+	return f
+}
+
+// patternOf returns a regular expression for the paths of a route; false where the route does
+// not say which those are.
+func patternOf(route string) (pattern string, literal, ok bool) {
+	literal = true
+	var parts []string
+	for s := range strings.SplitSeq(route, "/") {
+		switch {
+		case strings.HasPrefix(s, ":") && !strings.ContainsAny(s[1:], ".:*{"):
+			s, literal = "[^/]+", false
+		case s != "" && !kasoku.IsPlainPath("/"+s):
+			return "", false, false
+		default:
+			s = regexp.QuoteMeta(s)
+		}
+		parts = append(parts, s)
+	}
+	return "^" + strings.Join(parts, "/") + "$", literal, strings.HasPrefix(route, "/")
+}
+
+// nginxKeeps returns directives by which nginx keeps answers for so many seconds, in a
+// location that passes on as the one does that answers now; empty where that is not known.
+func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) string {
+	w, err := webserver.ConfigOf(c.Recording)
+	pattern, literal, known := patternOf(route)
+	if err != nil || !known {
+		return ""
+	}
+	from, ok := w.LocationOf(route)
+	pass := w.PassesAs(from)
+	if !ok || len(pass) == 0 || from.Modifier == "=" || !literal && from.Modifier != "" {
+		return ""
+	}
+	context := "location = " + route
+	if !literal {
+		context = `location ~ "` + pattern + `"`
+	}
+	lines := append(pass, "proxy_cache short;", fmt.Sprintf("proxy_cache_valid 200 %ds;", seconds), "proxy_cache_lock on;",
+		"proxy_cache_bypass $http_cookie $http_authorization $http_content_length;",
+		"proxy_no_cache $http_cookie $http_authorization $http_content_length;")
+	if more != "" {
+		lines = append(lines, more)
+	}
+	return webserver.Block("http", "proxy_cache_path "+CachePath+" keys_zone=short:1m max_size=64m;") + "\n" +
+		webserver.Block("server", webserver.Block(context, lines...))
+}
+
+// CachePath is where nginx keeps answers for a short time: a directory in memory, that nginx
+// makes as root, and its parent is there on each host with systemd.
+const CachePath = "/run/nginx_short"
+
+// varnishKeeps returns the VCL that keeps answers of a route; empty where the route does not
+// say which paths those are.
+func varnishKeeps(route string, left time.Duration) string {
+	pattern, _, known := patternOf(route)
+	if !known {
+		return ""
+	}
+	pattern = strings.TrimSuffix(pattern, "$") + `(\?|$)`
+	return fmt.Sprintf("sub vcl_backend_response {\n    if (bereq.url ~ \"%s\" && !bereq.http.Cookie && !bereq.http.Authorization && !beresp.http.Set-Cookie) {\n"+
+		"        set beresp.ttl = %dms;\n        set beresp.grace = 0s;\n    }\n}", pattern, max(left.Milliseconds(), 1))
 }

@@ -34,7 +34,7 @@ func (Passes) Doc() diagnose.Doc {
 		Cause: `a request with a cookie, and an answer that sets one, is passed on and never kept unless
 			the VCL says otherwise; each request then only takes a detour.`,
 		Fix: `unset the cookie for what is the same for everyone, and say how long to keep.`,
-		Silent: `when it hits, when less is passed on, and under 100 requests; blind without Varnish's
+		Silent: `when [contract] says of all routes that they must be fresh, when it hits, when less is passed on, and under 100 requests; blind without Varnish's
 			counters.`,
 	}
 }
@@ -64,6 +64,11 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s",
 			unit.Percent(hit), unit.Percent(hitShare))
 	}
+	may, fresh := keptRoutes(c)
+	if len(fresh) > 0 && len(may) == 0 && len(fresh) == len(c.Contract()) {
+		return nil, diagnose.Quiet(r.ID(), 0, "all routes of [contract] must be fresh: what goes through Varnish is "+
+			"passed on rightly")
+	}
 	vcl, text := vclOf(c.Recording)
 	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"),
 		Lacks: "the VCL unsets a cookie somewhere"}
@@ -75,16 +80,21 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
 		Impact:     kasoku.Impact{Share: passed * partOfAll(c, requests.By), Of: "of requests", Estimate: true},
-		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it passes on what has a cookie, or Authorization.",
+		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it "+
+			"passes on what has a cookie, or Authorization.",
 			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
 		Fixes: []kasoku.Fix{{
 			Text: "Unset the cookie of requests whose answer is the same for everyone", Where: "the VCL" + vcl,
-			Risk: kasoku.RiskSemantics, Lang: "vcl",
-			Code: "sub vcl_recv {\n    if (req.url ~ \"^/PATH\") {\n        unset req.http.cookie;\n    }\n}\nsub vcl_backend_response {\n    if (bereq.url ~ \"^/PATH\") {\n        unset beresp.http.set-cookie;\n        set beresp.ttl = 0.8s;\n        set beresp.grace = 0.2s;\n    }\n}",
-			Note: "Only for paths that show no client anything of its own. Send no other paths through Varnish.",
+			Risk: kasoku.RiskSemantics,
+			Note: "Only for paths that show no client anything of its own: unset the cookie of the request in vcl_recv " +
+				"and that of the answer in vcl_backend_response, and set beresp.ttl there. Send no other paths through " +
+				"Varnish. " + contractNote(may, fresh),
 		}},
 		Expect: "most requests hit, and the application is asked once in each ttl",
 		Verify: "repeat the load: MAIN.cache_hit grows like MAIN.client_req", Interval: c.Whole(),
+	}
+	if code := sharedVCL(c); code != "" {
+		f.Fixes[0].Lang, f.Fixes[0].Code = "vcl", code
 	}
 	for _, g := range []diagnose.Grown{requests, passes, hits} {
 		f.Evidence = append(f.Evidence, whole.Quote().Counted(g, true))
@@ -109,4 +119,69 @@ func vclOf(rec *kasoku.Recording) (name, text string) {
 		return "", ""
 	}
 	return ", " + rec.Configs[i].Name, strings.ToLower(rec.Configs[i].Text)
+}
+
+// keptRoutes returns the routes of the contract whose answers may be kept, and those
+// whose answers must be fresh.
+func keptRoutes(c *diagnose.Case) (may, fresh []string) {
+	for _, t := range c.Contract() {
+		switch {
+		case t.Stale == nil:
+		case *t.Stale > 0:
+			may = append(may, fmt.Sprintf("%s (%s)", t.Route, *t.Stale))
+		default:
+			fresh = append(fresh, t.Route)
+		}
+	}
+	return may, fresh
+}
+
+// contractNote names what may be kept, or asks.
+func contractNote(may, fresh []string) string {
+	var parts []string
+	if len(may) > 0 {
+		parts = append(parts, "By [contract] these may be so old, ttl and grace together: "+strings.Join(may, ", ")+".")
+	} else {
+		parts = append(parts, "Which of them may be 1 s old? [contract] in kasoku.toml can say so.")
+	}
+	if len(fresh) > 0 {
+		parts = append(parts, "These must be fresh: "+strings.Join(fresh, ", ")+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+// sharedVCL keeps what [contract] allows to be old, each route for its age less a fifth for
+// the answer that is on its way; empty without such a route.
+func sharedVCL(c *diagnose.Case) string {
+	var recv, response []string
+	for _, t := range c.Contract() {
+		method, route, ok := strings.Cut(t.Route, " ")
+		if !ok {
+			method, route = "GET", t.Route
+		}
+		pattern, _, known := patternOf(anySegment(route))
+		if t.Stale == nil || *t.Stale <= 0 || !known || method != "GET" {
+			continue
+		}
+		pattern = strings.TrimSuffix(pattern, "$") + `(\?|$)`
+		recv = append(recv, fmt.Sprintf("    if (req.method == \"GET\" && req.url ~ \"%s\" && !req.http.Authorization) {\n        unset req.http.Cookie;\n    }\n", pattern))
+		response = append(response, fmt.Sprintf("    if (bereq.url ~ \"%s\" && !bereq.http.Authorization) {\n        unset beresp.http.Set-Cookie;\n"+
+			"        set beresp.ttl = %dms;\n        set beresp.grace = 0s;\n    }\n", pattern, max((*t.Stale*4/5).Milliseconds(), 1)))
+	}
+	if len(recv) == 0 {
+		return ""
+	}
+	return "sub vcl_recv {\n" + strings.Join(recv, "") + "}\nsub vcl_backend_response {\n" + strings.Join(response, "") + "}"
+}
+
+// anySegment writes the segments of a contract's route that stand for any one as routes have
+// them.
+func anySegment(route string) string {
+	parts := strings.Split(route, "/")
+	for i, p := range parts {
+		if p == "*" || strings.HasPrefix(p, "{") && strings.HasSuffix(p, "}") {
+			parts[i] = ":id"
+		}
+	}
+	return strings.Join(parts, "/")
 }

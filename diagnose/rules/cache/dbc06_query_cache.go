@@ -55,7 +55,7 @@ func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	e := evidence.EffectOf(before, after)
 	if e.Better() || e.Unclear() {
 		return nil, diagnose.Quiet(r.ID(), e.NearNone(),
-			"the change made a difference, or the seconds vary too much to tell: success %s → %s, mean %s → %s",
+			"the change made a difference, or the seconds vary too much for an answer: success %s → %s, mean %s → %s",
 			unit.Percent(e.GoodBefore), unit.Percent(e.GoodAfter), unit.Duration(e.MeanBefore),
 			unit.Duration(e.MeanAfter))
 	}
@@ -68,14 +68,15 @@ func (r QueryCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: e.Seconds >= evidence.EnoughSeconds, Lacks: fmt.Sprintf("only %d s a run", e.Seconds)}),
 		Impact: kasoku.Impact{Of: evidence.OfRequests(c)},
-		Cause: fmt.Sprintf("Only the query cache was changed, and %s the success ratio went from %s to %s and the mean latency from %s to %s.",
+		Cause: fmt.Sprintf("Only the query cache was changed, and %s the success ratio went from %s to %s and the mean "+
+			"latency from %s to %s.",
 			c.At(), unit.Percent(e.GoodBefore), unit.Percent(e.GoodAfter), unit.Duration(e.MeanBefore),
 			unit.Duration(e.MeanAfter)),
 		Expect: "the same figures as before", Verify: "repeat the load with the old values and compare",
 		Interval: c.Focus.Interval,
 	}
 	fix := kasoku.Fix{Text: "Put the query cache back", Where: "now; in the option file for the next start",
-		Lang: "sql", Risk: kasoku.RiskNone, Note: "One run a side: repeat both to tell a small effect from noise."}
+		Lang: "sql", Risk: kasoku.RiskNone, Note: "One run a side: repeat both to separate a small effect from noise."}
 	for _, x := range changed {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "var", Text: x.Name,
 			Value: wording.OrMissing(x.Before) + " → " + wording.OrMissing(x.After), Strong: true})

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
@@ -98,18 +99,20 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()),
 				Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
 		},
-		Cause: fmt.Sprintf("The driver prepares each parametrised statement on the server, runs it once and closes it: 2 round trips where 1 would do. "+
+		Cause: fmt.Sprintf("The driver prepares each parametrised statement on the server, runs it once and closes it: "+
+			"2 round trips where 1 would do. "+
 			"%s %s of %s round trips were prepares.", wording.Capital(c.At()), diagnose.Whole(p.prepare.By),
 			diagnose.Whole(p.prepare.By+p.questions.By)),
-		Fixes: r.fixes(), Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
+		Fixes: language.Pick(c, prepareFixes), Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
 	}}, nil
 }
 
-// object is the endpoint that the statements come from, as far as requests show it.
+// object is the application, by its program where that is known: the driver's setting is
+// that of all its endpoints.
 func (Prepare) object(c *diagnose.Case) kasoku.Object {
-	if e := c.Busiest(c.Focus.Interval); e != "" {
-		return kasoku.Object{Kind: "endpoint", Name: e}
+	if app := c.Member(kasoku.RoleApplication); app != nil && app.Program != "" {
+		return kasoku.Object{Kind: "process", Name: app.Program}
 	}
 	return kasoku.Object{Kind: "process", Name: "the app"}
 }
@@ -128,21 +131,59 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	}
 }
 
-func (Prepare) fixes() []kasoku.Fix {
-	return []kasoku.Fix{
-		{
-			Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
-			Risk: kasoku.RiskAppRestart,
-			Note: "For Go's MySQL driver: append it to the DSN's parameters with ? or &. Safe with utf8mb4; not with big5, cp932, gb2312, gbk or sjis. " +
-				"In other languages: turn on client-side (emulated) prepares in the driver.",
-		},
-		{
-			Text: "Or prepare once and keep the statement", Where: "where the pool is opened", Lang: "go",
-			Code: "stmt, err := db.PrepareContext(ctx, query)",
-			Note: "Then stmt.ExecContext for each request; one prepare a connection remains.",
-			Risk: kasoku.RiskAppRestart,
-		},
-	}
+// prepareFixes are how drivers do without the prepares, by language.
+//
+// Sources: go-sql-driver/mysql, README, interpolateParams; PHP manual, PDO_MYSQL and
+// mysqli; mysql2 for Node.js, documentation, "Prepared Statements"; Rails guide,
+// "Configuring a MySQL Database"; MySQL Connector/Python, MySQLCursorPrepared; MySQL
+// Connector/J, useServerPrepStmts and cachePrepStmts.
+var prepareFixes = map[string][]kasoku.Fix{
+	language.Go: {{
+		Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
+		Risk: kasoku.RiskAppRestart,
+		Note: "For Go's MySQL driver: append it to the DSN's parameters with ? or &. Safe with utf8mb4; not with big5, " +
+			"cp932, gb2312, gbk or sjis. " +
+			"In other languages: turn on client-side (emulated) prepares in the driver.",
+	}, {
+		Text: "Or prepare once and keep the statement", Where: "where the pool is opened", Lang: "go",
+		Code: "stmt, err := db.PrepareContext(ctx, query)",
+		Note: "Then stmt.ExecContext for each request; one prepare a connection remains.",
+		Risk: kasoku.RiskAppRestart,
+	}},
+	language.PHP: {{
+		Text: "Let the driver put the parameters in", Where: "where the connection is opened", Lang: "php",
+		Code: "$pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, true);", Risk: kasoku.RiskAppRestart,
+		Note: "It is PDO's default for MySQL; frameworks switch it off. Numbers then come back as strings unless mysqlnd " +
+			"is in use. mysqli has no such switch: there, keep the statement for the loop that runs it.",
+	}},
+	language.Ruby: {{
+		Text: "Let the adapter put the parameters in", Where: "config/database.yml", Lang: "yaml",
+		Code: "prepared_statements: false", Risk: kasoku.RiskAppRestart,
+		Note: "For Rails with mysql2. Without Rails: client.query with client.escape in place of client.prepare, or keep " +
+			"what prepare returned.",
+	}},
+	language.JavaScript: {{
+		Text: "Let the driver put the parameters in", Where: "where the statement is run", Lang: "javascript",
+		Code: "- const [rows] = await pool.execute(sql, values)\n+ const [rows] = await pool.query(sql, values)",
+		Risk: kasoku.RiskAppRestart,
+		Note: "For mysql2. execute keeps what it prepared for each connection: a pool that closes its connections, or SQL " +
+			"whose text differs each time, prepares it anew.",
+	}},
+	language.Python: {{
+		Text: "Use cursors that put the parameters in", Where: "where the cursor is opened", Lang: "python",
+		Code: "- cursor = connection.cursor(prepared=True)\n+ cursor = connection.cursor()", Risk: kasoku.RiskAppRestart,
+		Note: "For MySQL Connector/Python. PyMySQL and mysqlclient put them in themselves.",
+	}},
+	language.Java: {{
+		Text: "Keep what is prepared, or let the driver put the parameters in", Where: "the JDBC URL",
+		Code: "useServerPrepStmts=true&cachePrepStmts=true", Risk: kasoku.RiskAppRestart,
+		Note: "For MySQL Connector/J; useServerPrepStmts=false, its default, puts the parameters in. With HikariCP: " +
+			"dataSourceProperties.",
+	}},
+	language.Unknown: {{
+		Text: "Let the driver put the parameters in, or prepare once and keep the statement", Risk: kasoku.RiskAppRestart,
+		Where: "where the connection is opened", Note: "Drivers call it client-side or emulated prepares.",
+	}},
 }
 
 // mainVerb names the kind of statement that at least nine in ten are, "statement"

@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -104,14 +105,14 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 				float64(l.query.Calls)),
 			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i),
 		},
-		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same statement for each row: %s prepares for %s executions.",
+		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same "+
+			"statement for each row: %s prepares for %s executions.",
 			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
 		Fixes: []kasoku.Fix{
-			{Text: "Prepare once before the loop", Where: evidence.HandlerOf(l.endpoint), Lang: "go",
+			language.Snippet(c, kasoku.Fix{Text: "Prepare once before the loop", Where: evidence.HandlerOf(l.endpoint),
 				Risk: kasoku.RiskAppRestart,
-				Code: "stmt, err := tx.PrepareContext(ctx, insert)\nif err != nil {\n\treturn err\n}\ndefer stmt.Close()\nfor _, row := range rows {\n\t_, err = stmt.ExecContext(ctx, …)\n}"},
-			{Text: "Or insert all rows with one statement", Where: evidence.HandlerOf(l.endpoint), Lang: "sql",
-				Code: manyRows(l.query), Risk: kasoku.RiskAppRestart},
+			}, language.Go, "stmt, err := tx.PrepareContext(ctx, insert)\nif err != nil {\n\treturn err\n}\ndefer stmt.Close()\nfor _, row := range rows {\n\tif _, err := stmt.ExecContext(ctx, row...); err != nil {\n\t\treturn err\n\t}\n}"),
+			insertFix(c, l, "Or insert all rows with one statement"),
 		},
 		Expect: "one prepare a request instead of one a row",
 		Verify: "the next run: Com_stmt_prepare far below Com_stmt_execute",

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
@@ -58,8 +59,8 @@ type insertLoop struct {
 	per      float64
 }
 
-// singleRows reports whether the statements of a class write one row each. In a
-// log from before single rows were counted the text says it.
+// singleRows reports whether the statements of a class write one row each. Recordings of older
+// versions do not count single rows; there the statement's text decides.
 func singleRows(q *kasoku.Query) bool {
 	if q.Verb != "INSERT" && q.Verb != "REPLACE" || q.Calls < fewInserts ||
 		strings.Contains(strings.ToLower(q.Fingerprint), " select ") {
@@ -98,7 +99,7 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 }
 
 // changingRequests counts the requests that may change something, and names the
-// endpoint with most of them. Of a load without access log all count.
+// endpoint with most of them. Without an access log it counts none.
 func changingRequests(c *diagnose.Case) (n uint64, busiest string) {
 	var most uint64
 	_, endpoints := diagnose.FrontLog(c.Recording)
@@ -148,11 +149,10 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 		Clause:     fmt.Sprintf("%s inserts its rows one by one", l.endpoint),
 		Confidence: diagnose.Confidence(r.signals(c, l)...),
 		Evidence:   append([]kasoku.Evidence{insertEvidence(c, l)}, evidence.EndpointCount(c, l.endpoint)...),
-		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, and is parsed, of its own.",
+		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, "+
+			"and is parsed, of its own.",
 			l.endpoint, s.Table, wording.Average(l.per)),
-		Fixes: []kasoku.Fix{{Text: "Insert all rows of a request with one statement", Where: evidence.HandlerOf(l.endpoint),
-			Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: manyRows(l.query), Note: "A thousand rows a statement are fine; in Go's sqlx NamedExec takes a slice. Keep statements below max_allowed_packet."}},
+		Fixes:  []kasoku.Fix{insertFix(c, l, "Insert all rows of a request with one statement")},
 		Expect: fmt.Sprintf("one INSERT a request instead of %s", wording.Average(l.per)),
 		Verify: "the next run: INSERTs into " + s.Table + " about as many as requests",
 	}
@@ -163,7 +163,8 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 	return f
 }
 
-// insertTime is the part of the time of an endpoint's INSERTs.
+// insertTime returns the given part of the time that the server spent on the
+// endpoint's share of the INSERTs.
 func insertTime(c *diagnose.Case, l insertLoop, part float64) time.Duration {
 	share := 1.0
 	if l.caller != nil && l.caller.Share > 0 {
@@ -195,11 +196,26 @@ func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 	}
 }
 
-// manyRows is the INSERT with several rows, empty where it cannot be written.
-func manyRows(q *kasoku.Query) string {
-	code, err := rewrite.InsertMany(statements.TextOf(q))
+// manyRows are what drivers and mappers have for rows of one INSERT, by language.
+var manyRows = map[string]string{
+	language.Go:         "; sqlx's NamedExec takes a slice",
+	language.Ruby:       "; Rails has insert_all",
+	language.PHP:        "; Laravel's insert takes a list of rows",
+	language.Python:     "; PyMySQL's and mysqlclient's executemany make one INSERT of them, Django has bulk_create",
+	language.JavaScript: "; mysql2's query takes rows as arrays for VALUES ?, Sequelize has bulkCreate",
+	language.Java:       "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
+}
+
+// insertFix has the INSERT with several rows, or says why it cannot be written.
+func insertFix(c *diagnose.Case, l insertLoop, text string) kasoku.Fix {
+	f := kasoku.Fix{Text: text, Where: evidence.HandlerOf(l.endpoint), Risk: kasoku.RiskAppRestart,
+		Note: "A thousand rows a statement are fine" + language.Pick(c, manyRows) + ". Keep statements below " +
+			"max_allowed_packet. The driver reports the AUTO_INCREMENT of the first row alone."}
+	code, err := rewrite.DialectOf(c.Recording).InsertMany(statements.TextOf(l.query))
 	if err != nil {
-		return ""
+		f.Note = fmt.Sprintf("The statement needs a form of its own: %s. ", err) + f.Note
+		return f
 	}
-	return code
+	f.Code, f.Lang = code, "sql"
+	return f
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
@@ -154,7 +155,7 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 	}
 	fix := kasoku.Fix{
 		Text: "Insert new rows instead of saving them", Where: "where the row is saved", Risk: kasoku.RiskAppRestart,
-		Note: "In a mapper: its create or insert instead of its save (in GORM db.Create instead of db.Save). " +
+		Note: "In a mapper: its create or insert instead of its save" + language.Pick(c, plainInsert) + ". " +
 			"Where the key may exist already, INSERT … ON DUPLICATE KEY UPDATE is still one statement.",
 	}
 	if shape != nil && len(shape.Sample) > 0 {
@@ -165,7 +166,8 @@ func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounte
 		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, shape, s, err)...), Impact: r.impact(c, s, err),
 		Evidence: r.evidence(c, shape, s, err),
-		Cause: "The mapper saves a row that already has its key: it updates first, which changes nothing, looks whether the row exists, " +
+		Cause: "The mapper saves a row that already has its key: it updates first, which changes nothing, looks " +
+			"whether the row exists, " +
 			"and inserts it last. Of three statements one does the work, and each transaction around them adds two.",
 		Fixes: []kasoku.Fix{fix}, Expect: "one INSERT per new row, and Com_update +0",
 		Verify: "repeat the load: Questions per request falls to those of one INSERT", Interval: c.Focus.Interval,
@@ -252,4 +254,12 @@ func (ORMSave) impact(c *diagnose.Case, s saveCounters, err error) kasoku.Impact
 		saved += 2 * s.insert.By
 	}
 	return kasoku.Impact{Share: saved / s.questions.By, Of: "of statements " + c.At(), Estimate: true}
+}
+
+// plainInsert is what mappers call an INSERT without a look first, by language.
+var plainInsert = map[string]string{
+	language.Go:         " (in GORM db.Create instead of db.Save)",
+	language.Python:     " (in Django save(force_insert=True) or objects.create)",
+	language.Java:       " (in JPA persist instead of merge)",
+	language.JavaScript: " (in Sequelize create instead of upsert)",
 }

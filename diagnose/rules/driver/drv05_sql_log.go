@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -80,17 +81,31 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(r.signals(s)...),
 		Impact:     kasoku.Impact{Of: evidence.Unmeasured, Estimate: true},
 		Evidence:   r.evidence(c, s),
-		Cause: fmt.Sprintf("The mapper or driver runs in its debug mode: %s each statement is formatted and written to the log, %s bytes per request that succeeds. "+
+		Cause: fmt.Sprintf("The mapper or driver runs in its debug mode: %s each statement is formatted and written to "+
+			"the log, %s bytes per request that succeeds. "+
 			"The lines also bury the errors.", c.At(), diagnose.Whole(s.perRequest())),
 		Fixes: []kasoku.Fix{{
 			Text: "Switch the logging of statements off under load", Where: "where the mapper or the pool is opened",
 			Risk: kasoku.RiskAppRestart,
-			Note: "In GORM: LogMode(false), or the logger's level at Warn; elsewhere the debug, echo or show_sql switch. Errors stay logged.",
+			Note: language.Pick(c, sqlLogSwitch) + " Errors stay logged.",
 		}},
 		Expect: fmt.Sprintf("%s less log per request, and fewer write calls",
 			unit.Bytes(uint64(min(s.perRequest(), 1e15)))),
 		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Focus.Interval,
 	}}, nil
+}
+
+// sqlLogSwitch is where the text of statements is logged, by language.
+var sqlLogSwitch = map[string]string{
+	language.Go: "In GORM: LogMode(false), or the logger's level at Warn; elsewhere the debug, echo or " +
+		"show_sql switch.",
+	language.Ruby: "In Rails: config.log_level = :info, or ActiveRecord::Base.logger = nil.",
+	language.Python: "In Django: the logger django.db.backends at WARNING, and DEBUG = False; in SQLAlchemy: " +
+		"echo=False.",
+	language.PHP:        "In Laravel: no DB::listen and no query log; in Symfony: doctrine.dbal.logging: false.",
+	language.JavaScript: "In Sequelize: logging: false; in knex: debug: false; in Prisma: no \"query\" in log.",
+	language.Java:       "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
+	language.Unknown:    "It is the debug, echo or show_sql switch of the mapper or driver.",
 }
 
 func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {

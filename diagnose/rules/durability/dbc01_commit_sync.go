@@ -40,6 +40,7 @@ func (CommitSync) Doc() diagnose.Doc {
 			remark.`,
 		Silent: `when commits cost little, as on a disk that synchronises at once, and when neither log is
 			synchronised at commit; blind without the slow log.`,
+		Host: []diagnose.Pressure{diagnose.OnDisk},
 	}
 }
 
@@ -70,10 +71,12 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Clause:   "each commit waits for the disk",
 		Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, k.SyncSignal(),
-			diagnose.Signal{Holds: evidence.CheapestRead(c) > 0, Lacks: "no read of the run tells what a statement takes anyway"}),
+			diagnose.Signal{Holds: evidence.CheapestRead(c) > 0, Lacks: "no read of the run shows what a statement " +
+				"takes anyway"}),
 		Impact:   kasoku.Impact{Share: k.Share, Of: k.Of, Estimate: true, Shared: []string{"DBC-02"}},
 		Evidence: append(r.variables(c, k), k.Evidence(c)...),
-		Cause: fmt.Sprintf("%s waits at each commit until the log is on the disk: %s commits waited %s each beyond what a statement takes, %s %s.",
+		Cause: fmt.Sprintf("%s waits at each commit until the log is on the disk: %s commits waited %s each beyond "+
+			"what a statement takes, %s %s.",
 			wording.Capital(c.Server()), unit.Count(k.Calls), unit.Duration(k.Each()), unit.Percent(k.Share), k.Of),
 		Fixes: r.fixes(k), Expect: fmt.Sprintf("commits that take some tens of µs instead of %s",
 			unit.Duration(k.Each())),
@@ -98,7 +101,8 @@ func (CommitSync) fixes(k evidence.Commits) []kasoku.Fix {
 	f := kasoku.Fix{
 		Text:  "Let the log be synchronised once a second instead of at each commit",
 		Where: "now; in the option file for the next start", Lang: "sql", Risk: kasoku.RiskDurability,
-		Note: "A crash of the machine loses the commits of up to the last second; a crash of the server alone loses none. For a benchmark, or data that can be had again.",
+		Note: "A crash of the machine loses the commits of up to the last second; a crash of the server alone loses " +
+			"none. For a benchmark, or data that can be had again.",
 	}
 	add := func(name, value string) {
 		f.Edits = append(f.Edits, kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL " + name + " = " + value,
@@ -110,7 +114,8 @@ func (CommitSync) fixes(k evidence.Commits) []kasoku.Fix {
 	}
 	if k.Sync {
 		add("sync_binlog", "0")
-		f.Note += " After a crash of the machine the binary log may lack commits that the data has, so replicas must be made anew."
+		f.Note += " After a crash of the machine the binary log may lack commits that the data has, so replicas must " +
+			"be made anew."
 	}
 	return []kasoku.Fix{f, {
 		Text:  "Or put writes that belong together into one transaction: one commit then waits for all of them",

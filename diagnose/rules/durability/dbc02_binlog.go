@@ -73,13 +73,14 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "variable", Name: "log_bin"},
-		Title:    "The binary log is written at each commit and nobody reads it",
-		Clause:   "each commit waits for a binary log that nobody reads",
+		Title:    "The binary log is written at each commit and no one reads it",
+		Clause:   "each commit waits for a binary log that no one reads",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, reader, k.SyncSignal()),
 		Impact: kasoku.Impact{Share: share, Of: k.Of, Estimate: true, Shared: []string{"DBC-01"}},
 		Evidence: append([]kasoku.Evidence{c.Quote().Variable("log_bin"), c.Quote().Variable("sync_binlog"),
 			evidence.WholeRun(c).Quote().Counted(used, true)}, k.Evidence(c)...),
-		Cause: fmt.Sprintf("%s writes each transaction into the binary log too and waits until it is on the disk; no replica was connected. %s transactions went into it.",
+		Cause: fmt.Sprintf("%s writes each transaction into the binary log too and waits until it is on the disk; no "+
+			"replica was connected. %s transactions went into it.",
 			wording.Capital(c.Server()), diagnose.Whole(used.By)),
 		Fixes: []kasoku.Fix{
 			{Text: "Switch the binary log off", Where: "the option file, below [mysqld]; takes a restart",

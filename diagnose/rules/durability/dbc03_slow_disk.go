@@ -38,6 +38,7 @@ func (SlowDisk) Doc() diagnose.Doc {
 		Fix: `faster storage for the data directory or the redo log.`,
 		Silent: `while a log is synchronised at commit, which is DBC-01's and first; when writes cost
 			little or disks are fast, or the host has no CPU left; blind without the slow log or disks.`,
+		Host: []diagnose.Pressure{diagnose.OnDisk},
 	}
 }
 
@@ -114,12 +115,14 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				Interval: c.Whole()},
 			c.Quote().Variable("innodb_flush_log_at_trx_commit"),
 		}, k.Evidence(c)...),
-		Cause: fmt.Sprintf("No commit waits for the log any more, and single writes still take %s each beyond a statement's own: the disk %s takes %s for a write.",
+		Cause: fmt.Sprintf("No commit waits for the log any more, and single writes still take %s each beyond a "+
+			"statement's own: the disk %s takes %s for a write.",
 			unit.Duration(k.Each()), d.name, unit.Duration(d.each)),
 		Fixes: []kasoku.Fix{{
 			Text:  "Put the data directory, or the redo log alone, on faster storage",
-			Where: "the option file; takes a restart", Code: "innodb_log_group_home_dir = …", Lang: "ini",
-			Note: "On tmpfs only what may be lost: without its redo log a server does not start.",
+			Where: "the option file; takes a restart",
+			Note: "innodb_log_group_home_dir names the directory of the redo log; move its files there while the server " +
+				"is stopped. On tmpfs only what may be lost: without its redo log a server does not start.",
 			Risk: kasoku.RiskRestart,
 		}},
 		Expect: "writes that take less than 2 ms", Verify: "repeat the load: the disk's time for a write must fall",

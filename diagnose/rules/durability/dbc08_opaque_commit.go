@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -100,12 +101,10 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 		Title: wording.Cut(fmt.Sprintf("COMMIT takes %s of statement time, and nothing says whose", unit.Percent(share)),
 			wording.MaxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
-		Cause: fmt.Sprintf("%s kinds of transactions write, and all end in the same statement: of the %s that COMMITs take the log cannot say which of them pays.",
+		Cause: fmt.Sprintf("%s kinds of transactions write, and all end in the same statement: of the %s that COMMITs "+
+			"take the log cannot say which of them pays.",
 			unit.Count(len(m.kinds)), unit.Duration(m.total)),
-		Fixes: []kasoku.Fix{{Text: "Tag the COMMIT of each kind of transaction",
-			Where: "where transactions are committed", Lang: "go", Risk: kasoku.RiskAppRestart,
-			Code: "_, err = tx.ExecContext(ctx, \"COMMIT /* name */\")",
-			Note: "With database/sql call tx.Commit all the same, it then finds nothing to commit. Then drop the transactions that are needless and look at what a flush costs."}},
+		Fixes:  []kasoku.Fix{tagFix(c)},
 		Expect: "a line for each kind of transaction among the slowest statements; no time by itself",
 		Verify: "the next run: COMMIT by tag",
 	}
@@ -114,7 +113,7 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 		f.Severity = kasoku.Info
 		f.Title = wording.Cut(fmt.Sprintf("COMMIT takes %s of statement time, most of it %s", unit.Percent(share),
 			cmp.Or(top.Tag, "untagged")), wording.MaxTitle)
-		f.Cause = fmt.Sprintf("COMMITs take %s; their tags tell whose.", unit.Duration(m.total))
+		f.Cause = fmt.Sprintf("COMMITs take %s; their tags say whose.", unit.Duration(m.total))
 		f.Fixes = []kasoku.Fix{{Text: "Look at the transactions of " + cmp.Or(top.Tag,
 			"those without a tag") + " first", Where: "where it is committed", Risk: kasoku.RiskAppRestart,
 			Note: "Make fewer and larger transactions of it, or see what a flush costs."}}
@@ -149,4 +148,14 @@ func tablesOf(c *diagnose.Case, t kasoku.Transaction) string {
 		return ""
 	}
 	return "of " + wording.List(out, 4)
+}
+
+// tagFix has the statement that ends a transaction with its name. A driver's own commit after
+// it finds nothing to commit.
+func tagFix(c *diagnose.Case) kasoku.Fix {
+	f := kasoku.Fix{Text: "Tag the COMMIT of each kind of transaction", Where: "where transactions are committed",
+		Lang: "sql", Code: "COMMIT /* name */;", Risk: kasoku.RiskAppRestart,
+		Note: "Send it as a statement, and call the driver's own commit all the same: it then finds nothing to commit. " +
+			"Then drop the transactions that are needless and look at what a flush costs."}
+	return language.Snippet(c, f, language.Go, "_, err = tx.ExecContext(ctx, \"COMMIT /* name */\")")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -89,24 +90,27 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 	rounds, each := roundTrips(c)
 	i := evidence.TimeImpact(c, time.Duration(float64(each)*float64(n.count)))
 	i.Estimate = true
+	does, severity := "protect nothing", evidence.SeverityOf(i.Share)
+	several := severalReads(n)
+	if 2*several > n.count { // they may have to be of one moment
+		does, severity = "only read", kasoku.Info
+	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: r.object(c, n), Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title:  fmt.Sprintf("%s of transactions protect nothing", unit.Percent(share)),
+		ID: r.ID(), Object: r.object(c, n), Severity: severity, Impact: i, Interval: c.Focus.Interval,
+		Title:  fmt.Sprintf("%s of transactions %s", unit.Percent(share), does),
 		Clause: fmt.Sprintf("%s of transactions only read or have one statement", unit.Percent(share)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: n.count >= 2*fewTransactions, Lacks: "they are few"},
-			diagnose.Signal{Holds: severalReads(n) == 0,
+			diagnose.Signal{Holds: several == 0,
 				Lacks: "some read several things, which may have to be of one moment"}),
-		Cause: fmt.Sprintf("%s of %s transactions protect nothing: %s only read, %s have one statement that changes something. BEGIN and COMMIT around them are two round trips each.",
-			unit.Count(n.count), unit.Count(n.all), unit.Count(n.readOnly), unit.Count(n.count-n.readOnly)),
-		Fixes: []kasoku.Fix{{Text: "Run the statement on the pool itself, without BEGIN and COMMIT",
-			Where: "where the transaction is begun", Lang: "go", Risk: kasoku.RiskAppRestart,
-			Code: "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)",
-			Note: "Keep it where several reads must be of one moment. A score may even fall when COMMITs of others become visible as what they cost."}},
+		Cause: fmt.Sprintf("%s of %s transactions %s: %s only read, %s of them several things, and %s have one "+
+			"statement that changes something. BEGIN and COMMIT around them are two round trips each.",
+			unit.Count(n.count), unit.Count(n.all), does, unit.Count(n.readOnly), unit.Count(several), unit.Count(n.count-n.readOnly)),
+		Fixes:  []kasoku.Fix{transactionFix(c)},
 		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
 	}
 	needlessRounds := 2 * float64(n.count) / max(rounds, 1)
-	if f.Severity == kasoku.Info && needlessRounds >= needlessRoundsShare {
+	if 2*several <= n.count && f.Severity == kasoku.Info && needlessRounds >= needlessRoundsShare {
 		f.Severity = kasoku.Problem
 	}
 	f.Evidence = []kasoku.Evidence{
@@ -122,6 +126,30 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 			Number: float64(t.Count), Interval: c.Whole()})
 	}
 	return f
+}
+
+// transactionFix is how a statement runs without a transaction, by language.
+func transactionFix(c *diagnose.Case) kasoku.Fix {
+	f := kasoku.Fix{Text: "Run the statement on the connection itself, without BEGIN and COMMIT",
+		Where: "where the transaction is begun", Risk: kasoku.RiskSemantics,
+		Note: language.Pick(c, withoutTransaction) + "Keep it where several reads must be of one moment. A score may " +
+			"even fall when COMMITs of others become visible as what they cost."}
+	if language.Of(c) == language.Go {
+		f.Text, f.Lang, f.Risk = "Run the statement on the pool itself, without BEGIN and COMMIT", "go", kasoku.RiskAppRestart
+		f.Code = "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)"
+	}
+	return f
+}
+
+// withoutTransaction is where transactions come from that no one wrote, by language.
+//
+// Sources: Django, "Database transactions", ATOMIC_REQUESTS; PEP 249, Connection.commit;
+// Spring, "Declarative transaction management".
+var withoutTransaction = map[string]string{
+	language.Python: "In Django: ATOMIC_REQUESTS = False, or @transaction.non_atomic_requests on the view; with PyMySQL and mysqlclient: autocommit=True; in SQLAlchemy: isolation_level=\"AUTOCOMMIT\". ",
+	language.Ruby:   "In Rails: no transaction block around reads. ",
+	language.PHP:    "No beginTransaction around reads; Doctrine begins none for them. ",
+	language.Java:   "In Spring: no @Transactional on what only reads one thing. ",
 }
 
 // severalReads counts transactions that read more than one thing.

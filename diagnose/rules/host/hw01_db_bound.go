@@ -35,6 +35,7 @@ func (DBBound) Doc() diagnose.Doc {
 		Silent: `when the database used less, or the host had CPU left, so that CPU is not what requests
 			wait for; blind when no process of a database server was recorded. It is a remark, unless requests
 			became slow for want of CPU. Silent too when programs outside of the service use most of the CPU.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -61,7 +62,8 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(s.Signals(c)...),
 		Impact:     kasoku.Impact{Share: s.DatabaseShare(), Of: "of the service's CPU " + c.At(), Estimate: true},
 		Evidence:   s.Evidence(c),
-		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the database, so queries and indexes come first; a faster app would change little.",
+		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the database, so queries "+
+			"and indexes come first; a faster app would change little.",
 			unit.Percent(s.BusyRatio()), c.At(), s.Words()),
 		Fixes:    append(r.fixes(c), s.Apart()...),
 		Expect:   "less of the database's CPU for each request",
@@ -84,7 +86,8 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 func (DBBound) fixes(c *diagnose.Case) []kasoku.Fix {
 	q := costliestQuery(c)
 	if q == nil {
-		return []kasoku.Fix{{Text: "Record a run with the slow log on, and begin with the statement that takes most time", Risk: kasoku.RiskNone}}
+		return []kasoku.Fix{{Text: "Record a run with the slow log on, and begin with the statement that takes " +
+			"most time", Risk: kasoku.RiskNone}}
 	}
 	var all float64
 	for i := range c.Queries {

@@ -31,6 +31,7 @@ func (SharedCPU) Doc() diagnose.Doc {
 			still needs its own CPU.`,
 		Silent: `when the host has CPU left, or one of the two uses little; blind when no process of a
 			database server was recorded. It is a remark, unless requests became slow for want of CPU.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -69,7 +70,8 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			unit.Percent(s.BusyRatio()), c.At(), s.Words()),
 		Fixes: append(s.Apart(), kasoku.Fix{
 			Text: "Move the database to a host of its own", Risk: kasoku.RiskRestart,
-			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, and %s %s on a host of the same size.",
+			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, "+
+				"and %s %s on a host of the same size.",
 				unit.Sig3(most), unit.Sig3(s.Busy-s.Database.Cores), unit.Plain(s.Cores), s.Database.Name, unit.Sig3(s.Database.Cores)),
 		}),
 		Expect: fmt.Sprintf("at most %s times the rate, with a host of the same size for the database",

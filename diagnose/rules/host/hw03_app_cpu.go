@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	hostkeys "github.com/kasoku/kasoku/observe/host"
@@ -34,6 +35,7 @@ func (AppCPU) Doc() diagnose.Doc {
 		Fix:   `profile the program and take away what costs most; then more workers or a second host.`,
 		Silent: `when the program used less, or the host had CPU left; blind when no process was recorded.
 			It is a remark, unless requests became slow for want of CPU.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -57,7 +59,6 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if s.Database.Name != "" {
 		words += fmt.Sprintf(", %s %s", s.Database.Name, unit.Sig3(s.Database.Cores))
 	}
-	words += s.NeighbourWords()
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
 		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU", wording.Cut(s.App.Name, 20),
@@ -66,13 +67,11 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Severity: s.Severity(c), Confidence: diagnose.Confidence(s.Signals(c)...),
 		Impact:   kasoku.Impact{Share: app, Of: "of the service's CPU " + c.At(), Estimate: true},
 		Evidence: r.evidence(c, s),
-		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the program; a faster database would change little.",
+		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the program; a faster "+
+			"database would change little.",
 			unit.Percent(s.BusyRatio()), c.At(), words),
 		Fixes: append([]kasoku.Fix{
-			{Text: "Profile " + s.App.Name + " under this load and begin with what takes most CPU",
-				Where: "the program", Lang: "sh", Risk: kasoku.RiskNone,
-				Code: "go tool pprof http://127.0.0.1:6060/debug/pprof/profile?seconds=20",
-				Note: "In Go with net/http/pprof; other languages have profilers of their own."},
+			profileFix(c, s.App.Name),
 			{Text: "Or share the requests out over a second host", Where: "the web server in front",
 				Risk: kasoku.RiskRestart},
 		}, s.Apart()...),
@@ -99,5 +98,24 @@ func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
 			out = append(out, evidence.CPUOf(c, p))
 		}
 	}
-	return append(out, s.NeighbourShare(c)...)
+	return out
+}
+
+// profilers show where a program spends its CPU, by language.
+var profilers = map[string]string{
+	language.Go: "With net/http/pprof in the program: go tool pprof " +
+		"http://127.0.0.1:6060/debug/pprof/profile?seconds=20 (its own address).",
+	language.Ruby:       "rbspy record --pid PID, or stackprof and rack-mini-profiler in the program.",
+	language.Python:     "py-spy record --pid PID.",
+	language.PHP:        "phpspy --pid PID, or Excimer in the program.",
+	language.JavaScript: "node --cpu-prof, or 0x.",
+	language.Java:       "jcmd PID JFR.start duration=20s filename=/tmp/app.jfr, or async-profiler.",
+	language.Unknown:    "With the profiler of its language.",
+}
+
+// profileFix has a look at what the program computes.
+func profileFix(c *diagnose.Case, name string) kasoku.Fix {
+	return kasoku.Fix{Text: "Profile " + name + " under this load and begin with what " +
+		"takes most CPU", Where: "the program",
+		Risk: kasoku.RiskNone, Note: language.Pick(c, profilers)}
 }

@@ -52,6 +52,7 @@ func (Generator) Doc() diagnose.Doc {
 		Silent: `when it sends in time, when it has CPU left and waits at its cap of requests in flight
 			(then the server is slow), or when others take the CPU; blind when neither its delay nor its CPU
 			was recorded.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -251,26 +252,38 @@ func (g *generator) ofLoad(c *diagnose.Case) {
 }
 
 // ofCommand takes the CPU of the command that the recording ran, by its name
-// among the recorded processes, else over its whole life.
+// among the recorded processes, else over its whole life: of those processes are
+// some of others when they used more than the command did with all that it started.
 func (g *generator) ofCommand(c *diagnose.Case) {
 	cmd := c.Run.Command
 	if len(cmd.Args) > 0 {
 		g.name = path.Base(cmd.Args[0])
 	}
+	used := 0.0
 	for _, s := range c.FindAll(diagnose.Process, process.CPUUser) {
-		if _, name, _ := strings.Cut(s.Key.Instance, " "); name == g.name && name != "" {
+		if _, name, _ := strings.Cut(s.Key.Instance, " "); name == g.name && name != "" && c.Processes().MemberOf(s.Key) == nil {
+			for _, k := range [...]string{process.CPUUser, process.CPUSystem} {
+				key := s.Key
+				key.Name = k
+				if grown, err := evidence.WholeRun(c).Counters().Grown(key); err == nil {
+					used += grown.By
+				}
+			}
 			if cores, err := c.Counters().Cores(diagnose.Process, s.Key.Instance); err == nil {
 				g.cores += cores
 				g.keys = append(g.keys, s.Key)
 			}
 		}
 	}
-	if len(g.keys) > 0 {
+	const slack = 1.1 // samples and the kernel's own account differ by ticks
+	own := (cmd.User + cmd.System).Seconds()
+	if len(g.keys) > 0 && (cmd.Wall <= 0 || own <= 0 || used <= slack*own+0.1) {
 		return
 	}
+	g.cores, g.keys = 0, nil
 	if cmd.Wall <= 0 {
 		g.cpuErr = errors.New("its CPU was not recorded")
 		return
 	}
-	g.cores = (cmd.User + cmd.System).Seconds() / cmd.Wall.Seconds()
+	g.cores = own / cmd.Wall.Seconds()
 }

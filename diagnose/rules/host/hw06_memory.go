@@ -28,6 +28,10 @@ const (
 	// stallShare is what people take for pressure in avg10 of
 	// /proc/pressure/memory.
 	stallShare = 0.10
+	// plenty is the share of a host's memory that, available at every sample, rules out that
+	// the host ran short. The kernel's count of kills includes those for the limit of a
+	// control group, also of a neighbour's.
+	plenty = 0.5
 )
 
 // outOfMemory are the words of ENOMEM in C, Go and Python, and of runtimes that
@@ -43,7 +47,8 @@ func (Memory) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a host, or a service, that has too little memory.`,
 		Evidence: `one of these. A log says "cannot allocate memory" or alike. A process was killed for
-			want of memory. Less than 5 % of the host's memory was available. 256 pages or more a second were
+			want of memory, of a group of the service or of a host with less than half available. Less
+			than 5 % of the host's memory was available. 256 pages or more a second were
 			swapped in and out. Some process waited for memory in at least 10 % of the time (pressure stall
 			information). Processes that had to free memory themselves bear it out.`,
 		Cause: `what runs here needs more memory than there is, or than its own limit allows. Tools beside
@@ -51,6 +56,7 @@ func (Memory) Doc() diagnose.Doc {
 		Fix: `stop what does not belong there; then give the largest less to hold, or move it.`,
 		Silent: `when none of these was seen; blind when neither the host's memory nor an application's
 			log was recorded.`,
+		Host: []diagnose.Pressure{diagnose.OnMemory},
 	}
 }
 
@@ -87,6 +93,9 @@ func shortageOf(c *diagnose.Case) shortage {
 		s.reclaimed = max(g.By, 0)
 	}
 	for _, k := range c.FindAll(diagnose.Cgroup, cgroup.MemoryEventsOOMKill) {
+		if !c.Processes().OwnsGroup(k.Key) {
+			continue
+		}
 		g, err := c.Counters().Grown(k.Key)
 		limit := k.Key
 		limit.Name = cgroup.MemoryMax
@@ -114,7 +123,15 @@ func (s shortage) near() float64 {
 // limit of the process or of its group.
 func (s shortage) refused() bool { return s.total > 0 && s.near() <= 1 && s.killed.By <= 0 }
 
-func (s shortage) fires() bool { return len(s.said) > 0 || s.killed.By > 0 || s.near() > 1 }
+// elsewhere reports whether what was killed had a limit of its own, which none of the
+// service's groups has run into.
+func (s shortage) elsewhere() bool {
+	return s.killed.By > 0 && s.limited == "" && s.total > 0 && s.available > plenty*s.total
+}
+
+func (s shortage) fires() bool {
+	return len(s.said) > 0 || s.killed.By > 0 && !s.elsewhere() || s.near() > 1
+}
 
 // Check looks for the signs of too little memory.
 func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
@@ -127,9 +144,15 @@ func (r Memory) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	case s.total == 0:
 		return nil, diagnose.Quiet(r.ID(), s.near(),
 			"no log says that memory ran out; the host's memory was not recorded")
+	case s.elsewhere():
+		return nil, diagnose.Quiet(r.ID(), s.near(),
+			"the kernel killed a process for a limit of its own: %s of %s was available at least, and no group of the "+
+				"service ran full",
+			unit.BytesIEC(uint64(s.available)), unit.BytesIEC(uint64(min(s.total, 1e18))))
 	default:
 		return nil, diagnose.Quiet(r.ID(), s.near(),
-			"%s of %s was available at least, %s pages a second were swapped, and no log says that memory ran out; the thresholds are %s and %d",
+			"%s of %s was available at least, %s pages a second were swapped, and no log says that memory ran out; the "+
+				"thresholds are %s and %d",
 			unit.BytesIEC(uint64(s.available)), unit.BytesIEC(uint64(min(s.total, 1e18))), diagnose.Whole(s.swapped),
 			unit.Percent(fewAvailable), swapPages)
 	}
@@ -203,7 +226,7 @@ func (s shortage) signals(c *diagnose.Case) []diagnose.Signal {
 		few.Blind = "the host's memory was not recorded"
 	}
 	moved := diagnose.Signal{Holds: s.swapped >= swapPages || s.stalled >= stallShare || s.reclaimed > 0,
-		Lacks: "nothing was swapped and nobody waited"}
+		Lacks: "nothing was swapped and no one waited"}
 	// A process's own limit refuses at once: then the log alone is the sign.
 	if s.refused() {
 		return []diagnose.Signal{said, {Holds: true}}
@@ -253,7 +276,8 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 	case s.limited != "":
 		text = "The control group " + s.limited + " ran full, and the kernel killed a process of it."
 	case s.refused():
-		return fmt.Sprintf("Memory was refused, though the host had %s available: a limit refuses it, such as ulimit -v (RLIMIT_AS), a control group's memory.max, or vm.overcommit_memory.",
+		return fmt.Sprintf("Memory was refused, though the host had %s available: a limit refuses it, such as ulimit "+
+			"-v (RLIMIT_AS), a control group's memory.max, or vm.overcommit_memory.",
 			unit.BytesIEC(uint64(s.available)))
 	default:
 		text = "What runs on this host needs more memory than it has."
@@ -261,15 +285,11 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 	var names []string
 	for i, p := range largest {
 		if i < 3 {
-			name := p.Name + " " + unit.BytesIEC(uint64(min(p.RSS, 1e18)))
-			if p.Role == diagnose.Neighbour {
-				name += " (outside of the service)"
-			}
-			names = append(names, name)
+			names = append(names, p.Name+" "+unit.BytesIEC(uint64(min(p.RSS, 1e18))))
 		}
 	}
 	if len(names) > 0 {
-		text += " Most is held by " + strings.Join(names, ", ") + "."
+		text += " Of the service most is held by " + strings.Join(names, ", ") + "."
 	}
 	return text
 }
@@ -277,44 +297,37 @@ func (s shortage) cause(c *diagnose.Case, largest []diagnose.Program) string {
 func (s shortage) fixes(c *diagnose.Case, largest []diagnose.Program) []kasoku.Fix {
 	if s.refused() || s.limited != "" {
 		return []kasoku.Fix{{
-			Text: "Compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs, and raise the one that refuses",
+			Text: "Compare ulimit -v, the unit's MemoryMax and sysctl vm.overcommit_memory with what the process needs, " +
+				"and raise the one that refuses",
 			Note: "The resident memory of a process says less than what it reserves: ulimit -v counts address space.",
 			Risk: kasoku.RiskAppRestart,
 		}}
 	}
-	var out []kasoku.Fix
-	for _, p := range largest {
-		if p.Role == diagnose.Generator || p.Role == diagnose.Recorder || p.Role == diagnose.Neighbour {
-			continue
-		}
-		if pool, ok := c.Number("innodb_buffer_pool_size"); ok && p.Role == diagnose.Database && pool > 0 &&
-			pool < 1e18 {
-			out = append(out, kasoku.Fix{
-				Text: "Give the buffer pool less, or move the database to a host with more memory", Where: "my.cnf",
-				Risk: kasoku.RiskRestart,
-				Note: "innodb_buffer_pool_size is " + unit.BytesIEC(uint64(pool)) + ".",
-			})
-			break
-		}
-		out = append(out, kasoku.Fix{Text: "Let " + p.Name + " hold less, or move it to a host with more memory",
-			Risk: kasoku.RiskAppRestart,
-			Note: "A tool such as an editor's language server or a build does not belong on a host that is measured: stop it."})
-		break
-	}
-	if len(out) == 0 {
-		out = []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest",
+	if len(largest) == 0 {
+		return []kasoku.Fix{{Text: "See which processes hold most memory, and move or shrink the largest",
 			Risk: kasoku.RiskAppRestart}}
 	}
-	return out
+	p := largest[0]
+	pool, ok := c.Number("innodb_buffer_pool_size")
+	if ok && p.Role == diagnose.Database && pool > 0 && pool < 1e18 {
+		return []kasoku.Fix{{
+			Text: "Give the buffer pool less, or move the database to a host with more memory", Where: "my.cnf",
+			Risk: kasoku.RiskRestart,
+			Note: "innodb_buffer_pool_size is " + unit.BytesIEC(uint64(pool)) + ".",
+		}}
+	}
+	return []kasoku.Fix{{Text: "Let " + p.Name + " hold less, or move it to a host with more memory",
+		Risk: kasoku.RiskAppRestart,
+		Note: "A tool such as an editor's language server or a build does not belong on a host that is measured: stop it."}}
 }
 
-// largestPrograms returns the programs of the first host, most memory first.
+// largestPrograms returns the programs of the service, most memory first.
 func largestPrograms(c *diagnose.Case) []diagnose.Program {
-	all, err := c.Processes().Programs()
+	all, err := c.Processes().Members()
 	if err != nil {
 		return nil
 	}
-	all = slices.DeleteFunc(all, func(p diagnose.Program) bool { return p.RSS <= 0 })
+	all = slices.DeleteFunc(all, func(p diagnose.Program) bool { return p.RSS <= 0 || p.Member == "" })
 	slices.SortStableFunc(all, func(a, b diagnose.Program) int { return cmp.Compare(b.RSS, a.RSS) })
 	return all
 }

@@ -43,6 +43,7 @@ func (Burst) Doc() diagnose.Doc {
 		Fix: `read such a run by the second, and give the service room for the peak, or spread what comes.`,
 		Silent: `when no second stands out, or too many do; blind when nothing counted requests or the CPU
 			by the second, or the load was too short. It is a remark.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -179,12 +180,14 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 			{Source: k.source, Text: "the most that a one-minute average shows", Value: k.print(k.minute()),
 				Number: k.minute()},
 		},
-		Cause: fmt.Sprintf("At %s %s came in one second, %s times the mean of %s. A one-minute average shows %s and hides it.",
+		Cause: fmt.Sprintf("At %s %s came in one second, %s times the mean of %s. A one-minute average shows %s and "+
+			"hides it.",
 			c.Quote().Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute())),
 		Fixes: []kasoku.Fix{
 			{Text: "Read this run by the second, as maximum and percentiles, not as averages of a minute",
 				Risk: kasoku.RiskNone},
-			{Text: "Size CPU, connections and workers for the peak, or spread it: a jitter in clients, a queue in front", Risk: kasoku.RiskNone},
+			{Text: "Size CPU, connections and workers for the peak, or spread it: a jitter in clients, a " +
+				"queue in front", Risk: kasoku.RiskNone},
 		},
 		Expect:   "no second above " + k.print(burstFactor*mean),
 		Verify:   "repeat the run: the busiest second must be below three times the mean",
@@ -205,7 +208,8 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 			}
 		}
 	} else {
-		f.Cause = fmt.Sprintf("At %s the host used %s for a second, %s times the mean of %s. A one-minute average shows %s and hides it.",
+		f.Cause = fmt.Sprintf("At %s the host used %s for a second, %s times the mean of %s. A one-minute average "+
+			"shows %s and hides it.",
 			c.Quote().Clock(at.From), k.print(most), unit.Sig3(most/mean), k.print(mean), k.print(k.minute()))
 	}
 	return f
@@ -339,6 +343,6 @@ func grownIn(s *kasoku.Series, second int) (perSec float64, ok bool) {
 		return 0, false
 	}
 	a, b := s.Points[i-1], s.Points[i]
-	v := (b.Value - a.Value) / (b.At - a.At).Seconds()
-	return v, b.Value >= a.Value && b.At > a.At && !math.IsNaN(v) && !math.IsInf(v, 0)
+	v := kasoku.Growth(a.Value, b.Value) / (b.At - a.At).Seconds()
+	return v, b.At > a.At && !math.IsNaN(v) && !math.IsInf(v, 0)
 }

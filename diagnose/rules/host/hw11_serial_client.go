@@ -39,6 +39,7 @@ func (SerialClient) Doc() diagnose.Doc {
 		Fix: `several at once, or many in one go.`,
 		Silent: `when more than one was under way, when CPU was short, and for a load that kasoku makes by
 			a schedule; blind when nothing counted requests or statements.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -87,11 +88,13 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
 			Interval: c.Focus.Interval,
 		}},
-		Cause: fmt.Sprintf("%s %s a second came, never two at once: client and server take turns, and %s of the host's CPU is idle meanwhile.",
+		Cause: fmt.Sprintf("%s %s a second came, never two at once: client and server take turns, and %s of the host's "+
+			"CPU is idle meanwhile.",
 			unit.Sig3(t.perSec), t.what, unit.Percent(max(idle, 0))),
 		Fixes: []kasoku.Fix{{
 			Text: "Send several at once, or many in one go", Where: "the client", Risk: kasoku.RiskNone,
-			Note: "A statement that writes many rows, or as many workers as the host has cores, each with a connection of its own.",
+			Note: "A statement that writes many rows, or as many workers as the host has cores, each with a connection " +
+				"of its own.",
 		}},
 		Expect: "more done in the same time, until CPU or disk is used up",
 		Verify: "repeat it: the idle CPU must fall", Interval: c.Focus.Interval,

@@ -1,5 +1,5 @@
 // Package index has the rules about indexes of tables: missing ones, those in an order that
-// does not serve, those that an initialize loses.
+// does not serve, those that an initialize loses; about conditions that none can seek.
 package index
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -15,5 +15,7 @@ func Rules() []diagnose.Rule {
 		MixedOrder{},
 		SpatialIndex{},
 		LostIndex{},
+		LikeScan{},
+		WrappedColumn{},
 	}
 }

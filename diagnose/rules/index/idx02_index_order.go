@@ -34,7 +34,7 @@ func (Order) Doc() diagnose.Doc {
 // Check looks for proposals that differ from an index in use by their order.
 func (r Order) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return advice.IndexRule{ID: r.ID(), Why: indexes.WrongOrder,
-		None: "every index that is used gives the order that is wanted behind its first columns",
+		None: "every index that is used gives the order that is wanted after its first columns",
 		Title: func(c *diagnose.Case, g advice.IndexGroup) string {
 			return fmt.Sprintf("%s of %s are sorted: its index has another order", wording.Capital(g.RowsWords(c)),
 				wording.Cut(g.Table, 18))
@@ -44,7 +44,8 @@ func (r Order) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			if p := advice.PlanOf(c, g.Served[0].QueryID, g.Table); p != nil && p.Key != "" {
 				used = "The index " + p.Key
 			}
-			return fmt.Sprintf("%s finds the rows of %s, and its next column is not the order that is wanted: all rows that fit are read and sorted, %s that are sent. (%s) has the order.",
+			return fmt.Sprintf("%s finds the rows of %s, and its next column is not the order that is wanted: all rows "+
+				"that fit are read and sorted, %s that are sent. (%s) has the order.",
 				used, g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

@@ -39,7 +39,8 @@ func (r CompositeIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 				wording.Cut(g.Table, 18))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("The index in use has one part of the columns that statements on %s compare for equality, and the rest is compared row by row: %s that are sent. (%s) has all of them.",
+			return fmt.Sprintf("The index in use has one part of the columns that statements on %s compare for equality, "+
+				"and the rest is compared row by row: %s that are sent. (%s) has all of them.",
 				g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

@@ -43,7 +43,8 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			return fmt.Sprintf("Statements read %s of %s: no index serves", g.RowsWords(c), wording.Cut(g.Table, 16))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("No index of %s serves its ranges, orders and counts, so each statement reads the table: %s that are sent.", g.Table, g.RowsWords(c)) + g.ServesWords()
+			return fmt.Sprintf("No index of %s serves its ranges, orders and counts, so each statement reads the table: "+
+				"%s that are sent.", g.Table, g.RowsWords(c)) + g.ServesWords()
 		}}.Check(c)
 	if advice, err := advice.ForIndexes(c); err == nil {
 		for i := range advice.Unused {
@@ -71,7 +72,8 @@ func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding
 			", ") + ")",
 			Note:  "of " + unit.Counted(u.Of, "class of statements", "classes of statements") + " that read " + u.Table,
 			Value: "0", Strong: true, Interval: c.Whole()}},
-		Cause: "Each row that is written writes an entry of it too. Only the statements of this run were looked at: one that comes once a day may need it.",
+		Cause: "Each row that is written writes an entry of it too. Only the statements of this run were looked at: " +
+			"one that comes once a day may need it.",
 		Fixes: []kasoku.Fix{{Text: "Drop it when nothing outside of the run needs it", Where: "the live database",
 			Code: u.Drop + ";", Note: "Back with " + u.Undo + ".", Lang: "sql", Risk: kasoku.RiskNone}},
 		Expect: "writes of " + u.Table + " are a little shorter", Verify: "the next run is no slower",

@@ -53,7 +53,8 @@ func (r FixedRanges) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		}
 		if n := impact.Share / advice.IndexShare; n >= near {
 			near = n
-			said = fmt.Sprintf("%s of %s is asked for in %d ranges, which with the indexes proposed take %s %s; the threshold is %s",
+			said = fmt.Sprintf("%s of %s is asked for in %d ranges, which with the indexes proposed take %s %s; the "+
+				"threshold is %s",
 				list[0].Column, list[0].Table, list[0].Ranges, unit.Percent(impact.Share), impact.Of,
 				unit.Percent(advice.IndexShare))
 		}
@@ -89,14 +90,16 @@ func (FixedRanges) impact(c *diagnose.Case, list []indexes.FixedRanges) kasoku.I
 
 func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impact kasoku.Impact) kasoku.Finding {
 	first := cols[0]
-	var names, code []string
+	var names, notes []string
 	var quotes []kasoku.Evidence
 	for i, f := range cols {
 		names = append(names, f.Column)
 		if i > 3 {
 			continue
 		}
-		code = append(code, strings.Join(f.Steps, ";\n")+";")
+		notes = append(notes, fmt.Sprintf("%s is a stored generated column of %s: 0 where %s is below the first bound "+
+			"of the ranges, 1 below the second, and so on; then %s.",
+			f.Bucket, f.Table, f.Column, f.Index))
 		quotes = append(quotes, kasoku.Evidence{Source: "slow.log", Text: "different ranges of " + f.Column,
 			Note: "in " + unit.Counted(len(f.QueryIDs), "class of statements", "classes of statements") + ", " +
 				unit.Duration(f.Total),
@@ -118,11 +121,13 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 		Clause:     fmt.Sprintf("ranges of %s stop the use of an index", wording.Cut(first.Column, 20)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Evidence:   quotes,
-		Cause: fmt.Sprintf("%s is asked for in ranges of which there are only %d. Behind a range an index gives neither an order nor other columns; behind the number of a range it gives both.",
+		Cause: fmt.Sprintf("%s is asked for in ranges of which there are only %d. After a range an index gives neither "+
+			"an order nor other columns; after the number of a range it gives both.",
 			wording.List(names, 4), first.Ranges),
 		Fixes: []kasoku.Fix{{Text: "Store the number of the range, and compare that",
-			Where: "the schema, and where the statements are made", Lang: "sql", Code: strings.Join(code, "\n"),
-			Note: "Put the ranges' bounds in place of the dots. SELECT * gets one more column. The statements must ask for the number: WHERE " + first.Column + "_range = ?", Risk: kasoku.RiskAppRestart}},
+			Where: "the schema, and where the statements are made", Risk: kasoku.RiskAppRestart,
+			Note: strings.Join(notes, " ") + " SELECT * gets one more column. The statements must ask for the " +
+				"number: WHERE " + first.Bucket + " = ?"}},
 		Expect: fmt.Sprintf("the statements take about %s less", unit.Duration(first.Saved)),
 		Verify: "EXPLAIN says ref on the new index and no filesort",
 	}

@@ -39,7 +39,8 @@ func (r MixedOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			return fmt.Sprintf("Searches of %s sort %s: no index has that order", wording.Cut(g.Table, 16), g.RowsWords(c))
 		},
 		Cause: func(c *diagnose.Case, g advice.IndexGroup) string {
-			return fmt.Sprintf("The order goes down in one column and up in another. An index of %s whose columns all go the same way cannot give it, so all rows that fit are read and sorted: %s that are sent. (%s) has the order.",
+			return fmt.Sprintf("The order goes down in one column and up in another. An index of %s whose columns all go "+
+				"the same way cannot give it, so all rows that fit are read and sorted: %s that are sent. (%s) has the order.",
 				g.Table, g.RowsWords(c), advice.ColumnsWords(g.Proposals[0])) + g.ServesWords()
 		}}.Check(c)
 }

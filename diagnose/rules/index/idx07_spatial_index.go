@@ -98,9 +98,10 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	fixes := []kasoku.Fix{fix}
 	if s.Case == "b" {
 		fixes = append(fixes, kasoku.Fix{Text: "Then test the column, in one statement",
-			Where: "where the statement is made", Lang: "sql", Risk: kasoku.RiskAppRestart,
-			Code: fmt.Sprintf("SELECT … FROM %s WHERE %s(ST_GeomFromText(?), %s) ORDER BY … LIMIT ?", indexes.QuoteName(s.Table),
-				s.Function, indexes.QuoteName(s.Column))})
+			Where: "where the statement is made", Risk: kasoku.RiskAppRestart,
+			Note: fmt.Sprintf("The statement that lists rows of %s gets one more condition, %s(ST_GeomFromText(?), %s), "+
+				"with the shape as its value; its order and limit stay.",
+				indexes.QuoteName(s.Table), s.Function, indexes.QuoteName(s.Column))})
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: evidence.SeverityOf(impact.Share),
@@ -118,7 +119,8 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 func (SpatialIndex) title(s *indexes.Spatial) string {
 	switch {
 	case s.Case == "c":
-		return fmt.Sprintf("The spatial index of %s is not used: %s has no SRID", wording.Cut(s.Table, 16), wording.Cut(s.Column, 16))
+		return fmt.Sprintf("The spatial index of %s is not used: %s "+
+			"has no SRID", wording.Cut(s.Table, 16), wording.Cut(s.Column, 16))
 	case s.Constant:
 		return fmt.Sprintf("%s tests %s row by row: no spatial index", s.Function, wording.Cut(s.Table, 20))
 	}
@@ -141,9 +143,12 @@ func (SpatialIndex) cause(c *diagnose.Case, s *indexes.Spatial) string {
 		return fmt.Sprintf("%s has no spatial index, so %s is worked out for each row.", s.Table+"."+s.Column,
 			s.Function)
 	case s.Case == "c":
-		return fmt.Sprintf("%s uses a spatial index only when its column is bound to one reference system, and %s is not.", c.Server(), s.Table+"."+s.Column)
+		return fmt.Sprintf("%s uses a spatial index only when its column is bound to one reference system, and "+
+			"%s is not.", c.Server(), s.Table+"."+s.Column)
 	case s.Constant:
-		return fmt.Sprintf("%s is asked for one point at a time, with a statement for each row of %s, as no column holds the point that an index could find.", s.Function, s.Table)
+		return fmt.Sprintf("%s is asked for one point at a time, with a statement for each row of %s, as no column "+
+			"holds the point that an index could find.", s.Function, s.Table)
 	}
-	return fmt.Sprintf("%s makes a point of %s for each row: an index is of a column, not of what a function makes of it.", s.Function, wording.List(s.From, 3))
+	return fmt.Sprintf("%s makes a point of %s for each row: an index is of a column, not of what a function "+
+		"makes of it.", s.Function, wording.List(s.From, 3))
 }

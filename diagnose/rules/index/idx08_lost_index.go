@@ -62,7 +62,7 @@ func (r LostIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	return nil, diagnose.Quiet(r.ID(), 0, "%s", lookedForWords(pairs[0].before))
 }
 
-// lookedForWords says how many indexes were looked for.
+// lookedForWords describes how many indexes were looked for.
 func lookedForWords(before map[string][]string) string {
 	n := 0
 	for _, keys := range before {
@@ -186,7 +186,8 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, initialized, dropped),
 		Impact:     kasoku.Impact{Of: "of requests after an initialize"},
 		Evidence:   quotes,
-		Cause: fmt.Sprintf("%s %s in the database before initialize and not after it: initialize makes %s anew from a schema file that lacks %s. Every benchmark begins with it, so it counts without the index.",
+		Cause: fmt.Sprintf("%s %s in the database before initialize and not after it: initialize makes %s anew from a "+
+			"schema file that lacks %s. Every benchmark begins with it, so it counts without the index.",
 			strings.Join(quoteAll(names), ", "), isAre(len(names)), l.table, itThem(len(names))),
 		Fixes: []kasoku.Fix{
 			{Text: "Put the index into the schema file that initialize runs, inside CREATE TABLE",
@@ -201,7 +202,7 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 	}
 }
 
-// droppedBy says whether the slow log has a statement that dropped the table.
+// droppedBy reports whether the slow log has a statement that dropped the table.
 func droppedBy(c *diagnose.Case, table string) (diagnose.Signal, *kasoku.Evidence) {
 	if !c.Lines().HasSlowLog() {
 		return diagnose.Signal{Blind: "no slow log, so it is not known which statement dropped it"}, nil

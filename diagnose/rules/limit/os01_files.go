@@ -36,13 +36,13 @@ func (Files) ID() string { return "OS-01" }
 func (Files) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a process that has as many files open as it may.`,
-		Evidence: `a log says "too many open files", or a process's open descriptors reached 95 % of its
-			soft limit (RLIMIT_NOFILE).`,
+		Evidence: `a log says "too many open files", or the open descriptors of a process of the service
+			reached 95 % of its soft limit (RLIMIT_NOFILE).`,
 		Cause: `each connection, in and out, is a descriptor; the limit is that of a login shell, 1,024,
 			or of a unit without LimitNOFILE.`,
 		Fix: `raise the limit where the process is started; for nginx also worker_rlimit_nofile.`,
-		Silent: `when no log says so and every process that was recorded stayed below; blind when neither
-			a log nor descriptors were recorded.`,
+		Silent: `when no log says so and every process of the service that was recorded stayed
+			below; blind when neither a log nor descriptors of the service were recorded.`,
 	}
 }
 
@@ -63,7 +63,7 @@ func openFilesOf(c *diagnose.Case) openFiles {
 		k.Name = process.FDs
 		limit, err := c.Counters().Gauge(s.Key)
 		used, err2 := c.Counters().Gauge(k)
-		if err != nil || err2 != nil || limit.Min <= 0 || used.Max < 0 {
+		if err != nil || err2 != nil || limit.Min <= 0 || used.Max < 0 || c.Processes().MemberOf(k) == nil {
 			continue
 		}
 		if o.instance == "" || used.Max/limit.Min > o.used/o.limit {
@@ -114,7 +114,8 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Title: "A process runs out of open files", Clause: "open files run out",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(o.signals(c)...),
 		Impact: kasoku.Impact{Share: evidence.FailedShare(c, float64(o.lines())), Of: evidence.OfRequests(c)}, Evidence: o.evidence(c),
-		Cause: "Every connection, to clients and to the database, is an open file. A process that may open no more refuses or waits.",
+		Cause: "Every connection, to clients and to the database, is an open file. A process that may open no more " +
+			"refuses or waits.",
 		Fixes: o.fixes(), Expect: "no log line says that files ran out",
 		Verify:   "repeat the load: open files must stay below half of the limit",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
@@ -171,7 +172,8 @@ func (o openFiles) fixes() []kasoku.Fix {
 	out := []kasoku.Fix{{
 		Text: "Raise the limit where the process is started", Where: "the unit, as systemctl edit opens it",
 		Code: fmt.Sprintf("[Service]\nLimitNOFILE=%d", filesWanted),
-		Note: "Without systemd: ulimit -n in the script that starts it. If open files grow while the rate does not, they are never closed, and a larger limit only delays the end.",
+		Note: "Without systemd: ulimit -n in the script that starts it. If open files grow while the rate does not, " +
+			"they are never closed, and a larger limit only delays the end.",
 		Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}}
 	nginx := strings.HasPrefix(o.name(), "nginx")

@@ -36,8 +36,9 @@ func (Tasks) Doc() diagnose.Doc {
 			was seen at its limit.`,
 		Cause: `the group of the service may hold only so many tasks (pids.max, which is systemd's
 			TasksMax), or its account only so many (RLIMIT_NPROC).`,
-		Fix:    `raise TasksMax of the unit; better, start fewer.`,
-		Silent: `when nothing was refused; blind when neither a log nor a control group was recorded.`,
+		Fix: `raise TasksMax of the unit; better, start fewer.`,
+		Silent: `when nothing was refused; blind when neither a log nor a control group of the
+			service was recorded.`,
 	}
 }
 
@@ -68,6 +69,9 @@ func refusesTask(m *kasoku.Message) bool {
 func tasksOf(c *diagnose.Case) tasks {
 	t := tasks{said: c.Lines().Said(refusesTask)}
 	for _, s := range c.FindAll(diagnose.Cgroup, cgroup.PIDsCurrent) {
+		if !c.Processes().OwnsGroup(s.Key) {
+			continue
+		}
 		t.grouped = true
 		most, err := c.Counters().Gauge(s.Key)
 		limit, events := s.Key, s.Key
@@ -119,7 +123,8 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(t.signals(c)...),
 		Impact:   kasoku.Impact{Share: evidence.FailedShare(c, max(lines, t.refused.By)), Of: evidence.OfRequests(c)},
 		Evidence: t.evidence(c), Cause: t.cause(), Fixes: t.fixes(),
-		Expect: "pids.events max +0", Verify: "repeat the load: no task may be refused, in the log and in pids.events of the control group",
+		Expect: "pids.events max +0", Verify: "repeat the load: no task may be refused, in the log and in pids.events " +
+			"of the control group",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
 	}
 	switch {
@@ -173,10 +178,12 @@ func (t tasks) evidence(c *diagnose.Case) []kasoku.Evidence {
 
 func (t tasks) cause() string {
 	if t.group != "" && (t.refused.By > 0 || t.ratio() >= tasksNear) {
-		return fmt.Sprintf("The control group %s held %s of the %s tasks that it may hold. Threads count as well as processes, and beyond it fork and clone give EAGAIN.",
+		return fmt.Sprintf("The control group %s held %s of the %s tasks that it may hold. Threads count as well as "+
+			"processes, and beyond it fork and clone give EAGAIN.",
 			t.group, diagnose.Whole(t.most), diagnose.Whole(t.limit))
 	}
-	return "fork and clone give EAGAIN beyond a limit, and no control group that was recorded was at its own: it is the account's (ulimit -u, RLIMIT_NPROC) or the host's (kernel.threads-max, kernel.pid_max)."
+	return "fork and clone give EAGAIN beyond a limit, and no control group that was recorded was at its own: it is " +
+		"the account's (ulimit -u, RLIMIT_NPROC) or the host's (kernel.threads-max, kernel.pid_max)."
 }
 
 func (t tasks) fixes() []kasoku.Fix {
@@ -187,7 +194,8 @@ func (t tasks) fixes() []kasoku.Fix {
 		Note: "In a container: --pids-limit.", Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}
 	if t.group == "" || t.refused.By <= 0 && t.ratio() < tasksNear {
-		raise = kasoku.Fix{Text: "Compare ulimit -u of the service with the tasks of its account, and raise it where the service is started", Where: "the unit",
+		raise = kasoku.Fix{Text: "Compare ulimit -u of the service with the tasks of its account, and raise it where " +
+			"the service is started", Where: "the unit",
 			Code: fmt.Sprintf("[Service]\nLimitNPROC=%.0f", wanted), Risk: kasoku.RiskAppRestart, Lang: "ini"}
 	}
 	return []kasoku.Fix{raise, {

@@ -193,7 +193,8 @@ func (Queue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait, ta
 	case w == nil:
 		return s
 	case w.Blocking == "":
-		s += fmt.Sprintf(" The transaction that holds the lock of %s runs no statement meanwhile: its program does something else before it commits.", table)
+		s += fmt.Sprintf(" The transaction that holds the lock of %s runs no statement meanwhile: its program does "+
+			"something else before it commits.", table)
 	default:
 		s += fmt.Sprintf(" The transaction that holds the lock of %s ran %s and was up to %s old.", table,
 			wording.Cut(w.Blocking, 120), ageWords(w.Oldest))
@@ -215,7 +216,7 @@ func (Queue) fixes(c *diagnose.Case, w *kasoku.LockWait, table string) []kasoku.
 		Where: "where the pool is opened", Risk: kasoku.RiskNone}}
 }
 
-// compare says what a larger pool did, when that is all that was changed.
+// compare describes what a larger pool did, when that is all that was changed.
 func (Queue) compare(c *diagnose.Case, l evidence.LockLoad, table string, f *kasoku.Finding) {
 	pool, others, err := poolChange(c)
 	if err != nil || pool == nil || len(others) > 0 {

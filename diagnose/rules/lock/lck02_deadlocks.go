@@ -52,8 +52,8 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		count = max(count, last.Count, 1)
 	}
 	var said uint64
-	told := whole.Lines().Said(func(m *kasoku.Message) bool { return m.Code == deadlockCode })
-	for _, s := range told {
+	messages := whole.Lines().Said(func(m *kasoku.Message) bool { return m.Code == deadlockCode })
+	for _, s := range messages {
 		said += s.Count
 	}
 	count = max(count, said)
@@ -86,7 +86,7 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		f.Evidence = append(f.Evidence, r.quoted(last)...)
 		f.Cause += fmt.Sprintf(" The last one was about %s.", last.Table)
 	}
-	for i, s := range told {
+	for i, s := range messages {
 		if i < 2 {
 			f.Evidence = append(f.Evidence, whole.Quote().Quoted(s, true))
 		}
@@ -106,7 +106,7 @@ func (Deadlocks) object(c *diagnose.Case, last *kasoku.Deadlock) kasoku.Object {
 
 func (Deadlocks) shown(last *kasoku.Deadlock) diagnose.Signal {
 	if last == nil {
-		return diagnose.Signal{Blind: "the server did not tell of the last one"}
+		return diagnose.Signal{Blind: "the server did not report the last one"}
 	}
 	return diagnose.Signal{Holds: len(last.Statements) > 1, Lacks: "its statements are not known"}
 }

@@ -75,7 +75,7 @@ func (r Observation) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	return []kasoku.Finding{r.finding(c, cmp, *row, cost, off, on)}, nil
 }
 
-// whyNot says what repeated runs lack to show a cost: the test decides where it can,
+// whyNot describes what repeated runs lack to show a cost: the test decides where it can,
 // and the spread between runs of one side only says why it may not.
 func whyNot(row *compare.Row) string {
 	s := row.Samples
@@ -86,7 +86,7 @@ func whyNot(row *compare.Row) string {
 	switch s.Verdict {
 	case compare.NotShown:
 		why = ", p " + compare.PValue(s.P)
-	case compare.TooFewToTell:
+	case compare.TooFewRuns:
 		why = fmt.Sprintf(", %d a side are the least", compare.LeastRuns)
 	default:
 		return ""
@@ -191,7 +191,7 @@ func watcherOf(off, _ []*kasoku.Recording) string {
 	return "observation"
 }
 
-// runsOf says how many runs stand against how many.
+// runsOf describes how many runs stand against how many.
 func runsOf(off, on []*kasoku.Recording) string {
 	if len(off) == 1 && len(on) == 1 {
 		return "one run against one"

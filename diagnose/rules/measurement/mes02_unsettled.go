@@ -66,8 +66,8 @@ func (r Unsettled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}
 	s := p.Samples
 	f := r.finding(c, *p, "Repeated runs show no difference in "+p.Name, s.Why+".")
-	if s.Verdict == compare.TooFewToTell {
-		f.Title = "Too few runs to tell a difference in " + p.Name
+	if s.Verdict == compare.TooFewRuns {
+		f.Title = "Too few runs to show a difference in " + p.Name
 	}
 	f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "load", Text: "runs", Note: "p " + compare.PValue(s.P),
 		Value: fmt.Sprintf("%s against %s", unit.Count(s.Before.N), unit.Count(s.After.N)), Number: float64(s.After.N),
@@ -91,8 +91,9 @@ func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.R
 			"%s went from %s to %s, by more than two runs of one thing commonly differ; one run a side all the same",
 			p.Name, b, a)
 	}
-	f := r.finding(c, p, "One run against one cannot tell a difference in "+p.Name,
-		fmt.Sprintf("%s went from %s to %s. That is one run against one, and nobody knows by how much two runs of the same thing differ here.", wording.Capital(p.Name), b, a))
+	f := r.finding(c, p, "One run against one cannot show a difference in "+p.Name,
+		fmt.Sprintf("%s went from %s to %s. That is one run against one, and no one knows by how much two runs of the "+
+			"same thing differ here.", wording.Capital(p.Name), b, a))
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Lacks: "no repeated runs"},
 		likeSides(c, cmp))
 	f.Fixes = []kasoku.Fix{repeatFix(compare.LeastRuns)}
@@ -103,7 +104,7 @@ func (r Unsettled) single(c *diagnose.Case, cmp *compare.Comparison, p compare.R
 func (r Unsettled) spread(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	runs := c.Runs()
 	if len(runs) < compare.LeastUnchanged {
-		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline, and %s of this run to tell noise by",
+		return nil, diagnose.Blind(r.ID(), fmt.Errorf("there is no baseline, and %s of this run to judge noise by",
 			runsWords(len(runs))))
 	}
 	p, err := compare.Steadiness(runs)
@@ -120,11 +121,13 @@ func (r Unsettled) spread(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	_, median := p.Print()
 	f := r.finding(c, *p, fmt.Sprintf("Repeated runs differ by %s in %s", p.Spread, p.Name),
-		fmt.Sprintf("The %d runs have a median %s of %s, and two of them commonly differ by %s: a smaller change cannot be seen from one run to the next.", len(runs), p.Name, median, p.Spread))
+		fmt.Sprintf("The %d runs have a median %s of %s, and two of them commonly differ by %s: a smaller change "+
+			"cannot be seen from one run to the next.", len(runs), p.Name, median, p.Spread))
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: len(runs) >= evidence.EnoughSeconds,
 		Lacks: fmt.Sprintf("only %d runs", len(runs))})
 	f.Fixes = []kasoku.Fix{{Text: "Find what differs between the runs before tuning further",
-		Note: "Data that grows, caches that are cold at first, other work on the host: start each run from the same state.", Risk: kasoku.RiskNone}}
+		Note: "Data that grows, caches that are cold at first, other work on the host: start each run from the " +
+			"same state.", Risk: kasoku.RiskNone}}
 	return []kasoku.Finding{f}, nil
 }
 
@@ -163,7 +166,7 @@ func repeatFix(need int) kasoku.Fix {
 	return f
 }
 
-// runsWords says how many runs there are.
+// runsWords describes how many runs there are.
 func runsWords(n int) string {
 	if n == 1 {
 		return "no repeat"

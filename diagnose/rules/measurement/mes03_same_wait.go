@@ -91,7 +91,8 @@ func (r SameWait) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			Value:  unit.Percent(was.share) + " → " + unit.Percent(now.share),
 			Number: now.share, Strong: true, Interval: c.Focus.Interval,
 		}},
-		Cause: fmt.Sprintf("The baseline spends %s and the run %s %s waiting for %s. The comparison measures that, not what was changed.",
+		Cause: fmt.Sprintf("The baseline spends %s and the run %s %s waiting for %s. The comparison measures that, not "+
+			"what was changed.",
 			unit.Percent(was.share), unit.Percent(now.share), now.of, now.on),
 		Fixes: []kasoku.Fix{{Text: "Take this wait away on both sides, then compare again",
 			Note: now.cause + " says how.", Risk: kasoku.RiskNone}},

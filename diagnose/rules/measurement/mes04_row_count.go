@@ -57,15 +57,18 @@ func (r RowCount) finding(c *diagnose.Case, k kasoku.RowCheck) kasoku.Finding {
 	diff := added - successes
 	failed := failedWrites(c)
 	lost := diff < 0
-	title := fmt.Sprintf("Table %s has %s rows more than requests succeeded", wording.Cut(k.Table, 24), diagnose.Whole(diff))
-	cause := "Rows were written though their requests did not succeed: the answer was lost, late or an error after the commit. A client that tries again writes them twice."
+	title := fmt.Sprintf("Table %s has %s rows more than requests "+
+		"succeeded", wording.Cut(k.Table, 24), diagnose.Whole(diff))
+	cause := "Rows were written though their requests did not succeed: the answer was lost, late or an error after " +
+		"the commit. A client that tries again writes them twice."
 	fix := kasoku.Fix{Text: "Give each request a key of its own and let the table refuse it the second time",
 		Where: "the handler that writes", Risk: kasoku.RiskSemantics,
 		Note: "A unique key over the request's id; the second INSERT then fails instead of doubling the row."}
 	if lost {
 		title = fmt.Sprintf("Table %s lacks %s rows of requests that succeeded", wording.Cut(k.Table, 20),
 			diagnose.Whole(-diff))
-		cause = "Requests were answered as written whose rows are not there: the answer came before the commit, a commit's error was dropped, rows were removed, or one key was used twice."
+		cause = "Requests were answered as written whose rows are not there: the answer came before the commit, a " +
+			"commit's error was dropped, rows were removed, or one key was used twice."
 		fix = kasoku.Fix{Text: "Answer only after the commit has succeeded, and check its error",
 			Where: "the handler that writes", Risk: kasoku.RiskSemantics}
 	}
@@ -74,9 +77,11 @@ func (r RowCount) finding(c *diagnose.Case, k kasoku.RowCheck) kasoku.Finding {
 		severity = kasoku.Info
 		title = fmt.Sprintf("Table %s has %s rows of requests that the client cut off", wording.Cut(k.Table, 20),
 			diagnose.Whole(diff))
-		cause = fmt.Sprintf("Requests were under way when the load ended: %s. The client did not wait for the answers; the service wrote rows all the same. Every other success left exactly one row.",
+		cause = fmt.Sprintf("Requests were under way when the load ended: %s. The client did not wait for the answers; "+
+			"the service wrote rows all the same. Every other success left exactly one row.",
 			unit.Count(cutOff))
-		fix = kasoku.Fix{Text: "Let the benchmark wait for its last answers, if the rows must be counted to the last one", Where: "the load", Risk: kasoku.RiskNone}
+		fix = kasoku.Fix{Text: "Let the benchmark wait for its last answers, if the rows must be counted to " +
+			"the last one", Where: "the load", Risk: kasoku.RiskNone}
 	}
 	explained := diagnose.Signal{Holds: lost || diff <= float64(failed),
 		Lacks: "more rows than failed requests explain"}

@@ -73,13 +73,14 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			{Source: "run", Text: "length of " + what, Value: unit.Exact(shortest), Number: shortest.Seconds(),
 				Strong: true},
 		},
-		Cause: fmt.Sprintf("%s of %s sees host, processes and database sampled %s; a peak or a pause between two samples does not show. What logs and the load count is complete.",
+		Cause: fmt.Sprintf("%s of %s sees host, processes and database sampled %s; a peak or a pause between two "+
+			"samples does not show. What logs and the load count is complete.",
 			wording.Capital(what), unit.Exact(shortest), timesWords(shortest.Seconds()/tick.Seconds())),
 		Fixes: []kasoku.Fix{
 			{Text: "Make each step last ten samples or more", Where: "the load",
 				Note: "At the present interval that is " + unit.Exact(samplesWanted*tick) + ".", Risk: kasoku.RiskNone},
 			{Text: "Or sample more often: --interval " + finer.String(), Where: "the recording",
-				Note: "Its cost in CPU grows as often; the run tells it.", Risk: kasoku.RiskNone},
+				Note: "Its cost in CPU grows as often; the run reports it.", Risk: kasoku.RiskNone},
 		},
 		Expect: "ten samples or more in each step", Verify: "repeat the run: this remark must be gone",
 		Interval: c.Focus.Interval,
@@ -108,7 +109,7 @@ func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 	return c.Run.Length, "a run"
 }
 
-// timesWords says how often: once, twice, 7 times.
+// timesWords describes how often: once, twice, 7 times.
 func timesWords(n float64) string {
 	switch {
 	case n < 1.5:

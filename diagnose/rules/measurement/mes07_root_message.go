@@ -74,7 +74,8 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 				unit.Count(f.count))
 		}
 		return nil, diagnose.Quiet(r.ID(), float64(said[0].Count)/float64(f.count)/messagesPerFail,
-			"the most frequent error of the application's log came %s times for %s answers with 5xx; the threshold is %s a failure",
+			"the most frequent error of the application's log came %s times for %s answers with 5xx; the threshold is %s "+
+				"a failure",
 			unit.Count(said[0].Count), unit.Count(f.count), unit.Plain(messagesPerFail))
 	}
 	if seenByLoad(c, root) {
@@ -110,12 +111,14 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		Impact: kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: evidence.OfRequests(c),
 			Shared: []string{"POOL-01", "POOL-02"}},
 		Evidence: quotes,
-		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; the application's log says %q %s times in the same time.",
+		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; "+
+			"the application's log says %q %s times in the same time.",
 			wording.Capital(c.At()), unit.Count(f.count), wording.Cut(root.Text(), 120), unit.Count(root.Count)),
 		Fixes: []kasoku.Fix{{
 			Text: "Start from the quoted line, not from the status", Where: "the handler that answers 5xx",
 			Risk: kasoku.RiskAppRestart,
-			Note: "Let the answer carry a request id that the log line carries too, and answer 503 with Retry-After where a limit is met.",
+			Note: "Let the answer carry a request id that the log line carries too, and answer 503 with Retry-After where " +
+				"a limit is met.",
 		}},
 		Expect: "no such line in the application's log",
 		Verify: "repeat the load: the line must be gone together with the 5xx", Interval: c.Focus.Interval,

@@ -65,7 +65,8 @@ func (r Against) quiet(cmp *compare.Comparison, p compare.Row) []kasoku.Silence 
 		return diagnose.Quiet(r.ID(), 0, "%s went from %s to %s, and no figure of the mechanism went the other way",
 			p.Name, b, a)
 	}
-	return diagnose.Quiet(r.ID(), near, "%s went from %s to %s, and of the mechanism only %s went the other way, by too little", p.Name, b, a, name)
+	return diagnose.Quiet(r.ID(), near, "%s went from %s to %s, and of the mechanism only %s went the other way, by "+
+		"too little", p.Name, b, a, name)
 }
 
 // nearest returns how near the figure of the mechanism that moved furthest against

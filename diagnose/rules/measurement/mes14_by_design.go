@@ -3,7 +3,6 @@ package measurement
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -14,16 +13,6 @@ import (
 
 // ByDesign is the rule MES-14.
 type ByDesign struct{}
-
-// Thresholds of MES-14.
-const (
-	longPoll    = 100 * time.Millisecond
-	flatTo      = 1.25 // of the median
-	fewPolls    = 20
-	workShare   = 0.10
-	othersShare = 1.0 / 3
-	busyForPoll = 0.70
-)
 
 // ID returns MES-14.
 func (ByDesign) ID() string { return "MES-14" }
@@ -39,7 +28,8 @@ func (ByDesign) Doc() diagnose.Doc {
 			leads every list by total time and costs nothing.`,
 		Fix: `none; leave it out of rankings by time.`,
 		Silent: `when its times vary, when statements, locks, the pool or a busy host explain them, or
-			when nothing else was asked, so that all might wait for the same; blind without an access log.`,
+			when nothing else was asked, so that all might wait for the same, and where [contract] has a
+			limit that the wait exceeds; blind without an access log.`,
 	}
 }
 
@@ -55,7 +45,7 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if timed == 0 {
 		return nil, diagnose.Blind(r.ID(), errors.New("no access log has the times of requests"))
 	}
-	if busy, cores, err := evidence.UsedCPU(c); err == nil && busy > busyForPoll*cores {
+	if busy, cores, err := evidence.UsedCPU(c); err == nil && busy > evidence.BusyForPoll*cores {
 		return nil, diagnose.Quiet(r.ID(), 0, "the host was %s busy: requests may wait for CPU",
 			unit.Percent(busy/max(cores, 0.01)))
 	}
@@ -63,17 +53,23 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	near, why := 0.0, "no endpoint takes long and always the same time"
 	for i := range endpoints {
 		e := &endpoints[i]
-		p, ok := pollOf(c, endpoints, e)
+		p, ok := evidence.PollOf(c, endpoints, e)
 		if !ok {
 			continue
 		}
-		if p.near() >= 1 {
+		terms, _ := c.TermsOf(e.Method, e.Route)
+		switch {
+		case p.Near() >= 1 && terms.Limit > 0 && p.P90 > terms.Limit:
+			near, why = 0.99, fmt.Sprintf("%s %s takes %s, and its limit is %s by [contract]: that is no wait by design",
+				e.Method, e.Route, unit.Duration(p.P90), unit.Duration(terms.Limit))
+		case p.Near() >= 1:
 			found = append(found, r.finding(c, e, p))
-		} else if p.near() > near {
-			near = p.near()
-			why = fmt.Sprintf("%s %s takes %s in the median and %s at p90, of which its statements are %s; the thresholds are p90 at %s of the median and %s",
-				e.Method, e.Route, unit.Duration(p.p50), unit.Duration(p.p90), unit.Percent(p.work),
-				unit.Percent(flatTo), unit.Percent(workShare))
+		case p.Near() > near:
+			near = p.Near()
+			why = fmt.Sprintf("%s %s takes %s in the median and %s at p90, of which its statements are %s; the thresholds "+
+				"are p90 at %s of the median and %s",
+				e.Method, e.Route, unit.Duration(p.P50), unit.Duration(p.P90), unit.Percent(p.Work),
+				unit.Percent(evidence.PollFlatTo), unit.Percent(evidence.PollWork))
 		}
 	}
 	if len(found) > 0 {
@@ -82,72 +78,9 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return nil, diagnose.Quiet(r.ID(), near, "%s", why)
 }
 
-// pollTimes are the times that show whether an endpoint waits by design.
-type pollTimes struct {
-	p50, p90 time.Duration
-	work     float64 // statements' share of its time
-	exact    bool    // of its own statements
-	others   time.Duration
-	held     float64 // share of its time that locks and the pool may explain
-}
-
-func (p pollTimes) near() float64 {
-	flat := p.p90.Seconds() / max(p.p50.Seconds(), 1e-9)
-	return min(p.p50.Seconds()/longPoll.Seconds(), flatTo/max(flat, 1e-9), workShare/max(p.work, 1e-9),
-		workShare/max(p.held, 1e-9),
-		othersShare*p.p50.Seconds()/max(p.others.Seconds(), 1e-9))
-}
-
-func pollOf(c *diagnose.Case, all []kasoku.Endpoint, e *kasoku.Endpoint) (pollTimes, bool) {
-	if e.Count < fewPolls || e.Latency == nil || e.Latency.Count() == 0 || e.Failed()*2 > e.Count {
-		return pollTimes{}, false
-	}
-	var p pollTimes
-	p.p50, p.p90 = e.Latency.Quantile(0.5), e.Latency.Quantile(0.9)
-	var count uint64
-	var total time.Duration
-	for i := range all {
-		if o := &all[i]; o != e && o.Latency != nil {
-			count += o.Count
-			total += o.Total
-		}
-	}
-	if count < fewPolls {
-		return pollTimes{}, false
-	}
-	p.others = total / time.Duration(count)
-	p.work, p.exact = workOf(c, e)
-	held := evidence.LockTime(c)
-	if pool, err := evidence.PoolLoads(c); err == nil {
-		held += time.Duration(min(max(pool.Wait.By, 0), 1e9) * float64(time.Second))
-	}
-	p.held = held.Seconds() / max(e.Total.Seconds(), 1e-9)
-	return p, true
-}
-
-// workOf returns the share of an endpoint's time that its statements take; when it is
-// not known which are its own, all count.
-func workOf(c *diagnose.Case, e *kasoku.Endpoint) (share float64, exact bool) {
-	var own, all float64
-	for i := range c.Queries {
-		q := &c.Queries[i]
-		all += q.Total.Seconds()
-		for _, x := range c.Statements().CallersOf(q.ID) {
-			if x.Method == e.Method && x.Route == e.Route && q.Calls > 0 {
-				own += x.PerRequest * float64(e.Count) * q.Total.Seconds() / float64(q.Calls)
-				exact = true
-			}
-		}
-	}
-	if !exact {
-		own = all
-	}
-	return own / max(e.Total.Seconds(), 1e-9), exact
-}
-
-func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p pollTimes) kasoku.Finding {
+func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p evidence.PollTimes) kasoku.Finding {
 	name := e.Method + " " + e.Route
-	own := diagnose.Signal{Holds: p.exact, Lacks: "which statements are its own is not known: all count"}
+	own := diagnose.Signal{Holds: p.Exact, Lacks: "which statements are its own is not known: all count"}
 	if len(c.Queries) == 0 {
 		own = diagnose.Signal{Blind: c.Lines().NoLog("slowlog")}
 	}
@@ -157,17 +90,19 @@ func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p pollTimes) kas
 		Title:      wording.Cut(name+" waits by design", 70),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, own), Impact: kasoku.Impact{Of: evidence.OfRequests(c)},
 		Evidence: []kasoku.Evidence{
-			{Source: "access", Text: name + " p50", Note: "p90 " + unit.Duration(p.p90), Value: unit.Duration(p.p50),
-				Number: p.p50.Seconds(), Strong: true, Interval: kasoku.Interval{From: e.First, To: e.Last}},
-			{Source: "access", Text: "other requests, mean", Value: unit.Duration(p.others),
-				Number: p.others.Seconds(), Strong: true, Interval: c.Whole()},
-			{Source: "slow.log", Text: "statements of its time", Value: unit.Percent(p.work), Number: p.work,
+			{Source: "access", Text: name + " p50", Note: "p90 " + unit.Duration(p.P90), Value: unit.Duration(p.P50),
+				Number: p.P50.Seconds(), Strong: true, Interval: kasoku.Interval{From: e.First, To: e.Last}},
+			{Source: "access", Text: "other requests, mean", Value: unit.Duration(p.Others),
+				Number: p.Others.Seconds(), Strong: true, Interval: c.Whole()},
+			{Source: "slow.log", Text: "statements of its time", Value: unit.Percent(p.Work), Number: p.Work,
 				Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("%s requests take %s, nearly all of them the same, and neither statements nor CPU account for it: the program waits for something to happen. It is %s of all requests' time and no cause of slowness.",
-			unit.Count(e.Count), unit.Duration(p.p50), unit.Percent(share)),
+		Cause: fmt.Sprintf("%s requests take %s, nearly all of them the same, and neither statements nor CPU account "+
+			"for it: the program waits for something to happen. It is %s of all requests' time and no cause of slowness.",
+			unit.Count(e.Count), unit.Duration(p.P50), unit.Percent(share)),
 		Fixes: []kasoku.Fix{{Text: "Leave it out of rankings by time", Risk: kasoku.RiskNone,
-			Note: "A shorter wait would cost more requests; what may be worth a look is whether it answers at once when there is something to tell."}},
+			Note: "A shorter wait would cost more requests; what may be worth a look is whether it answers at once when " +
+				"there is something to report."}},
 		Expect: "the same", Verify: "compare the other endpoints", Interval: c.Whole(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -82,12 +83,14 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			diagnose.Signal{Holds: hit, Lacks: "its supervisor has not given it up"}),
 		Impact:   kasoku.Impact{Of: "of requests after a reboot"},
 		Evidence: r.evidence(c, x),
-		Cause: fmt.Sprintf("%s needs something that did not answer yet when it was started, and ends instead of trying again. systemd starts a unit at most %d times in %d s; then it stays down, and after a reboot nobody is there to start it.",
+		Cause: fmt.Sprintf("%s needs something that did not answer yet when it was started, and ends instead of trying "+
+			"again. systemd starts a unit at most %d times in %d s; then it stays down, and after a reboot no one is "+
+			"there to start it.",
 			wording.Capital(x.unit), limitBurst, limitSeconds),
 		Fixes: []kasoku.Fix{
-			{Text: "Try again with growing pauses when the connection is refused at the start",
-				Where: "where the pool is opened", Risk: kasoku.RiskAppRestart, Lang: "go",
-				Code: "for wait := 100 * time.Millisecond; db.PingContext(ctx) != nil; wait = min(2*wait, 2*time.Second) {\n\ttime.Sleep(wait)\n}"},
+			language.Snippet(c, kasoku.Fix{Text: "Try again with growing pauses when the connection is refused at the start",
+				Where: "where the database is opened", Risk: kasoku.RiskAppRestart,
+			}, language.Go, "for wait := 100 * time.Millisecond; db.PingContext(ctx) != nil; wait = min(2*wait, 2*time.Second) {\n\ttime.Sleep(wait)\n}"),
 			{Text: "As a stop-gap, let the supervisor start it again for longer", Where: "systemctl edit " + x.unit,
 				Risk: kasoku.RiskNone, Lang: "ini",
 				Code: "[Unit]\nStartLimitBurst=999\n\n[Service]\nRestart=always\nRestartSec=1"},

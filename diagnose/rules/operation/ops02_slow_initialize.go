@@ -10,7 +10,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -40,24 +39,38 @@ func (SlowInitialize) ID() string { return "OPS-02" }
 // Doc describes the rule.
 func (SlowInitialize) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds an initialize that comes near to its limit.`,
+		Summary: `finds an initialize that comes near to its limit, and answers beyond the limit of their route.`,
 		Evidence: `the initialize of the run took at least 80 % of its limit, which is 30 s unless the
-			setting initialize.limit says otherwise. The slow log shows which statements took the time: ALTER
-			and CREATE INDEX on tables that were loaded before, one UPDATE for each group of rows.`,
+			contract or the setting initialize.limit says otherwise. The slow log shows which statements took the time: ALTER
+			and CREATE INDEX on tables that were loaded before, one UPDATE for each group of rows. Of other
+			routes that [contract] has a limit for, at least 1 % of the answers, or ten, took longer.`,
 		Cause: `each ALTER copies the loaded table, and each UPDATE reads it whole.`,
 		Fix: `alter before the load, all changes of a table in one ALTER; one UPDATE with CASE instead of
 			many.`,
-		Silent: `below the threshold; blind when no initialize was seen.`,
+		Silent: `below the threshold; blind when no initialize was seen and no route has a limit.`,
 	}
 }
 
-// Check compares the initialize with its limit.
+// Check compares the initialize, and the routes of the contract, with their limits.
 func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	found, silent := r.initialize(c)
+	late, near := r.lateRoutes(c)
+	found = append(found, late...)
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(near) > 0 && (silent[0].Blind || silent[0].Near < near[0].Near):
+		return nil, near
+	}
+	return nil, silent
+}
+
+func (r SlowInitialize) initialize(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	p, ok := evidence.InitializeOf(c)
 	if !ok {
 		return nil, diagnose.Blind(r.ID(), errors.New("no initialize was seen in the access log"))
 	}
-	limit, said := initializeLimit(c)
+	limit, said := initializeLimit(c, p.Why)
 	took := p.Interval.Len()
 	share := took.Seconds() / limit.Seconds()
 	if share < tightShare {
@@ -70,9 +83,9 @@ func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	for _, q := range named {
 		spent += q.Total
 	}
-	told := diagnose.Signal{Holds: spent >= took/2, Lacks: "the slow log explains less than half of it"}
+	explained := diagnose.Signal{Holds: spent >= took/2, Lacks: "the slow log explains less than half of it"}
 	if !c.Lines().HasSlowLog() {
-		told.Blind = c.Lines().NoLog("slowlog")
+		explained.Blind = c.Lines().NoLog("slowlog")
 	}
 	title := fmt.Sprintf("Initialize takes %s of the %s that it may", unit.Duration(took), unit.Duration(limit))
 	if took > limit {
@@ -80,7 +93,7 @@ func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: p.Why}, Title: title, Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, told),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, explained),
 		Impact:     kasoku.Impact{Of: "of runs that fail at initialize"},
 		Evidence:   r.evidence(c, p, limit, said, named), Cause: r.cause(c, p, named), Fixes: r.fixes(named),
 		Expect:   fmt.Sprintf("initialize in less than %s", unit.Duration(time.Duration(tightShare*float64(limit)))),
@@ -90,7 +103,11 @@ func (r SlowInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 }
 
 // initializeLimit returns how long initialize may take, and who says so.
-func initializeLimit(c *diagnose.Case) (time.Duration, string) {
+func initializeLimit(c *diagnose.Case, request string) (time.Duration, string) {
+	method, route, _ := strings.Cut(request, " ")
+	if terms, _ := c.TermsOf(method, route); terms.Limit > 0 {
+		return terms.Limit, "[contract]"
+	}
 	const name = "initialize.limit"
 	if v, ok := c.Setting("app", name); ok {
 		if d, err := unit.ParseDuration(v); err == nil && d > 0 {
@@ -156,10 +173,12 @@ func (SlowInitialize) cause(c *diagnose.Case, p kasoku.Phase, named []*kasoku.Qu
 	}
 	var why []string
 	if alters > 0 {
-		why = append(why, fmt.Sprintf("changing tables that are already loaded takes %s, because each change copies the rows", unit.Duration(alters)))
+		why = append(why, fmt.Sprintf("changing tables that are already loaded takes %s, because each change "+
+			"copies the rows", unit.Duration(alters)))
 	}
 	if each > 0 {
-		why = append(why, fmt.Sprintf("%s statements update one group of rows each and take %s, because each reads the table", unit.Count(updates), unit.Duration(each)))
+		why = append(why, fmt.Sprintf("%s statements update one group of rows each and take %s, because each reads "+
+			"the table", unit.Count(updates), unit.Duration(each)))
 	}
 	text := fmt.Sprintf("Initialize takes %s. ", unit.Duration(p.Interval.Len()))
 	switch {
@@ -186,17 +205,19 @@ func (SlowInitialize) fixes(named []*kasoku.Query) []kasoku.Fix {
 			return strings.HasPrefix(f.Text,
 				"Change")
 		}):
-			out = append(out, kasoku.Fix{Text: "Change tables before they are loaded, all changes of one in its CREATE TABLE or in one ALTER", Where: where,
-				Code: "ALTER TABLE " + indexes.QuoteTable(table) + " ADD COLUMN …, ADD INDEX …, ADD INDEX …;", Risk: kasoku.RiskNone,
-				Lang: "sql"})
+			out = append(out, kasoku.Fix{Text: "Change tables before they are loaded, all changes of one in its CREATE " +
+				"TABLE or in one ALTER", Where: where,
+				Note: "Several parts of an ALTER TABLE stand after one another with commas; each ALTER alone copies " +
+					"the rows.", Risk: kasoku.RiskNone})
 		case isEach(q):
 			out = append(out, kasoku.Fix{Text: "Update all groups of " + table + " in one statement", Where: where,
-				Code: "UPDATE " + indexes.QuoteTable(table) + " SET c = CASE g WHEN 1 THEN … WHEN 2 THEN … END;",
-				Note: "Or compute the column while the rows are loaded.", Risk: kasoku.RiskNone, Lang: "sql"})
+				Note: "SET the column to CASE of the group, with the column itself after ELSE: other groups stay as they are. " +
+					"Or compute the column while the rows are loaded.", Risk: kasoku.RiskNone})
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, kasoku.Fix{Text: "Do once, before the contest, what does not depend on the run, and load the result", Where: where, Risk: kasoku.RiskNone})
+		out = append(out, kasoku.Fix{Text: "Do once, before the contest, what does not depend on the run, and load " +
+			"the result", Where: where, Risk: kasoku.RiskNone})
 	}
 	return out
 }

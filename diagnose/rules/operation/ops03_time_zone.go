@@ -64,7 +64,8 @@ func (r TimeZone) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), errors.New("the time zones of logs and database were not recorded"))
 	case len(foreign) == 0 && off > 0:
 		return nil, diagnose.Quiet(r.ID(), off.Seconds()/quarter.Seconds(),
-			"the times of a log are off by %s, which no time zone explains: is it of another machine, whose clock is wrong?", off)
+			"the times of a log are off by %s, which no time zone explains: is it of another machine, whose clock "+
+				"is wrong?", off)
 	case len(foreign) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "logs and database are in the host's time zone, %s", host)
 	}
@@ -92,12 +93,13 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 			Value: name + ", " + zone})
 	}
 	fixes = append(fixes, kasoku.Fix{Text: "Give the host, the services and the database one zone", Where: "each host",
-		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart,
+		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart, Lang: "sh",
 		Note: "Services take it at their next start; a TZ in a unit or an image goes before it."})
 	if !log {
 		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone", Where: "my.cnf",
 			Code: fmt.Sprintf("[mysqld]\ndefault_time_zone = '%s'", host), Risk: kasoku.RiskSemantics, Lang: "ini",
-			Note: "Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check what the application compares them with."}
+			Note: "Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check what the " +
+				"application compares them with."}
 	}
 	what := "The access log is"
 	if first.Name == "database" {
@@ -107,7 +109,8 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 		ID: r.ID(), Object: kasoku.Object{Kind: "clock", Name: filepath.Base(first.Name)},
 		Title: fmt.Sprintf("%s in %s, the host in %s; put right here", what, first.Value, host), Severity: kasoku.Info,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}), Evidence: evidence,
-		Cause: "Times of these sources are hours apart though they mean the same moment. kasoku has placed their lines on the run's clock; who reads the files beside each other has to do it in their head.",
+		Cause: "Times of these sources are hours apart though they mean the same moment. kasoku has placed their lines " +
+			"on the run's clock; who reads the files beside each other has to do it in their head.",
 		Fixes: fixes, Expect: "one zone", Verify: "the next run says nothing of zones", Interval: c.Whole(),
 	}
 }

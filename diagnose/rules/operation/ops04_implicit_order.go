@@ -8,7 +8,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
@@ -100,18 +99,18 @@ func restsOnOrder(q *kasoku.Query, table string) bool {
 func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasoku.Query) kasoku.Finding {
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: kasoku.Info,
-		Interval:   c.Focus.Interval,
-		Title:      wording.Cut(fmt.Sprintf("Answers rest on the order in which %s stores its rows", t.Name), wording.MaxTitle),
+		Interval: c.Focus.Interval,
+		Title: wording.Cut(fmt.Sprintf("Answers rest on the order in which %s "+
+			"stores its rows", t.Name), wording.MaxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
-		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it anew, and the rows come in another order; dropping the key does not bring the old one back.",
+		Cause: fmt.Sprintf("%s has no primary key, and %s of it without ORDER BY. A primary key makes InnoDB store it "+
+			"anew, and the rows come in another order; dropping the key does not bring the old one back.",
 			t.Name, unit.Counted(len(of), "class of statements sends rows", "classes of statements send rows")),
 		Fixes: []kasoku.Fix{
-			orderFix(of[0]),
-			{Text: "Where nothing else orders the rows, number them first", Where: "what makes the table", Lang: "sql",
-				Risk: kasoku.RiskSemantics,
-				Code: "ALTER TABLE " + indexes.QuoteName(t.Name) +
-					" ADD COLUMN seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, ADD UNIQUE KEY (seq);",
-				Note: "Check that answers stay the same, on data that was loaded anew."},
+			{Text: "Say the order in each of these statements before the table gets a key: ORDER BY the columns that " +
+				"clients go by",
+				Where: evidence.HandlerOf(""), Risk: kasoku.RiskAppRestart, Note: "It stands before LIMIT."},
+			numberFix(c, t, of[0]),
 		},
 		Expect: "the same answers after a key is added", Verify: "compare answers before and after",
 		Evidence: []kasoku.Evidence{{Source: "schema", Text: t.Name + " has no primary key",
@@ -124,12 +123,19 @@ func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasok
 	return f
 }
 
-// orderFix gives a statement an order.
-func orderFix(q *kasoku.Query) kasoku.Fix {
-	f := kasoku.Fix{Text: "Say the order in the statement before the table gets a key", Where: evidence.HandlerOf(""),
-		Risk: kasoku.RiskAppRestart}
-	if code, err := rewrite.AddOrder(statements.TextOf(q)); err == nil {
-		f.Code, f.Lang = code, "sql"
+// numberFix numbers the rows of a table, where it has no such column, and orders by that.
+func numberFix(c *diagnose.Case, t *kasoku.TableDef, q *kasoku.Query) kasoku.Fix {
+	f := kasoku.Fix{Text: "Where nothing else orders the rows, number them first, and order by the number",
+		Where: "what makes the table, and the statement", Risk: kasoku.RiskSemantics,
+		Note: "Check that answers stay the same, on data that was loaded anew."}
+	d := rewrite.DialectOf(c.Recording)
+	code, column, err := d.NumberRows(t.Name, t.Create)
+	if err != nil {
+		return f
+	}
+	f.Code, f.Lang = code, "sql"
+	if ordered, err := d.AddOrder(statements.TextOf(q), column); err == nil {
+		f.Code += "\n" + ordered
 	}
 	return f
 }

@@ -79,7 +79,8 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 			{Source: "benchmark", Text: "scores", Note: "the best " + string(best.Run.Score.Outcome),
 				Value: scoresOf(passed, failed), Number: best.Run.Score.Value, Strong: true},
 		},
-		Cause:  fmt.Sprintf("The same thing was run %d times: %d passed and %d failed. The best score, %s, is what one run reached, not what the next one will.", n, len(passed), len(failed), unit.Plain(best.Run.Score.Value)),
+		Cause: fmt.Sprintf("The same thing was run %d times: %d passed and %d failed. The best score, %s, is what one "+
+			"run reached, not what the next one will.", n, len(passed), len(failed), unit.Plain(best.Run.Score.Value)),
 		Expect: "every run passes, perhaps at a lower score",
 		Verify: fmt.Sprintf("repeat the run at least %d times: all must pass", max(n, 5)),
 		Fixes: []kasoku.Fix{{Text: "Take a setting that never fails, one step back from this one",
@@ -122,7 +123,7 @@ func topError(failed []*kasoku.Recording) (kasoku.Evidence, bool) {
 		Value: "× " + unit.Count(e.Count), Number: float64(e.Count)}, true
 }
 
-// sameThing reports whether all runs were made of one thing.
+// sameThing reports whether all runs measured the same code and settings.
 func sameThing(passed, failed []*kasoku.Recording) bool {
 	all := slices.Concat(passed, failed)
 	return !slices.ContainsFunc(all, func(r *kasoku.Recording) bool { return len(compare.Changes(all[0], r)) > 0 })

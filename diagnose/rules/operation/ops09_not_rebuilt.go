@@ -75,12 +75,14 @@ func (r NotRebuilt) finding(c *diagnose.Case, before diagnose.Probe, lost, lasti
 			Value: l.Was + " → " + is, Strong: true, Interval: c.Whole()})
 	}
 	what, where := "A restart", "where the process starts"
-	cause := "What the answers come from is filled by initialize and not where the process starts, so that a restart leaves it empty until the next initialize."
+	cause := "What the answers come from is filled by initialize and not where the process starts, so that a " +
+		"restart leaves it empty until the next initialize."
 	switch {
 	case len(lasting) == 0:
 	case len(lost) == 0:
 		what, where = "Initialize after a restart", "initialize"
-		cause = "What the answers come from is filled where the process starts and not by initialize, so that an initialize leaves what was there before it."
+		cause = "What the answers come from is filled where the process starts and not by initialize, so that an " +
+			"initialize leaves what was there before it."
 	default:
 		cause = "Neither the start of the process nor initialize brings back what was there after the first initialize."
 	}
@@ -92,8 +94,7 @@ func (r NotRebuilt) finding(c *diagnose.Case, before diagnose.Probe, lost, lasti
 				Lacks: "initialize was not called before the restart"}),
 		Impact: kasoku.Impact{Of: "of requests after a restart"}, Evidence: evidence, Cause: cause,
 		Fixes: []kasoku.Fix{{Text: "Fill caches and indexes in one function, and call it on both paths", Where: where,
-			Risk: kasoku.RiskAppRestart, Lang: "go",
-			Code: "func rebuild(ctx context.Context) error { … } // called by main and by initialize"}},
+			Risk: kasoku.RiskAppRestart, Note: "Where the program starts, and in the handler of initialize."}},
 		Expect: "the same data, indexes and answers", Verify: "`kasoku finalize` restarts and compares again",
 		Interval: c.Whole(),
 	}
@@ -122,7 +123,7 @@ func nameOf(fact string) string {
 	return name
 }
 
-// countOf says how many things of each kind there are: "2 answers and 1 index".
+// countOf describes how many things of each kind there are: "2 answers and 1 index".
 func countOf(all []diagnose.Loss) string {
 	count := map[string]map[string]bool{}
 	for _, l := range all {

@@ -176,8 +176,13 @@ func roundDown(v float64) float64 {
 	return math.Floor(v)
 }
 
-// note says why the pool should have its size.
+// note describes why the pool should have its size, for a program in Go.
 func (p pool) note(server string) string {
+	return p.room(server) + "Keep idle equal to open, else the surplus is closed again."
+}
+
+// room describes what the size leaves to others, and how many connections are busy.
+func (p pool) room(server string) string {
 	var s string
 	if p.limit > 0 {
 		s = fmt.Sprintf("%d leaves %s of %s's %s for other clients, with one process of the app. ",
@@ -190,7 +195,7 @@ func (p pool) note(server string) string {
 	if p.limit > 0 && p.busy > float64(p.size) {
 		s += "The others wait in the pool; raise max_connections to let more in. "
 	}
-	return s + "Keep idle equal to open, else the surplus is closed again. In other languages: set your pool's idle limit to its size."
+	return s
 }
 
 // code is the pool's setting as database/sql spells it.

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/host"
@@ -56,10 +57,11 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	size := poolOf(c)
 	title, clause := r.words(p)
+	impact := r.impact(c, p)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "idle connections"},
-		Title: title, Clause: clause, Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(r.signals(c, p)...), Impact: r.impact(c, p),
+		Title: title, Clause: clause, Severity: evidence.SeverityOf(impact.Share),
+		Confidence: diagnose.Confidence(r.signals(c, p)...), Impact: impact,
 		Evidence: r.evidence(c, p), Cause: r.cause(c, p), Fixes: []kasoku.Fix{r.fix(c, size)},
 		Expect:   "connections opened and closed again per request below 0.05, and no Error " + errTooMany,
 		Verify:   "repeat the load: Connections may grow by no more than the size of the pool",
@@ -120,11 +122,66 @@ func waitingSockets(c *diagnose.Case) kasoku.Key {
 	return kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
 }
 
-// withoutPool reports whether the application's language has no pool of connections: each
-// process of PHP-FPM opens its own for each request, unless they are persistent.
-func withoutPool(c *diagnose.Case) bool {
-	app := c.Member(kasoku.RoleApplication)
-	return app != nil && app.Language == "php"
+// whyReopened is why connections are closed after one use, by language: what drivers and
+// frameworks do unless configured otherwise.
+//
+// Sources: Go, database/sql, DefaultMaxIdleConns; PHP manual, PDO, "Connections and
+// Connection management"; Django, "Databases", CONN_MAX_AGE; Rails guide, "Database
+// pooling"; mysql2 for Node.js, createConnection and createPool; HikariCP, README,
+// minimumIdle and idleTimeout.
+var whyReopened = map[string]string{
+	language.Go: "The pool keeps few idle connections (database/sql: 2 unless configured otherwise) and " +
+		"closes the others after one use.",
+	language.PHP: "PHP has no pool: each request opens its connection, and closes it at its end.",
+	language.Python: "The program opens a connection, uses it for one request and closes it, as Django does " +
+		"unless CONN_MAX_AGE is set.",
+	language.Ruby: "The program opens a connection (Mysql2::Client.new), uses it and closes it; " +
+		"ActiveRecord's pool would keep one for each thread.",
+	language.JavaScript: "The program opens a connection (createConnection), uses it and closes it; a pool would keep it.",
+	language.Java: "The program opens a connection from its data source, uses it and closes it: the source " +
+		"has no pool, or one that keeps few.",
+	language.Unknown: "The application opens connections, and closes them after one use.",
+}
+
+// keepOpen is how connections are kept, by language. Go's depends on the size of the pool.
+var keepOpen = map[string]kasoku.Fix{
+	language.PHP: {
+		Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
+		Lang: "php", Code: "- new PDO($dsn, $name, $secret)\n" +
+			"+ new PDO($dsn, $name, $secret, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
+		Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " +
+			"What a request leaves open, a transaction or a lock, the next one has.",
+		Risk: kasoku.RiskAppRestart,
+	},
+	language.Python: {
+		Text: "Let each worker keep its connection", Where: "settings.py, in the database of DATABASES", Lang: "python",
+		Code: "\"CONN_MAX_AGE\": 300,\n\"CONN_HEALTH_CHECKS\": True,", Risk: kasoku.RiskAppRestart,
+		Note: "For Django: there are as many connections as workers × threads then, which must stay below " +
+			"max_connections. In SQLAlchemy: one create_engine for each process, with pool_size; with a driver alone: " +
+			"keep the connection, and ping it before use.",
+	},
+	language.Ruby: {
+		Text: "Keep a connection for each thread", Where: "where the connection is opened", Lang: "ruby",
+		Code: "Thread.current[:db] ||= Mysql2::Client.new(options.merge(reconnect: true))", Risk: kasoku.RiskAppRestart,
+		Note: "In Rails: pool in config/database.yml at least as large as Puma's threads. There are as many connections " +
+			"as workers × threads, which must stay below max_connections.",
+	},
+	language.JavaScript: {
+		Text: "Keep connections in a pool", Where: "once, where the program starts", Lang: "javascript",
+		Code: "const pool = mysql.createPool({ ...options, connectionLimit: 10 })", Risk: kasoku.RiskAppRestart,
+		Note: "For mysql2. Each process has a pool of its own: connectionLimit × processes must stay below " +
+			"max_connections. In knex: pool: { min: 10, max: 10 }.",
+	},
+	language.Java: {
+		Text: "Keep connections in a pool", Where: "application.properties", Lang: "properties",
+		Code: "spring.datasource.hikari.maximum-pool-size=20\nspring.datasource.hikari.minimum-idle=20",
+		Risk: kasoku.RiskAppRestart, Note: "For Spring with HikariCP; its size × processes must stay below max_connections.",
+	},
+	language.Unknown: {
+		Text:  "Open connections once and keep them, in a pool with as many idle ones as it may have open",
+		Where: "where connections are opened", Risk: kasoku.RiskAppRestart,
+		Note: "Of all processes together they must stay below max_connections.",
+	},
 }
 
 func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
@@ -157,13 +214,8 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
-	why := "The pool keeps few idle connections (database/sql: 2 unless told otherwise) and closes the others " +
-		"after one use."
-	if withoutPool(c) {
-		why = "PHP has no pool: each request opens its connection, and closes it at its end."
-	}
 	s := fmt.Sprintf("%s %s %s connections were opened for %s requests that got through, and at most %s were open "+
-		"at once.", why, wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
+		"at once.", language.Pick(c, whyReopened), wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
 	if p.refused > 0 {
 		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
 	}
@@ -203,15 +255,8 @@ func isConnectionError(m *kasoku.Message) bool {
 }
 
 func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
-	if withoutPool(c) {
-		return kasoku.Fix{
-			Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
-			Lang: "php", Code: "- new PDO($dsn, $name, $secret)\n" +
-				"+ new PDO($dsn, $name, $secret, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
-			Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " +
-				"What a request leaves open, a transaction or a lock, the next one has.",
-			Risk: kasoku.RiskAppRestart,
-		}
+	if language.Of(c) != language.Go {
+		return language.Pick(c, keepOpen)
 	}
 	f := kasoku.Fix{
 		Text: "Cap the pool below max_connections and keep as many connections idle", Where: "where the pool is opened",

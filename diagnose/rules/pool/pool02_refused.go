@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
@@ -147,7 +148,8 @@ func (Refused) cause(c *diagnose.Case, s refusals) string {
 		text = fmt.Sprintf("%s requests are in flight on average (%s × %s); each wants its own connection. ",
 			diagnose.Whole(c.PerSec()*mean.Seconds()), unit.PerSec(c.PerSec()), unit.Duration(mean))
 	}
-	text += fmt.Sprintf("The app does not cap its open connections below the %s that %s allows, so %s refuses the rest with Error %s",
+	text += fmt.Sprintf("The app does not cap its open connections below the %s that %s allows, so %s refuses the "+
+		"rest with Error %s",
 		limit, c.Server(), c.Server(), errTooMany)
 	if failed, _ := c.Failed(); failed > 0 {
 		return text + " and their requests fail."
@@ -160,11 +162,13 @@ func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 	p := poolOf(c)
 	capped := kasoku.Fix{
 		Text:  "Cap the pool's open connections below max_connections first, so that requests wait instead of failing",
-		Where: "where the pool is opened",
-		Code:  p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
+		Where: "where the database is opened", Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
 	}
-	if capped.Code != "" {
-		capped.Lang = "go"
+	if code := p.code(); code != "" {
+		capped = language.Snippet(c, capped, language.Go, code)
+	}
+	if language.Of(c) != language.Go {
+		capped.Note = p.room(c.Server()) + language.Pick(c, capWords)
 	}
 	if churns {
 		capped = kasoku.Fix{Text: "Apply the fix of POOL-01 first: its cap keeps the app below the limit",
@@ -195,7 +199,7 @@ func raisedLimit(p pool) float64 {
 	return min(max(v, p.limit+10), 100000) // the servers' upper bound
 }
 
-// memoryPrice says what more connections cost when all of them are busy: the
+// memoryPrice describes what more connections cost when all of them are busy: the
 // buffers that one session may take, each once.
 //
 // Source: MySQL 9.7 manual, "How MySQL Uses Memory"; the same buffers in MariaDB.
@@ -211,4 +215,18 @@ func memoryPrice(c *diagnose.Case, more float64) string {
 	}
 	return fmt.Sprintf("%s more × %s = %s if all are busy.", diagnose.Whole(more), unit.BytesIEC(uint64(each)),
 		unit.BytesIEC(uint64(each*min(max(more, 0), 1e6))))
+}
+
+// capWords are how applications bound their connections, by language: drivers without a pool
+// open one for each worker.
+var capWords = map[string]string{
+	language.Ruby: "Rails: pool in config/database.yml, times the workers; RAILS_MAX_THREADS is how many " +
+		"threads each has.",
+	language.PHP: "PHP-FPM has workers and no pool: pm.max_children bounds the connections.",
+	language.Python: "Each worker and thread opens its own with Django, PyMySQL and mysqlclient: bound workers " +
+		"times threads; SQLAlchemy has pool_size and max_overflow for each worker.",
+	language.JavaScript: "mysql2: connectionLimit of createPool, times the processes.",
+	language.Java:       "HikariCP: maximumPoolSize.",
+	language.Unknown: "What bounds them is the pool's size, or the number of workers and threads where each " +
+		"opens its own.",
 }

@@ -52,7 +52,7 @@ func (r IdleControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	e := evidence.EffectOf(before, after)
 	says := "the idle limit made a difference"
 	if e.Unclear() {
-		says = "the seconds of the runs vary too much to tell"
+		says = "the seconds of the runs vary too much for an answer"
 	}
 	if e.Better() || e.Unclear() {
 		return nil, diagnose.Quiet(r.ID(), e.NearNone(), "%s: success %s → %s, mean %s → %s",
@@ -88,12 +88,13 @@ func (r IdleControl) finding(c *diagnose.Case, idle evidence.SettingChange, e ev
 				Value:  unit.Duration(e.MeanBefore) + " → " + unit.Duration(e.MeanAfter),
 				Number: (e.MeanAfter - e.MeanBefore).Seconds(), Strong: true, Interval: c.Focus.Interval},
 		},
-		Cause: fmt.Sprintf("Only %s changed, from %s to %s, and %s the success ratio went from %s to %s and the mean latency from %s to %s: the idle pool was not the limit.",
+		Cause: fmt.Sprintf("Only %s changed, from %s to %s, and %s the success ratio went from %s to %s and the mean "+
+			"latency from %s to %s: the idle pool was not the limit.",
 			idle.Name, idle.Before, idle.After, c.At(), unit.Percent(e.GoodBefore), unit.Percent(e.GoodAfter),
 			unit.Duration(e.MeanBefore), unit.Duration(e.MeanAfter)),
 		Fixes: []kasoku.Fix{{
-			Text: fmt.Sprintf("Put %s back to %s and look at what is behind the pool", idle.Name, idle.Before),
-			Note: "One run a side: repeat both to tell a small effect from noise.", Risk: kasoku.RiskAppRestart,
+			Text: fmt.Sprintf("Put %s back to %s and look at what the connections wait for", idle.Name, idle.Before),
+			Note: "One run a side: repeat both to separate a small effect from noise.", Risk: kasoku.RiskAppRestart,
 		}},
 		Expect: "the same figures", Verify: "repeat the load with the old value and compare",
 		Interval: c.Focus.Interval,

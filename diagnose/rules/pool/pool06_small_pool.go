@@ -92,14 +92,16 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 					Instance: p.Name}},
 				Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them waited, %s %s. Locks of rows took %s of that.",
+		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them "+
+			"waited, %s %s. Locks of rows took %s of that.",
 			limit, diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of,
 			unit.Percent(min(locks/max(p.Wait.By, 1e-9), 1))),
 		Fixes: []kasoku.Fix{{
 			Text: fmt.Sprintf("Let the pool open %d connections", want), Where: "where the pool is opened", Lang: "go",
 			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want),
 			Risk: kasoku.RiskAppRestart,
-			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below max_connections.", unit.Sig3(p.Ahead), limit),
+			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below "+
+				"max_connections.", unit.Sig3(p.Ahead), limit),
 		}},
 		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
 	}}, nil

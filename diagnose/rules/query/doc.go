@@ -16,5 +16,7 @@ func Rules() []diagnose.Rule {
 		Aggregate{},
 		Recount{},
 		GrowingRows{},
+		SettingsRows{},
+		FoundRows{},
 	}
 }

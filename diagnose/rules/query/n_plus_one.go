@@ -9,14 +9,15 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// checkLoops is Check of the rules about lookups in loops: the loops that go by the
-// rule's id, with what the rule says of them.
+// checkLoops is Check of the rules about lookups in loops: the loops that belong to the rule,
+// with what it says of them.
 func checkLoops(c *diagnose.Case, id string, say func(statements.RowLoop, *kasoku.Finding)) ([]kasoku.Finding, []kasoku.Silence) {
 	if err := evidence.CheckStatements(c); err != nil {
 		return nil, diagnose.Blind(id, err)
@@ -37,7 +38,8 @@ func checkLoops(c *diagnose.Case, id string, say func(statements.RowLoop, *kasok
 		return nil, diagnose.Quiet(id, 0, "lookups in a loop are of another kind: %s", all[0].ID)
 	}
 	return nil, diagnose.Quiet(id, min(nearest/statements.LeastPerRequest, 0.99),
-		"no lookup is known to run %d times in one request; the nearest, %s times", statements.LeastPerRequest, wording.Average(nearest))
+		"no lookup is known to run %d times in one request; the "+
+			"nearest, %s times", statements.LeastPerRequest, wording.Average(nearest))
 }
 
 // loopFinding is what all of these findings have in common.
@@ -53,7 +55,7 @@ func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
 		ID: r.ID, Object: object, Severity: r.Severity(c, i), Impact: i, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(loopSignals(r)...),
 		Expect: fmt.Sprintf("%s statements a request fewer, and up to %s %s",
-			wording.Average(max(r.PerRequest(c)-float64(len(r.Loops)), 1)), unit.Percent(i.Share), i.Of),
+			r.Amount(c, len(r.Loops)), unit.Percent(i.Share), i.Of),
 		Verify: "the next run: the lookup's calls fall to about one a request, or to none",
 	}
 	lists := map[*kasoku.Query]bool{}
@@ -76,7 +78,15 @@ func lookupEvidence(c *diagnose.Case, l statements.Looped) kasoku.Evidence {
 	if l.Caller != nil {
 		note = evidence.CallerWords(l.Caller)
 	}
-	return evidence.Statement(l.Query, "× "+wording.Average(l.Per(c))+" a request", note, l.Per(c))
+	amount := "× " + l.Amount(c) + " a request"
+	if l.Amount(c) == statements.Many {
+		amount = unit.Count(l.Query.Calls) + " calls"
+		if l.Query.Streak > 0 {
+			amount = "up to " + unit.Count(l.Query.Streak) + " in a row"
+		}
+		return evidence.Statement(l.Query, amount, note, float64(l.Query.Streak))
+	}
+	return evidence.Statement(l.Query, amount, note, l.Per(c))
 }
 
 func loopSignals(r statements.RowLoop) []diagnose.Signal {
@@ -89,12 +99,16 @@ func loopSignals(r statements.RowLoop) []diagnose.Signal {
 	}
 }
 
-// loopTitle names the endpoint, what it does, and how often in one request.
+// loopTitle names the endpoint, what it does, and how often in one request, as far as
+// that is known.
 func loopTitle(c *diagnose.Case, r statements.RowLoop, does string) string {
 	if r.Endpoint == "" {
 		return wording.Cut(fmt.Sprintf("A loop %s of %s", does, r.Loops[0].Shape.Table), wording.MaxTitle)
 	}
-	return evidence.EndpointTitle(r.Endpoint, fmt.Sprintf(" %s: %s a request", does, wording.Average(r.PerRequest(c))))
+	if r.Guessed() {
+		return evidence.EndpointTitle(r.Endpoint, " may "+strings.Replace(does, "runs ", "run ", 1))
+	}
+	return evidence.EndpointTitle(r.Endpoint, fmt.Sprintf(" %s: %s a request", does, r.Amount(c, 0)))
 }
 
 // subjectOf is the subject of a sentence about a loop.
@@ -105,7 +119,7 @@ func subjectOf(r statements.RowLoop) string {
 	return r.Endpoint
 }
 
-// rowsOf says where the looked-up rows come from.
+// rowsOf describes where the looked-up rows come from.
 func rowsOf(l statements.Looped) string {
 	if l.List == nil {
 		return "For each row that it has it runs one more SELECT"
@@ -114,25 +128,43 @@ func rowsOf(l statements.Looped) string {
 		statements.Of(l.List).Table)
 }
 
+// manyKeys are what drivers and mappers have for a list of keys, by language.
+var manyKeys = map[string]string{
+	language.Go:         ", such as sqlx.In makes",
+	language.Ruby:       "; in Rails: includes or preload, or where(id: ids)",
+	language.PHP:        ", such as implode(',', array_fill(0, count($ids), '?')) makes; in Laravel: with()",
+	language.Python:     "; in Django: select_related or prefetch_related; in SQLAlchemy: selectinload",
+	language.JavaScript: "; mysql2's query takes an array for IN (?); in Sequelize: include",
+	language.Java:       "; in JPA: JOIN FETCH or @BatchSize",
+}
+
 // batchFixes are how to get the rows of loops at once: with a second statement for all
 // keys, or with a join. What cannot be written so that it answers the same is said in words.
 func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 	var code []string
-	note := "One ? for each key; in Go: sqlx.In. Then put the rows beside those of the list by their key in the program."
+	note := "One ? for each key" + language.Pick(c, manyKeys) + ". Then put the rows beside those of the list by " +
+		"their key in the program."
 	more := map[string]bool{}
 	for _, l := range r.Loops {
-		b, err := rewrite.LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table))
+		b, err := rewrite.DialectOf(c.Recording).LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table))
 		if err != nil {
 			more[fmt.Sprintf("The lookup of %s needs a statement of its own form: %s.", l.Shape.Table, err)] = true
 			continue
 		}
 		code = append(code, b.SQL)
 		if len(b.Keys) > 1 {
-			more["Where only one of the keys differs from row to row, compare the others with = and that one with IN: "+
-				"an index serves that better."] = true
+			more["Where only one of the keys differs from row to row, compare the others with = and that one with IN."] = true
 		}
 		if b.Grouped {
 			more["A key without rows is missing from the answer."] = true
+		}
+		if b.Numbered {
+			more["The last column counts the rows of each key; rows that the order leaves equal come in any order, "+
+				"as before."] = true
+		}
+		if comparesText(c, l.Shape.Table, b.Keys) {
+			more["A key of text comes as it is stored: find its rows as the column's collation compares, which may not "+
+				"see case."] = true
 		}
 		if b.Others {
 			more["The other values must be the same for all keys."] = true
@@ -154,7 +186,7 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 	return out
 }
 
-// joinWords says which tables the list could bring along; nothing where the lists are not
+// joinWords describes which tables the list could bring along; nothing where the lists are not
 // known. Which columns belong together is not in the statements.
 func joinWords(r statements.RowLoop) string {
 	var tables []string
@@ -174,6 +206,25 @@ func joinWords(r statements.RowLoop) string {
 	}
 	return fmt.Sprintf("Or JOIN %s in the statement that reads %s, with its conditions, order and limit as they are",
 		wording.List(tables, 3), list)
+}
+
+// comparesText reports whether one of the keys is a column of text, as far as the tables of
+// that name are known.
+func comparesText(c *diagnose.Case, table string, keys []string) bool {
+	for i := range c.Tables {
+		if !strings.EqualFold(c.Tables[i].Name, table) {
+			continue
+		}
+		for line := range strings.Lines(c.Tables[i].Create) {
+			name, kind, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "`"), "` ")
+			if ok && slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, name) }) &&
+				slices.ContainsFunc([]string{"char", "varchar", "text", "tinytext", "enum"},
+					func(t string) bool { return strings.HasPrefix(kind, t) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // uniqueKeys returns the columns of each unique key of the tables of that name, nothing

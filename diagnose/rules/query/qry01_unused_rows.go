@@ -8,7 +8,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
-	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
@@ -44,11 +43,12 @@ func (UnusedRows) Doc() diagnose.Doc {
 		Evidence: `a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs it, and the
 			endpoint's answers are too small for them: fewer than 8 bytes for each row that its requests read;
 			or, where nginx compresses nothing and answers hardly differ in size, a third of the bytes that
-			the server sent for them.`,
+			the server sent for them. Where the endpoint is only possible, all answers of the run together are too
+			small for the rows.`,
 		Cause: `the program reads a whole history and uses its first row, or counts and adds up rows
 			itself; the server finds, sorts and sends all of them.`,
 		Fix: `let the database return what is used: ORDER BY … LIMIT 1, the columns that are needed, or
-			the sum itself.`,
+			the sum itself; with a LIMIT, the index of the order where the table has none.`,
 		Silent: `when statements send few rows or have a LIMIT, when answers are large enough for the
 			rows, when no endpoint is known to run the statement, and blind without a slow log or an access
 			log with sizes.`,
@@ -63,6 +63,28 @@ type unusedRow struct {
 	rows     float64 // read for each request
 	bytes    float64 // of an answer
 	byBytes  bool    // only the bytes that were sent say so
+}
+
+// mostlyOf returns the endpoint that most of a class overlaps with in time, nil when there is
+// none: where the times of statements are not known well enough, it is only possible.
+func mostlyOf(c *diagnose.Case, q *kasoku.Query) *kasoku.Caller {
+	const most = 0.5
+	for _, x := range c.Statements().CallersOf(q.ID) {
+		if x.Class == kasoku.CallerPossible && x.Share > most {
+			return &x
+		}
+	}
+	return nil
+}
+
+// answered returns the bytes of all answers of the run: where they are too few for the rows of
+// a class, its rows are unused whichever endpoint runs it.
+func answered(c *diagnose.Case) (bytes float64) {
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		bytes += float64(endpoints[i].Bytes)
+	}
+	return bytes
 }
 
 // flatAnswers reports whether the sizes of an endpoint's answers do not follow the rows.
@@ -87,7 +109,9 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		}
 		x := evidence.Surest(c, q.ID)
 		if x == nil {
-			continue
+			if x = mostlyOf(c, q); x == nil {
+				continue
+			}
 		}
 		e := c.Statements().EndpointOf(x.Endpoint())
 		if e == nil || e.Count == 0 || e.Bytes == 0 {
@@ -97,7 +121,10 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			bytes: float64(e.Bytes) / float64(e.Count)}
 		many, small := statements.RowsPerCall(q)/manyRowsSent, bytesPerRow*u.rows/max(u.bytes, 1)
 		byBytes := false
-		if plain && flatAnswers(e) {
+		if x.Class == kasoku.CallerPossible {
+			u.rows = statements.RowsPerCall(q) // how many calls a request makes is not known
+			small = bytesPerRow * float64(q.RowsSent) / max(answered(c), 1)
+		} else if plain && flatAnswers(e) {
 			sent := float64(q.BytesSent) / float64(q.Calls) * max(x.PerRequest, 1)
 			few := bytesSentShare * sent / max(u.bytes, 1)
 			byBytes, small = small < 1 && few >= 1, max(small, few)
@@ -140,16 +167,22 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 	if u.byBytes {
 		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
 	}
-	code, lang := "", ""
-	if text, err := rewrite.TakeFirst(statements.TextOf(u.query)); err == nil {
-		code, lang = text, "sql"
+	reads, verb, use := " reads %s rows a call and uses few", "reads", "uses"
+	cause := fmt.Sprintf("A request of %s reads %s rows of %s, and its answer has %s: too few for so many rows. The "+
+		"rest is found, sent and thrown away.",
+		name, wording.Average(u.rows), s.Table, unit.Bytes(uint64(u.bytes)))
+	if u.caller.Class == kasoku.CallerPossible {
+		reads, verb, use = " may read %s rows a call and use few", "may read", "use"
+		cause = fmt.Sprintf("The statement read %s rows of %s, and all answers of the run have %s: too few for so many "+
+			"rows. The rest is found, sent and thrown away. Most of it ran while %s was open.",
+			unit.Count(u.query.RowsSent), s.Table, unit.Bytes(uint64(answered(c))), name)
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: evidence.SeverityOf(i.Share), Impact: i,
 		Interval: c.Focus.Interval,
-		Title: evidence.EndpointTitle(name, fmt.Sprintf(" reads %s rows a call and uses few",
+		Title: evidence.EndpointTitle(name, fmt.Sprintf(reads,
 			wording.Average(statements.RowsPerCall(u.query)))),
-		Clause: fmt.Sprintf("%s reads %s rows of %s and uses few of them", name, wording.Average(u.rows), s.Table),
+		Clause: fmt.Sprintf("%s %s %s rows of %s and %s few of them", name, verb, wording.Average(u.rows), s.Table, use),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, whole, evidence.CallerSignal(u.caller),
 			diagnose.Signal{Holds: flatAnswers(u.endpoint), Lacks: "its answers differ in size"}),
 		Evidence: append([]kasoku.Evidence{
@@ -161,13 +194,20 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 				Interval: kasoku.Interval{From: u.endpoint.First, To: u.endpoint.Last}},
 			evidence.StatementTime(c, d, i),
 		}, evidence.EndpointCount(c, name)...),
-		Cause: fmt.Sprintf("A request of %s reads %s rows of %s, and its answer has %s: too few for so many rows. The rest is found, sent and thrown away.",
-			name, wording.Average(u.rows), s.Table, unit.Bytes(uint64(u.bytes))),
+		Cause:  cause,
 		Expect: "rows sent a call fall to what the answer holds",
 		Verify: "the next run: Rows_sent a call of the statement",
-		Fixes: []kasoku.Fix{{Text: "Ask for what is used: the newest row, and only the columns that are needed",
-			Where: evidence.HandlerOf(name), Lang: lang, Code: code,
-			Note: "Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).", Risk: kasoku.RiskAppRestart}},
+		Fixes: []kasoku.Fix{{Text: "Ask for the rows and columns that are used", Where: evidence.HandlerOf(name),
+			Note: "How many rows the answer needs is not in the log: a page has its LIMIT after its ORDER BY, the newest " +
+				"row LIMIT 1. " +
+				"Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).",
+			Risk: kasoku.RiskAppRestart}},
+	}
+	if do, ok := orderIndex(c, u.query); ok {
+		f.Fixes = append(f.Fixes, kasoku.Fix{Text: "With a LIMIT after its ORDER BY: the index of that order",
+			Where: "the live database, and the file from which tables are made", Lang: "sql", Code: do + ";",
+			Note: "The statement stops then at its LIMIT. Without a LIMIT it reads all rows as before, and the index is one " +
+				"more to keep. Not checked: whether the server uses it.", Risk: kasoku.RiskNone})
 	}
 	return f
 }

@@ -67,7 +67,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 				fmt.Sprintf("by the unique key (%s), %s in all", wording.List(read.Unique, 4), unit.Duration(q.Total)),
 				float64(q.Calls))},
 			Cause:  "The condition names a whole unique key, so the count is 0 or 1.",
-			Fixes:  []kasoku.Fix{askOnce(q)},
+			Fixes:  []kasoku.Fix{askOnce(c, q)},
 			Expect: "a little less work for each; much only where the statement goes away",
 			Verify: "the statement is gone from the slow log",
 		})
@@ -79,10 +79,10 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 }
 
 // askOnce asks for one row instead of a count.
-func askOnce(q *kasoku.Query) kasoku.Fix {
+func askOnce(c *diagnose.Case, q *kasoku.Query) kasoku.Fix {
 	f := kasoku.Fix{Text: "Ask for one row, or leave the question out where the next statement answers it",
 		Where: "where the statement is made", Risk: kasoku.RiskAppRestart}
-	if code, err := rewrite.AskWhether(statements.TextOf(q)); err == nil {
+	if code, err := rewrite.DialectOf(c.Recording).AskWhether(statements.TextOf(q)); err == nil {
 		f.Code, f.Lang = code, "sql"
 	}
 	return f

@@ -113,7 +113,8 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 		Cause: fmt.Sprintf("%s of statements read all columns of %s, among them %s, and send them in lists.",
 			wording.Capital(unit.Counted(len(of), "class", "classes")), t.Name, wording.List(read.Wide, 3)),
 		Fixes: []kasoku.Fix{{Text: "Name the columns that are used", Where: "where the statements are made",
-			Note: "Columns that lists do not show may go into a table of their own, so that the one that is searched is narrow.", Risk: kasoku.RiskAppRestart}},
+			Note: "Columns that lists do not show may go into a table of their own, so that the one that is searched " +
+				"is narrow.", Risk: kasoku.RiskAppRestart}},
 		Expect: "less is read and sent; an index may hold all that is read",
 		Verify: "Bytes_sent in the status falls",
 	}, 0, ""

@@ -8,7 +8,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
-	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
 // EachPoint is the rule QRY-04.
@@ -38,9 +37,10 @@ func (r EachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
 		f.Clause = fmt.Sprintf("%s asks for each of %s rows whether it lies in the area", subjectOf(x),
-			wording.Average(x.PerRequest(c)))
-		f.Cause = fmt.Sprintf("%s reads what lies in a box of %s and asks again for each row: %s statements a request where one can answer.",
-			subjectOf(x), x.Loops[0].Shape.Table, wording.Average(x.PerRequest(c)))
+			x.Amount(c, 0))
+		f.Cause = fmt.Sprintf("%s reads what lies in a box of %s and asks again for each row: %s statements a request "+
+			"where one can answer.",
+			subjectOf(x), x.Loops[0].Shape.Table, x.Amount(c, 0))
 		f.Fixes = areaFixes(c, x)
 	})
 }
@@ -49,7 +49,8 @@ func (r EachPoint) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 func areaFixes(c *diagnose.Case, x statements.RowLoop) []kasoku.Fix {
 	fix := kasoku.Fix{Text: "Ask once for what lies in the area", Where: evidence.HandlerOf(x.Endpoint),
 		Risk: kasoku.RiskAppRestart,
-		Note: "Put the lookup's test of the shape, with its other conditions, into the WHERE of the statement that reads the rows."}
+		Note: "Put the lookup's test of the shape, with its other conditions, into the WHERE of the statement that " +
+			"reads the rows."}
 	l := x.Loops[0]
 	if l.List == nil {
 		return append([]kasoku.Fix{fix}, batchFixes(c, x)...)
@@ -58,13 +59,14 @@ func areaFixes(c *diagnose.Case, x statements.RowLoop) []kasoku.Fix {
 	if len(box.Ranged) != 2 {
 		return []kasoku.Fix{fix}
 	}
-	code, err := rewrite.AddShape(statements.TextOf(l.List), box.Ranged[0], box.Ranged[1])
+	code, err := rewrite.DialectOf(c.Recording).AddShape(statements.TextOf(l.List), statements.TextOf(l.Query), box.Ranged,
+		uniqueKeys(c, l.Shape.Table))
 	if err != nil {
 		return []kasoku.Fix{fix}
 	}
 	fix.Lang, fix.Code = "sql", code
 	fix.Note = "The ranges keep an index useful; the shape decides. POINT takes its coordinates in the order of the " +
-		"lookup's points; what else the lookup asks for goes into the WHERE, and the answer's limit to the end. " +
+		"lookup's points: turn them where those begin with the other. " +
 		"With a stored point and a spatial index the ranges can go."
 	return []kasoku.Fix{fix}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
-	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
 // EachRow is the rule QRY-05.
@@ -22,13 +21,15 @@ func (EachRow) Doc() diagnose.Doc {
 		Evidence: `a SELECT by a key that sends at most one row, or whose number follows the rows of a
 			list, runs at least 5 times in each request of an endpoint. The endpoint is counted (by comments
 			or a probe), or inferred from overlap in time and borne out: the lookups come in rows on one
-			connection, or as many as a list has rows. Without any knowledge of endpoints the loop itself must
-			be seen on a connection, or there are 5 lookups for each request of all.`,
+			connection, or as many as a list has rows. Where the endpoint is not known the loop itself must be
+			seen on a connection, or the lookups come in rows on one in seconds with less than a request for
+			5 of them; how many a request runs is not said then.`,
 		Cause: `the program reads a list and asks again for each of its rows (N+1); each statement costs a
 			round trip, however fast it is.`,
 		Fix: `one statement for all keys, WHERE … IN (…), or a JOIN in the list itself.`,
-		Silent: `when lookups run fewer than 5 times a request, when the loop is one over an area (QRY-04)
-			or of two levels (QRY-06), and blind without a slow log.`,
+		Silent: `when lookups run fewer than 5 times a request, when requests ask for the same values
+			whatever they are for (settings, a menu) or again and again (a long poll), when the loop is one
+			over an area (QRY-04) or of two levels (QRY-06), and blind without a slow log.`,
 	}
 }
 
@@ -36,9 +37,9 @@ func (EachRow) Doc() diagnose.Doc {
 func (r EachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		f.Title = loopTitle(c, x, "runs one SELECT per row")
-		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", subjectOf(x), wording.Average(x.PerRequest(c)))
+		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", subjectOf(x), x.Amount(c, 0))
 		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.",
-			subjectOf(x), wording.Average(x.PerRequest(c)), rowsOf(x.Loops[0]))
+			subjectOf(x), x.Amount(c, 0), rowsOf(x.Loops[0]))
 		f.Fixes = batchFixes(c, x)
 	})
 }

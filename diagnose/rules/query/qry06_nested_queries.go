@@ -36,9 +36,10 @@ func (r NestedQueries) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		outer := statements.PerRequestOf(c, x.Around.ID, x.Endpoint)
 		f.Title = loopTitle(c, x, "runs SELECTs in nested loops")
-		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request in nested loops", x.Endpoint, wording.Average(x.PerRequest(c)))
-		f.Cause = fmt.Sprintf("%s runs a SELECT from %s %s times a request, and for each of its rows again: %s in all, of %s.",
-			x.Endpoint, statements.Of(x.Around).Table, wording.Average(outer), wording.Average(x.PerRequest(c)),
+		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request in nested loops", x.Endpoint, x.Amount(c, 0))
+		f.Cause = fmt.Sprintf("%s runs a SELECT from %s %s times a request, and for each of its rows again: %s in "+
+			"all, of %s.",
+			x.Endpoint, statements.Of(x.Around).Table, wording.Average(outer), x.Amount(c, 0),
 			unit.Counted(len(x.Loops), "class", "classes"))
 		f.Fixes = batchFixes(c, x)
 	})

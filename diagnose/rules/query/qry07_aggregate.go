@@ -74,7 +74,8 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			impact.Share/evidence.SmallShare, 0.99)
 		if n >= near {
 			near = n
-			said = fmt.Sprintf("a sum over %s examines %s rows a call, %s for each that it sends, with %s writes a call and %s %s",
+			said = fmt.Sprintf("a sum over %s examines %s rows a call, %s for each that it sends, with %s writes a call "+
+				"and %s %s",
 				s.Table, wording.Average(examined), wording.Average(each), unit.Sig3(changed), unit.Percent(impact.Share), impact.Of)
 		}
 	}
@@ -126,16 +127,17 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 				Number: changed, Strong: true, Interval: c.Whole()},
 			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
-		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and its tables change %s times a call: the result is mostly the same as before.",
+		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and "+
+			"its tables change %s times a call: the result is mostly the same as before.",
 			diagnose.Whole(examined), wording.List(q.Tables, 4), wording.Average(statements.RowsPerCall(q)), unit.Count(q.Calls),
 			unit.Sig3(changed)),
 		Fixes: []kasoku.Fix{
 			{Text: "Keep the result in a table that each write brings up to date",
-				Where: "where " + s.Table + " is written", Lang: "sql", Risk: kasoku.RiskAppRestart,
-				Code: "INSERT INTO totals (k, total) VALUES (?, ?) ON DUPLICATE KEY UPDATE total = total + VALUES(total);\nSELECT total FROM totals WHERE k = ?;",
-				Note: "Fill it in initialize too."},
+				Where: "where " + wording.List(q.Tables, 3) + " change", Risk: kasoku.RiskAppRestart,
+				Note: "A row for each group, added to in the transaction of the write (INSERT … ON DUPLICATE KEY UPDATE). " +
+					"Updates and deletes of rows must take away what they added. Fill it in initialize too."},
 			{Text: "Or keep it in memory until the next write", Where: evidence.HandlerOf(""), Risk: kasoku.RiskAppRestart,
-				Note: "With one program only; else it must be told of writes."},
+				Note: "With one program only; else it must learn of writes."},
 		},
 		Expect: "the statement runs once for each write instead of each read",
 		Verify: "the next run: calls and rows examined of the statement",

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/advice"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -66,7 +67,8 @@ func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}
 		if n := min(float64(mostCounted)/float64(q.Distinct), each/leastRepeated, 0.99); n >= near {
 			near = n
-			said = fmt.Sprintf("a COUNT over %s comes with %s different values, %s times each; the thresholds are %d and %d", s.Table, unit.Count(q.Distinct), wording.Average(each), mostCounted, leastRepeated)
+			said = fmt.Sprintf("a COUNT over %s comes with %s different values, %s times each; the thresholds are "+
+				"%d and %d", s.Table, unit.Count(q.Distinct), wording.Average(each), mostCounted, leastRepeated)
 		}
 	}
 	switch {
@@ -89,7 +91,8 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 	written := countChanges(c, q)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
-		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for each value", s.Table, wording.Average(each)),
+		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for "+
+			"each value", s.Table, wording.Average(each)),
 			wording.MaxTitle),
 		Clause: fmt.Sprintf("rows of %s are counted anew at each request", s.Table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
@@ -100,14 +103,12 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 				Number: float64(written), Interval: c.Whole()},
 			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
-		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are mostly those of before.",
+		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are "+
+			"mostly those of before.",
 			unit.Count(q.Calls), unit.Counted(q.Distinct, "thing", "things"), wording.Average(each), s.Table,
 			unit.Count(written)),
 		Fixes: []kasoku.Fix{
-			{Text: "Keep the counts in memory and change them with each write", Where: evidence.HandlerOf(""), Lang: "go",
-				Risk: kasoku.RiskAppRestart,
-				Code: "var counts sync.Map // key → *atomic.Int64",
-				Note: "Fill them when the program starts and in initialize: a restart or a reset must not lose them. With several programs keep them in a table."},
+			memoryFix(c),
 			{Text: "Or read a counter that each write of " + s.Table + " keeps, for the same conditions",
 				Where: "where " + s.Table + " is written", Risk: kasoku.RiskAppRestart},
 		},
@@ -117,4 +118,13 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 		f.Fixes = append(f.Fixes, fix)
 	}
 	return f
+}
+
+// memoryFix keeps counts in the program. What has several processes, as PHP-FPM, Puma and
+// gunicorn have, cannot: each would have its own.
+func memoryFix(c *diagnose.Case) kasoku.Fix {
+	f := kasoku.Fix{Text: "Keep the counts and change them with each write", Where: evidence.HandlerOf(""), Risk: kasoku.RiskAppRestart,
+		Note: "In memory only where one process serves all requests: fill them when it starts and in initialize, as a " +
+			"restart or a reset must not lose them. With several processes keep them in a table, Redis or memcached."}
+	return language.Snippet(c, f, language.Go, "var counts sync.Map // key → *atomic.Int64")
 }

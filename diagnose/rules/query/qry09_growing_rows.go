@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
-	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -114,7 +114,7 @@ func findGrowth(rec *kasoku.Recording) (out []growth, nearest growth, known bool
 			nearest = g
 		}
 	}
-	slices.SortStableFunc(out, func(a, b growth) int { return int(b.query.Total/time.Millisecond - a.query.Total/time.Millisecond) })
+	slices.SortStableFunc(out, func(a, b growth) int { return cmp.Compare(b.query.Total, a.query.Total) })
 	return out, nearest, known
 }
 
@@ -170,7 +170,8 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i,
-		Title: wording.Cut(fmt.Sprintf("Rows read of %s grow during the run: %s → %s a call", s.Table, wording.Average(g.first),
+		Title: wording.Cut(fmt.Sprintf("Rows read of %s grow during the run: %s → "+
+			"%s a call", s.Table, wording.Average(g.first),
 			wording.Average(g.last)), wording.MaxTitle),
 		Clause: fmt.Sprintf("rows read of %s grow from %s to %s a call", s.Table, wording.Average(g.first),
 			wording.Average(g.last)),
@@ -179,22 +180,21 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 			evidence.Statement(q, wording.Average(g.first)+" → "+wording.Average(g.last)+" rows a call", note, g.last),
 			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
 		},
-		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the first third of the run, %s in the last. Nothing in its WHERE bounds it.",
+		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the "+
+			"first third of the run, %s in the last. Nothing in its WHERE bounds it.",
 			wording.Average(g.first), wording.Average(g.last)),
-		Fixes:  []kasoku.Fix{rangeFix(q, where)},
+		Fixes:  []kasoku.Fix{rangeFix(where)},
 		Expect: "rows a call stay level over the run", Verify: "the next run: rows a call in its last third",
 		Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
 }
 
-// rangeFix adds a range to a statement.
-func rangeFix(q *kasoku.Query, where string) kasoku.Fix {
-	f := kasoku.Fix{Text: "Put the range that the answer needs into the WHERE", Where: where, Risk: kasoku.RiskAppRestart,
-		Note: "The index needs the column of the range after those that are compared for equality. Compare the next run: it may not gain."}
-	if code, err := rewrite.AddRange(statements.TextOf(q)); err == nil {
-		f.Code, f.Lang = code, "sql"
-	}
-	return f
+// rangeFix describes the range; which rows the answer needs is not in the log.
+func rangeFix(where string) kasoku.Fix {
+	return kasoku.Fix{Text: "Put the range that the answer needs into " +
+		"the WHERE", Where: where, Risk: kasoku.RiskAppRestart,
+		Note: "The index needs the column of the range after those that are compared for equality. Compare the next " +
+			"run: it may not gain."}
 }
 
 // control is the verdict on an attempt: the growth of the baseline is gone.
@@ -213,7 +213,7 @@ func (r GrowingRows) control(c *diagnose.Case, was growth) ([]kasoku.Finding, []
 			s.Table, figures)
 	case e.Unclear():
 		return nil, diagnose.Quiet(r.ID(), e.NearNone(),
-			"rows read of %s no longer grow, and the runs vary too much to tell what it brought: %s", s.Table, figures)
+			"rows read of %s no longer grow, and the runs vary too much to show what it brought: %s", s.Table, figures)
 	}
 	verdict := "no effect"
 	if e.Worse() {
@@ -237,10 +237,12 @@ func (r GrowingRows) control(c *diagnose.Case, was growth) ([]kasoku.Finding, []
 				Value: unit.Duration(e.MeanBefore) + " → " + unit.Duration(e.MeanAfter), Number: e.Mean().Seconds(),
 				Strong: true, Interval: c.Focus.Interval},
 		},
-		Cause: fmt.Sprintf("In the baseline rows read of %s grew to %s a call, now they do not; %s %s. The reading was not what requests waited for, or what replaced it costs as much.",
+		Cause: fmt.Sprintf("In the baseline rows read of %s grew to %s a call, now they do not; %s %s. The reading was "+
+			"not what requests waited for, or what replaced it costs as much.",
 			s.Table, wording.Average(was.last), c.At(), figures),
-		Fixes: []kasoku.Fix{{Text: "Take the change back, or keep it for its own sake, and look at the first finding instead", Risk: kasoku.RiskAppRestart,
-			Note: "One run a side: repeat both to tell a small effect from noise."}},
+		Fixes: []kasoku.Fix{{Text: "Take the change back, or keep it for its own sake, and look at the first " +
+			"finding instead", Risk: kasoku.RiskAppRestart,
+			Note: "One run a side: repeat both to separate a small effect from noise."}},
 		Expect: "the same figures", Verify: "repeat both and compare", Interval: c.Focus.Interval,
 	}}, nil
 }

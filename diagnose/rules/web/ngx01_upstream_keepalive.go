@@ -84,7 +84,7 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	near := min(rate/opensPerRequest, float64(passed)/webserver.FewWebRequests)
 	switch {
 	case len(lacking) == 0:
-		return nil, diagnose.Quiet(r.ID(), 0, "nginx keeps its connections to the servers behind")
+		return nil, diagnose.Quiet(r.ID(), 0, "nginx keeps its connections to the upstream servers")
 	case passed < webserver.FewWebRequests:
 		return nil, diagnose.Quiet(r.ID(), near, "%s requests were passed on; the threshold is %d", unit.Count(passed),
 			webserver.FewWebRequests)
@@ -157,23 +157,23 @@ func clearsConnection(w *webserver.Config, l webserver.Location) bool {
 	return false
 }
 
-// openedConnections returns how many connections were opened, also for each request
-// that was passed on: those to the upstream servers where the log says that most of
-// them took some time, else all of the host, in the time between two of its samples.
+// openedConnections returns the connections that were opened, as evidence and per request that
+// was passed on: those to the upstream servers where the log says that most of them took some
+// time, else those of the whole host between two of its samples.
 func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.Evidence, float64, error) {
-	var opened, told uint64
+	var opened, logged uint64
 	_, endpoints := diagnose.FrontLog(c.Recording)
 	for i := range endpoints {
 		opened += endpoints[i].Connects
-		told += endpoints[i].ConnectCount
+		logged += endpoints[i].ConnectCount
 	}
 	e := kasoku.Evidence{
-		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(told),
+		Source: "access", Text: "$upstream_connect_time above 0", Note: "of " + unit.Count(logged),
 		Value: unit.Count(opened), Number: float64(opened),
 		Strong: true, Interval: c.Whole(),
 	}
-	rate := webserver.Ratio(float64(opened), float64(told))
-	if told >= passed/2 && rate >= opensPerRequest {
+	rate := webserver.Ratio(float64(opened), float64(logged))
+	if logged >= passed/2 && rate >= opensPerRequest {
 		return e, rate, nil
 	}
 	// Over the loopback it takes less than the log's millisecond.
@@ -181,7 +181,7 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
 	g, err := whole.Counters().Grown(kasoku.Key{Source: diagnose.Host, Name: hostkeys.TCPActiveOpens})
 	if err != nil {
-		if told >= passed/2 {
+		if logged >= passed/2 {
 			return e, rate, nil
 		}
 		return e, 0, fmt.Errorf("connections that the host opened were not counted: %w", err)
@@ -192,6 +192,7 @@ func openedConnections(c *diagnose.Case, share float64, passed uint64) (kasoku.E
 	}
 	e = whole.Quote().Counted(g, true)
 	e.Text = "connections that the host opened"
+	e.Note = "by all programs, while " + unit.Count(uint64(share*float64(n.Count)+0.5)) + " requests were passed on"
 	return e, webserver.Ratio(g.By, share*float64(n.Count)), nil
 }
 
@@ -207,8 +208,8 @@ func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webserver.Config, lackin
 		ID: r.ID(), Object: object, Title: "nginx opens a connection for each request to the application",
 		Severity: evidence.SeverityOf(impact.Share),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: opened.Source == "access" || opened.Number < 4*float64(passed),
-				Lacks: "the host opens other connections as well"}),
+			diagnose.Signal{Holds: opened.Source == "access" || rate <= mostOpened,
+				Lacks: "other programs of the host open connections as well"}),
 		Impact: impact,
 		Evidence: []kasoku.Evidence{
 			webserver.Directive(p.location.Context+": proxy_pass "+p.pass, "lacks "+wording.List(p.lacks, 3)),
@@ -216,15 +217,38 @@ func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webserver.Config, lackin
 			{Source: "access", Text: "requests passed on", Value: unit.Count(passed), Number: float64(passed),
 				Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("nginx closes the connection to %s after each answer: %s connections were opened for each of %s requests that were passed on. The configuration lacks %s.",
-			object.Name, unit.Sig3(rate), unit.Count(passed), wording.List(p.lacks, 3)),
+		Cause: fmt.Sprintf("nginx closes the connection to %s after each answer: %s. The configuration lacks %s.",
+			object.Name, openedWords(opened, rate), wording.List(p.lacks, 3)),
 		Expect: "a part of a millisecond less for each request, and less CPU on both sides",
 		Verify: "repeat the load: the host opens few connections, and none stays in TIME_WAIT", Interval: c.Whole(),
 	}
 	f.Fixes = []kasoku.Fix{webserver.Fix("Keep connections to the application open",
-		"The servers behind must allow HTTP/1.1, as all do that are in use.", kasoku.RiskNone,
-		keepaliveEdits(w, lacking)...)}
+		keepaliveNote(c), kasoku.RiskNone, keepaliveEdits(w, lacking)...)}
 	return f
+}
+
+// keepaliveNote is what the upstream servers must do for their part.
+//
+// Source: gunicorn, "Settings", keepalive: sync workers do not keep connections.
+func keepaliveNote(c *diagnose.Case) string {
+	if app := c.Member(kasoku.RoleApplication); app != nil && app.Framework == "gunicorn" {
+		return "gunicorn's workers of the class sync, its default, close each connection all the same: it also takes " +
+			"--worker-class gthread, and threads, as each kept connection of a worker is one that it waits for."
+	}
+	return "The upstream servers must allow HTTP/1.1, as most do."
+}
+
+// mostOpened is the rate up to which connections of a whole host may all be nginx's: with
+// HTTP/1.0 each request opens one, and some are tried again.
+const mostOpened = 1.1
+
+// openedWords says how many connections were opened for a request. Those of a host with
+// other programs are more than nginx's own, of which the configuration says how many.
+func openedWords(opened kasoku.Evidence, rate float64) string {
+	if opened.Source != "access" && rate > mostOpened {
+		return "each request that is passed on opens one, and other programs of the host open some too"
+	}
+	return unit.Sig3(rate) + " connections were opened for each request that was passed on"
 }
 
 // keepaliveEdits returns what keeps the connections of all these locations.

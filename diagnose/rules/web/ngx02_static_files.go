@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -36,9 +37,14 @@ func (StaticFiles) Doc() diagnose.Doc {
 			at least 50.`,
 		Cause: `nginx passes everything on; the application reads and copies what nginx could send from
 			the kernel's memory, and the browser asks again each time.`,
-		Fix: `root and try_files for these paths, with an age after which to ask again.`,
-		Silent: `when such requests are answered by nginx itself, or are few; blind without an access log
-			that says which requests were passed on.`,
+		Fix: `root and try_files for the paths that were found as files, with an age after which to ask
+			again; what is no file goes to the application as before. A path is looked for with the rights of
+			an nginx worker below nginx's own roots and the application's working directory and public
+			folders, and is a file when it has the size of the answers. Of paths that were not found nothing
+			is printed: they may come from a database or from code.`,
+		Silent: `when such requests are answered by nginx itself, or are few, and of paths that end with
+			an id: these come from a database or from code; blind without an access log that says which
+			requests were passed on.`,
 	}
 }
 
@@ -52,7 +58,7 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	var count uint64
 	var took time.Duration
 	for i := range endpoints {
-		if e := &endpoints[i]; webserver.IsStatic(e) {
+		if e := &endpoints[i]; webserver.IsStatic(e) && !namedByID(e.Route) {
 			found = append(found, e)
 			count += e.UpstreamCount
 			took += e.Upstream
@@ -72,36 +78,129 @@ func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count u
 	took time.Duration) kasoku.Finding {
 	var names []string
 	var quotes []kasoku.Evidence
-	endings := map[string]bool{}
 	for i, e := range found {
 		names = append(names, e.Route)
-		endings[strings.TrimPrefix(strings.ToLower(path.Ext(e.Route)), ".")] = true
 		if i < 4 {
 			quotes = append(quotes, webserver.RequestCount(c, e))
 		}
 	}
-	quotes = append(quotes, kasoku.Evidence{Source: "access", Text: "time of the server behind for files",
+	quotes = append(quotes, kasoku.Evidence{Source: "access", Text: "time of the upstream server for files",
 		Value: unit.Duration(took), Number: took.Seconds(), Interval: c.Whole()})
-	impact := webserver.SavedTime(c, took, false)
-	var kinds []string
-	for e := range endings {
-		kinds = append(kinds, e)
+	files := filesOf(c, found)
+	place := diagnose.Signal{Holds: true}
+	if len(files) == 0 {
+		place = diagnose.Signal{Blind: "no file of these paths was found that nginx could read"}
 	}
-	slices.Sort(kinds)
+	var saved time.Duration
+	for i, f := range files {
+		saved += f.endpoint.Upstream
+		if i < 4 {
+			quotes = append(quotes, kasoku.Evidence{Source: "host", Text: f.root + f.endpoint.Route,
+				Note: "nginx may read it, and it has the size of the answers", Value: unit.Bytes(f.endpoint.MaxBytes),
+				Number: float64(f.endpoint.MaxBytes), Strong: true, Interval: c.Whole()})
+		}
+	}
+	impact := webserver.SavedTime(c, took, true)
+	if len(files) > 0 {
+		impact = webserver.SavedTime(c, saved, false)
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: webserver.EndpointName(found[0])},
 		Title:    "The application sends files that nginx could send",
 		Severity: evidence.SeverityOf(impact.Share), Impact: impact, Evidence: quotes,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
-		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. The application took %s for them.",
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, place),
+		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. The application took %s "+
+			"for them.",
 			unit.Count(count), wording.List(names, 4), unit.Duration(took)),
-		Fixes: []kasoku.Fix{{
-			Text: "Let nginx send these files, and let browsers keep them", Where: "nginx.conf, in the server",
-			Lang: "nginx", Risk: kasoku.RiskNone,
-			Code: fmt.Sprintf("location ~* \\.(%s)$ {\n    root DIRECTORY;\n    try_files $uri =404;\n    expires 1d;\n}", strings.Join(kinds, "|")),
-			Note: "DIRECTORY is where the application reads them from. Where names do not change with their content, browsers may show an old file for a day.",
-		}},
+		Fixes:  []kasoku.Fix{staticFix(c, found, files)},
 		Expect: "the application is not asked for files",
 		Verify: "repeat the load: these requests have no upstream time", Interval: c.Whole(),
 	}
+}
+
+// namedByID reports whether the last segment of a route is an id with an extension, such as
+// /image/:id.png: what has a number for its name is a row of a table, not a file.
+func namedByID(route string) bool { return strings.HasPrefix(path.Base(route), ":id") }
+
+// A staticFile is an endpoint whose path is a file below a root.
+type staticFile struct {
+	endpoint *kasoku.Endpoint
+	root     string
+}
+
+// filesOf returns the endpoints whose paths are files that nginx may read.
+func filesOf(c *diagnose.Case, found []*kasoku.Endpoint) (out []staticFile) {
+	for _, e := range found {
+		if root, ok := c.FileRoot(e.Route); ok && kasoku.IsPlainPath(e.Route) {
+			out = append(out, staticFile{e, root})
+		}
+	}
+	return out
+}
+
+// staticFix lets nginx look for the files that were found, and pass on what is not there any
+// more. What was not found stays with the application.
+func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) kasoku.Fix {
+	f := kasoku.Fix{
+		Text: "Let nginx send these files, and let browsers " +
+			"keep them", Where: "nginx.conf, in the server that passes them on",
+		Risk: kasoku.RiskNone,
+	}
+	const inWords = "In a location of nginx's: root, try_files $uri with the application as the last, and expires. "
+	if len(files) == 0 {
+		f.Note = inWords + "Where they lie was not found, with the rights of nginx, below its roots or the " +
+			"application's folders: they may come from a database or from code, and then this is no fix."
+		return f
+	}
+	roots, left := rootsOf(files), len(found)-len(files)
+	f.Note = "They lie in " + wording.List(roots, 4) + ". What is no file there goes to the application as before. " +
+		"The location stands before others with patterns. Where names do not change with their content, browsers may " +
+		"show an old file for a day."
+	if left > 0 {
+		f.Note += fmt.Sprintf(" Not among them: %s, not found as files.", unit.Counted(left, "path", "paths"))
+	}
+	blocks := staticBlocks(c, files, roots)
+	if len(blocks) == 0 {
+		f.Note = inWords + f.Note
+		return f
+	}
+	f.Lang, f.Code = "nginx", webserver.Block("server", blocks...)
+	return f
+}
+
+func rootsOf(files []staticFile) (out []string) {
+	for _, f := range files {
+		if !slices.Contains(out, f.root) {
+			out = append(out, f.root)
+		}
+	}
+	return out
+}
+
+// staticBlocks returns a location for each root, and the one that passes on what is not
+// there; none where the files are passed on by several locations or in a way that another
+// location cannot repeat.
+func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []string) {
+	w, err := webserver.ConfigOf(c.Recording)
+	if err != nil {
+		return nil
+	}
+	from, ok := w.LocationOf(files[0].endpoint.Route)
+	pass := w.PassesAs(from)
+	if !ok || len(pass) == 0 || from.Modifier == "=" || from.Modifier == "^~" || w.HasLocation("@application") {
+		return nil
+	}
+	for _, root := range roots {
+		var names []string
+		for _, f := range files {
+			if l, _ := w.LocationOf(f.endpoint.Route); f.root == root && l.At == from.At {
+				names = append(names, regexp.QuoteMeta(f.endpoint.Route))
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, webserver.Block(`location ~ "^(`+strings.Join(names, "|")+`)$"`,
+				"root "+root+";", "try_files $uri @application;", "expires 1d;"))
+		}
+	}
+	return append(out, webserver.Block("location @application", pass...))
 }

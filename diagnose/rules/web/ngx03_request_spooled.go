@@ -71,7 +71,8 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		ID: r.ID(), Object: s.object(), Title: "nginx writes request bodies to disk before it passes them on",
 		Severity:   s.severity(),
 		Confidence: s.confidence(), Impact: webserver.SavedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
-		Cause: fmt.Sprintf("The bodies of %s of %s requests were larger than client_body_buffer_size, 16 kB unless it is set; %s. Each made, wrote and read a file.",
+		Cause: fmt.Sprintf("The bodies of %s of %s requests were larger than client_body_buffer_size, 16 kB unless it "+
+			"is set; %s. Each made, wrote and read a file.",
 			unit.Count(s.lines), unit.Count(s.requests), size),
 		Fixes: []kasoku.Fix{fix}, Expect: "no such line in nginx's error log, and less writing to disk",
 		Verify: "repeat the load and count the lines", Interval: c.Whole(),

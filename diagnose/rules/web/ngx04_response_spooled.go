@@ -49,7 +49,8 @@ func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sil
 		largest = s.endpoint.MaxBytes
 	}
 	fix := webserver.Fix("Pass answers on as they come",
-		"A slow client then holds a connection of the application while it reads. Where answers are files, X-Accel-Redirect lets nginx send them itself.",
+		"A slow client then holds a connection of the application while it reads. Where answers are files, "+
+			"X-Accel-Redirect lets nginx send them itself.",
 		kasoku.RiskNone, webserver.Edit(s.context(), "proxy_buffering off;"))
 	if largest > 0 && largest <= largestBuffer {
 		fix = webserver.Fix("Give the location buffers that hold an answer",
@@ -65,7 +66,8 @@ func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sil
 		ID: r.ID(), Object: s.object(), Title: "nginx writes answers to disk while clients read them",
 		Severity:   s.severity(),
 		Confidence: s.confidence(), Impact: webserver.SavedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
-		Cause: fmt.Sprintf("The answers to %s of %s requests were larger than proxy_buffers together, 32 or 64 kB unless they are set, and came faster than clients read. Each made, wrote and read a file.",
+		Cause: fmt.Sprintf("The answers to %s of %s requests were larger than proxy_buffers together, 32 or 64 kB "+
+			"unless they are set, and came faster than clients read. Each made, wrote and read a file.",
 			unit.Count(s.lines), unit.Count(s.requests)),
 		Fixes: []kasoku.Fix{fix}, Expect: "no such line in nginx's error log, and less writing to disk",
 		Verify: "repeat the load and count the lines", Interval: c.Whole(),

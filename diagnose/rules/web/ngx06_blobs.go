@@ -17,7 +17,7 @@ import (
 // Blobs is the rule NGX-06.
 type Blobs struct{}
 
-// Thresholds of NGX-06 and NGX-07.
+// Thresholds of NGX-06.
 const (
 	blobBytes = 4 << 10
 	// changedAnswers of an endpoint's may have another size than the one before of the
@@ -160,13 +160,16 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 		Title:    "Files come from the database through the application",
 		Severity: evidence.SeverityOf(impact.Share), Impact: impact, Evidence: quotes,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, blob, joined),
-		Cause: fmt.Sprintf("%s answers with %s on average, the same each time for a URI. A statement reads these bytes from the database for each of %s requests, and the application copies them.",
+		Cause: fmt.Sprintf("%s answers with %s on average, the same each time for a URI. A statement reads these bytes "+
+			"from the database for each of %s requests, and the application copies them.",
 			webserver.EndpointName(e), unit.Bytes(uint64(mean)), unit.Count(e.Count)),
 		Fixes: []kasoku.Fix{{
 			Text:  "Keep them as files, and let nginx send them after the application has said yes",
 			Where: "the handler, and nginx.conf", Risk: kasoku.RiskAppRestart, Lang: "nginx",
-			Code: "location /files/ {\n    internal;\n    alias DIRECTORY/;\n    expires 1d;\n}",
-			Note: "Write the file when it is uploaded, for rows that are there in initialize. The handler answers without a body and with the header X-Accel-Redirect: /files/NAME. In a contest the score may fall at first, as less is sent by what was the limit.",
+			Code: webserver.Block("server", webserver.Block("location /kept-files/", "internal;", "alias /var/lib/kept-files/;", "expires 1d;")),
+			Note: "Make the directory, for the application to write and for nginx to read. Write the file when it is " +
+				"uploaded, for rows that are there in initialize. The handler answers without a body and with the header " +
+				"X-Accel-Redirect: /kept-files/ and the file's name. In a contest the score may fall at first, as less is sent by what was the limit.",
 		}},
 		Expect: "the statement is gone, and most of this endpoint's time",
 		Verify: "repeat the load: the database sends fewer bytes", Interval: c.Whole(),

@@ -51,10 +51,10 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	active, activeErr := whole.Counters().Gauge(kasoku.Key{Source: nginx.Name, Name: nginx.Active})
 	limit, confErr := connectionLimit(c)
 	if len(said) == 0 {
-		tells := webserver.CheckLogLevel(c, "error")
+		levelErr := webserver.CheckLogLevel(c, "error")
 		if activeErr != nil || confErr != nil {
-			if tells != nil {
-				return nil, diagnose.Blind(r.ID(), errors.Join(tells, activeErr))
+			if levelErr != nil {
+				return nil, diagnose.Blind(r.ID(), errors.Join(levelErr, activeErr))
 			}
 			return nil, diagnose.Quiet(r.ID(), 0, "nginx's error log says nothing of worker_connections")
 		}
@@ -93,7 +93,7 @@ func (r WorkerConnections) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 			Interval: c.Whole(),
 		})
 	}
-	f.Cause = "A worker of nginx holds at most worker_connections, clients and the servers behind together."
+	f.Cause = "A worker of nginx holds at most worker_connections, clients and the upstream servers together."
 	wanted := float64(wantedConnections)
 	if confErr == nil {
 		f.Cause += fmt.Sprintf(" All workers together hold %s.", diagnose.Whole(limit))

@@ -70,7 +70,7 @@ func (r CompressionControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 	e := evidence.EffectOf(was, is)
 	says := "compression made a difference"
 	if e.Unclear() {
-		says = "the seconds of the runs vary too much to tell"
+		says = "the seconds of the runs vary too much for an answer"
 	}
 	if e.Better() || e.Unclear() {
 		return nil, diagnose.Quiet(r.ID(), e.NearNone(), "%s: success %s → %s, mean %s → %s",
@@ -106,7 +106,8 @@ func (r CompressionControl) finding(c *diagnose.Case, changed []string, e eviden
 		Expect: "the figures of before", Verify: "repeat the load with the old directives and compare",
 		Interval: c.Focus.Interval,
 	}
-	f.Cause = fmt.Sprintf("In nginx only compression changed (%s), and %s the success ratio went from %s to %s and the mean latency from %s to %s: what is sent was not the limit.",
+	f.Cause = fmt.Sprintf("In nginx only compression changed (%s), and %s the success ratio went from %s to %s and "+
+		"the mean latency from %s to %s: what is sent was not the limit.",
 		wording.List(changed, 3), c.At(), unit.Percent(e.GoodBefore), unit.Percent(e.GoodAfter), unit.Duration(e.MeanBefore),
 		unit.Duration(e.MeanAfter))
 	return f

@@ -134,7 +134,7 @@ func (s spool) evidence(c *diagnose.Case) []kasoku.Evidence {
 }
 
 func (s spool) confidence() kasoku.Confidence {
-	known := diagnose.Signal{Holds: s.endpoint != nil, Lacks: "which endpoint it is, the access log does not tell"}
+	known := diagnose.Signal{Holds: s.endpoint != nil, Lacks: "which endpoint it is, the access log does not report"}
 	place := diagnose.Signal{Holds: s.location.Path != ""}
 	if s.location.Path == "" {
 		place.Blind = webserver.ErrNoNginx.Error()

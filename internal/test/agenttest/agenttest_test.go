@@ -106,7 +106,7 @@ func TestParseDefinitions(t *testing.T) {
 		"# mackerel-agent-plugin version=2\n{}":                                    "unknown version",
 		head:                                                                       "EOF",
 		head + "{}":                                                                "no graphs",
-		one("a", good) + "x":                                                       "text behind",
+		one("a", good) + "x":                                                       "text after",
 		one("a*", good):                                                            "whole segments",
 		one("a..b", good):                                                          "whole segments",
 		one("custom.a", good):                                                      "custom.",

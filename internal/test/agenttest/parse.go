@@ -114,7 +114,7 @@ func ParseDefinitions(out string) (defs Definitions, bad []string) {
 		return nil, []string{fmt.Sprintf("definitions: %v", err)}
 	}
 	if _, err := d.Token(); err != io.EOF {
-		bad = append(bad, "definitions: text behind the JSON")
+		bad = append(bad, "definitions: text after the JSON")
 	}
 	if len(doc.Graphs) == 0 {
 		bad = append(bad, "definitions: no graphs")
@@ -126,7 +126,7 @@ func ParseDefinitions(out string) (defs Definitions, bad []string) {
 	return doc.Graphs, bad
 }
 
-// violations says what is wrong with one graph.
+// violations describes what is wrong with one graph.
 func (g Graph) violations(key string) (bad []string) {
 	add := func(format string, args ...any) {
 		bad = append(bad, fmt.Sprintf("graph %q: ", key)+fmt.Sprintf(format, args...))

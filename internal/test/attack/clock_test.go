@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -67,13 +70,19 @@ func (w *world) stepped(st *dbServer, name string, steps []time.Duration) {
 			if err != nil {
 				return err
 			}
-			w.seriesOf(o.Path, func(s kasoku.Series) bool {
-				return s.Key.Source == "log" && s.Points[len(s.Points)-1].Value == float64(info.Size())
+			// Both: a source that answers late says how long the log is now, of a tick that
+			// compared the clocks before this step. A step that is taken back before the next
+			// tick cannot be seen.
+			w.lastOf(o.Path, logsize.Name, logsize.Size, func(v float64) bool { return v == float64(info.Size()) })
+			w.lastOf(o.Path, observe.SelfName, observe.SelfClockDrift, func(v float64) bool {
+				return math.Abs(v-step.Seconds()) < 1
 			})
 		}
 		return nil
 	}
+	began := time.Now()
 	res, err := record.Record(w.Context(), o)
+	took := time.Since(began)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -88,12 +97,21 @@ func (w *world) stepped(st *dbServer, name string, steps []time.Duration) {
 	if n := countEvents(rec, "clock"); n != len(steps)-1 {
 		w.Errorf("%s: %d events say that the clock was set, want %d", name, n, len(steps)-1)
 	}
-	w.within(name, rec)
+	w.within(name, rec, took)
 	for _, c := range rec.Changes {
 		if !c.Restored {
 			w.Errorf("%s: %+v", name, c)
 		}
 	}
+}
+
+// lastOf waits until the last sample of a series in a run file that is written has a
+// value that is wanted.
+func (w *world) lastOf(path, source, name string, wanted func(float64) bool) {
+	w.Helper()
+	w.seriesOf(path, func(s kasoku.Series) bool {
+		return s.Key.Source == source && s.Key.Name == name && wanted(s.Points[len(s.Points)-1].Value)
+	})
 }
 
 // seriesOf waits until a run file that is written has a series that is wanted.
@@ -116,11 +134,10 @@ func countEvents(rec *kasoku.Recording, kind string) (n int) {
 	return n
 }
 
-// within fails when something of a run is before its beginning, after its end, or goes
-// back in time.
-func (w *world) within(name string, rec *kasoku.Recording) {
+// within fails when something of a run is before its beginning, after the recorder's end,
+// or goes back in time.
+func (w *world) within(name string, rec *kasoku.Recording, end time.Duration) {
 	w.Helper()
-	end := rec.Run.Length + 5*time.Second // the last tick is read when the run is over
 	if rec.Run.Length <= 0 || rec.Run.Length > 2*patience {
 		w.Errorf("%s: the run took %s", name, rec.Run.Length)
 	}

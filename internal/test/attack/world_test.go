@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
 		os.Exit(m.Run()) // each test skips itself
+	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup: who is started would ignore it, too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	waitTogether()
 	os.Exit(runBuilt(m))
@@ -155,7 +159,7 @@ func (w *world) env() []string {
 		"TMPDIR=" + filepath.Join(w.dir, "tmp"), "KASOKU_STATE=" + filepath.Join(w.dir, "state")}
 }
 
-// An invocation says how kasoku is run. The zero value is an ordinary run.
+// An invocation defines how kasoku is run. The zero value is an ordinary run.
 type invocation struct {
 	wrap  []string // what runs it, such as prlimit --nofile=20
 	env   []string

@@ -148,6 +148,8 @@ var unbounded = map[string]string{
 	"wire/mackerel/program Flags.Parse":    "reads the arguments of the caller",
 	"wire/mackerel/program ReadFile":       "reads a file of bounded size as it is",
 	"mysqlflags QueryMap.Scan":             "one column of a row",
+	"internal/procstat Read":               "reads one line of the kernel",
+	"internal/procstat Parse":              "one line of the kernel, of some hundred bytes",
 	"mysqlflags ReadDSN":                   "ParseOptions of files",
 	"mysqlflags ReadDefaults":              "ParseOptions of files",
 	"mysqlflags meteredConn.Read":          "passes bytes on",

@@ -25,7 +25,6 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/vegeta"
-	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/applog"
@@ -45,6 +44,7 @@ import (
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/profile"
 	"github.com/kasoku/kasoku/observe/varnish"
+	goldenanswers "github.com/kasoku/kasoku/prove/answers"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/wire/graphite"
@@ -315,12 +315,26 @@ func answers(in []byte) {
 	_, _ = p.EOF()
 }
 
+// goldenHead is a golden file as far as the body of its first answer.
+const goldenHead = `{"schema":1,"kind":"answers","recorded":"2026-11-22T12:00:00Z","answers":[{"endpoint":"GET /","method":"GET","url":"http://h/","status":200,"type":"","form":"json",`
+
+func readGolden(in []byte) {
+	_, _ = goldenanswers.Parse(in)
+	_, _ = goldenanswers.ParseRequest(string(in))
+}
+
 func otherRows() []row {
 	kinds := []string{capture.KindFile, capture.KindNginx, capture.KindMySQL, capture.KindVCL, capture.KindUnit, capture.KindSchema, capture.KindGit}
 	secrets := []string{"a:b@", "password=", "password: \"", "token=a&", "://", "identified by '", "cookie: ", "-----BEGIN A-----\n", "[client]\n", "auth_basic \"", "\\", "--password ", "-pa ", "set $a%d b;\n", "\"password\" : \""}
 	out := []row{
 		{name: "secrets", pieces: secrets, read: func(in []byte) { secret.Append(nil, in) }},
-		{name: "command lines", pieces: append([]string{"'", "\"", " -p", "--password=a ", "PGPASSWORD=a ", "$("}, secrets...), read: text(func(s string) { logs.SafeCommandLine(s) })},
+		{name: "command lines", pieces: append([]string{"'", "\"", " -p", "--password=a ", "PGPASSWORD=a ", "$("}, secrets...), read: text(func(s string) { secret.MaskCommandLine(s) })},
+		{name: "golden answers", covers: []string{"prove/answers Parse", "prove/answers ParseRequest"}, read: readGolden,
+			start: `{"schema":1,"kind":"answers","recorded":"2026-11-22T12:00:00Z","answers":[`, end: "]}",
+			pieces: []string{`{"endpoint":"GET /%d","method":"GET","url":"http://h/%d","status":200,"type":"","form":"json","body":{"a":[1]}},`, `{"endpoint":"`, `{"volatile":[{"path":"a.`, "{", "[", "\""}},
+		{name: "golden answers, body", start: goldenHead + `"body":[`, end: `1]}]}`, read: readGolden, pieces: []string{"1,", `{"id":%d},`, `{"a%d":1},`, `"x",`, "[", `{"a":`}},
+		{name: "golden answers, path", start: goldenHead + `"body":1,"volatile":[{"path":"`, end: `","what":"value"}]}]}`, read: readGolden, pieces: []string{"[]", "a.", "a", `\"`, `\\`, "."}},
+		{name: "golden answers, log", covers: []string{"prove/answers ReadAccessLog"}, pieces: []string{ltsvLine, jsonLine, combinedLine, "\n"}, read: window(func(w *lines.Window) { _, _ = goldenanswers.ReadAccessLog(w, "http://h", 3, 1<<30) })},
 		{name: "nginx.conf", covers: []string{"internal/nginxconf Parse"}, read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }),
 			pieces: []string{"a b;\n", "http {", "server { a b; }\n", "{", "}", "\"", "'", "#\n", "a ", ";", "\\", "$", "a_by_lua_block {", "${", "location /%d { }\n"}},
 		{name: "nginx.conf, lua", start: "content_by_lua_block {", read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }), pieces: []string{"{", "[[", "--", "--[[", "\"", "[=", "}", "\n"}},

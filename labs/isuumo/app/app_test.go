@@ -47,7 +47,7 @@ func TestDefects(t *testing.T) {
 		}{{shipped, with}, {shipped.Without(id), without}} {
 			url, _ := served(t, s, d, x.defects)
 			post(t, url+"/initialize", "", "")
-			if got := told(t, db, func() { request(url) }); !regexp.MustCompile("^" + x.want + "$").MatchString(got) {
+			if got := sentQueries(t, db, func() { request(url) }); !regexp.MustCompile("^" + x.want + "$").MatchString(got) {
 				t.Errorf("%s with %s: %s\nwant %s", id, x.defects, got, x.want)
 			}
 		}
@@ -117,14 +117,16 @@ func testOPS09(t *testing.T, s *sandbox.Server, d *isuumo.Data, db *sql.DB) {
 	}
 }
 
-// told returns what sessions of the service send to the database meanwhile, without the
+// sentQueries returns what sessions of the service send to the database meanwhile, without the
 // closing of statements, which is not waited for.
-func told(t *testing.T, db *sql.DB, do func()) string {
+func sentQueries(t *testing.T, db *sql.DB, do func()) string {
 	t.Helper()
+	// A guard of another test's, whose server had this port before, looks which server it is.
+	const others = " AND argument NOT LIKE '%/* kasoku */%'"
 	sandboxtest.Exec(t, db, "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON")
 	do()
 	sandboxtest.Exec(t, db, "SET GLOBAL general_log = OFF")
-	rows, err := db.Query("SELECT CONCAT(command_type, ' ', argument) FROM mysql.general_log WHERE command_type IN ('Query', 'Prepare', 'Execute') AND argument NOT LIKE 'SET GLOBAL%'")
+	rows, err := db.Query("SELECT CONCAT(command_type, ' ', argument) FROM mysql.general_log WHERE command_type IN ('Query', 'Prepare', 'Execute') AND argument NOT LIKE 'SET GLOBAL%'" + others)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (c *client) chair(ctx context.Context, rank int32) (there bool, err error) 
 		return true, q.wrong(err)
 	}
 	if !c.o.Compat && !c.chairs.Possible(rank, span) {
-		err = errors.New("status 200, expected 404: it was sold out before the request, or nobody has uploaded it")
+		err = errors.New("status 200, expected 404: it was sold out before the request, or no one has uploaded it")
 	}
 	return true, q.wrong(err)
 }

@@ -185,7 +185,7 @@ func TestFaults(t *testing.T) {
 				if compat {
 					want = f.compat
 				}
-				msgs := toldOf(t, f, compat, want != "")
+				msgs := reportedOf(t, f, compat, want != "")
 				if all := strings.Join(msgs, "\n"); want == "" && len(msgs) > 0 || !strings.Contains(all, want) {
 					t.Errorf("%s, compat %v: %q, want %q", f.name, compat, msgs[:min(len(msgs), 5)], want)
 				}
@@ -194,10 +194,10 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// toldOf returns what a benchmark reports of a fault, except timeouts, which may be due
+// reportedOf returns what a benchmark reports of a fault, except timeouts, which may be due
 // to a busy machine. The run ends early: with the first errors when some are expected,
 // or when all kinds of users have come.
-func toldOf(t *testing.T, f fault, compat, expected bool) []string {
+func reportedOf(t *testing.T, f fault, compat, expected bool) []string {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := short(newReference(f.spoil).serve(t))

@@ -31,15 +31,15 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) error {
 		err = inTime(ctx, thoroughTimeout, "thorough verification",
 			func(ctx context.Context) error { return r.verifyThoroughly(ctx, step) })
 	}
-	return untold(err)
+	return unreported(err)
 }
 
-// errTold says that the failure was reported already.
-var errTold = errors.New("told")
+// errReported means that the failure was reported already.
+var errReported = errors.New("reported")
 
-// untold returns what is left to report of an error.
-func untold(err error) error {
-	if errors.Is(err, errTold) {
+// unreported returns what is left to report of an error.
+func unreported(err error) error {
+	if errors.Is(err, errReported) {
 		return nil
 	}
 	return err
@@ -86,7 +86,8 @@ func (r *run) verify(ctx context.Context, step *scenario.Step) error {
 	}
 	defer c.agent.Close()
 	c.verifies, c.how.placeless = true, r.o.Compat
-	checks := c.snapshots(step.Rand("verify", 0), verifyOfEach, contestRow)
+	v := &verifier{c, step.Rand("verify", 0)}
+	checks := v.snapshots(verifyOfEach, contestRow)
 	if err := all(ctx, step, checks, len(checks)); err != nil {
 		return err
 	}

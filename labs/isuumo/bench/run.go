@@ -21,6 +21,7 @@ type run struct {
 	chairRows  *shelf[model.Chair]
 	estateRows *shelf[model.Estate]
 	seen       conditions
+	official   official
 
 	start time.Time
 	human atomic.Uint64 // requests of people that were answered well
@@ -39,6 +40,7 @@ var (
 func newRun(o *Options) *run {
 	r := &run{o: o, chairs: truth.NewChairs(o.Data), estates: truth.NewEstates(o.Data), start: time.Now()}
 	r.chairRows, r.estateRows = chairShelf(r.chairs), estateShelf(r.estates)
+	r.official = official{r.chairs, r.estates}
 	return r
 }
 

@@ -63,10 +63,10 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	}
 	checks = append(checks, c.uploadLast)
 	if err := all(ctx, step, checks, patientAtOnce); err != nil {
-		return untold(err)
+		return unreported(err)
 	}
-	checks = append(c.snapshots(rng, (r.o.Verify+9)/10, anyRow), c.everything()...)
-	return untold(all(ctx, step, checks, patientAtOnce))
+	checks = append((&verifier{c, rng}).snapshots((r.o.Verify+9)/10, anyRow), c.everything()...)
+	return unreported(all(ctx, step, checks, patientAtOnce))
 }
 
 // toCount draws the chairs whose stock is counted. After some of the cheapest, which

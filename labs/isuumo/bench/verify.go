@@ -45,7 +45,7 @@ func all(ctx context.Context, step *scenario.Step, checks []check, atOnce int) e
 	close(todo)
 	wg.Wait()
 	if failed.Load() {
-		return errTold
+		return errReported
 	}
 	return ctx.Err()
 }
@@ -60,58 +60,64 @@ func contestRow(rng *rand.Rand, rows int) int { return rng.IntN(min(100, rows+1)
 // anyRow draws a row.
 func anyRow(rng *rand.Rand, rows int) int { return rng.IntN(rows) }
 
+// A verifier draws what is asked of the service when there is no load, and asks for it.
+type verifier struct {
+	*client
+	rng *rand.Rand
+}
+
 // snapshots draws n queries of each kind of which there are many, and one of each
 // other.
-func (c *client) snapshots(rng *rand.Rand, n int, row func(rng *rand.Rand, rows int) int) []check {
-	d := c.o.Data
+func (v *verifier) snapshots(n int, row func(rng *rand.Rand, rows int) int) []check {
+	d := v.o.Data
 	checks := []check{
-		c.chairCondition, c.estateCondition,
-		func(ctx context.Context) error { _, err := c.lowPricedChairs(ctx); return err },
-		func(ctx context.Context) error { _, err := c.lowPricedEstates(ctx); return err },
+		v.chairCondition, v.estateCondition,
+		func(ctx context.Context) error { _, err := v.lowPricedChairs(ctx); return err },
+		func(ctx context.Context) error { _, err := v.lowPricedEstates(ctx); return err },
 	}
 	for range n {
-		chair, estate, other := row(rng, len(d.Chairs)), row(rng, len(d.Estates)), row(rng, len(d.Chairs))
-		cq, eq := model.RandomChairQuery(rng, &d.ChairCondition), model.RandomEstateQuery(rng, &d.EstateCondition)
-		corners := polygonOf(rng)
+		chair, estate, other := row(v.rng, len(d.Chairs)), row(v.rng, len(d.Estates)), row(v.rng, len(d.Chairs))
+		cq, eq := model.RandomChairQuery(v.rng, &d.ChairCondition), model.RandomEstateQuery(v.rng, &d.EstateCondition)
+		corners := polygonOf(v.rng)
 		checks = append(checks,
-			func(ctx context.Context) error { return c.verifyChair(ctx, chair) },
-			func(ctx context.Context) error { return c.verifyEstate(ctx, estate) },
-			func(ctx context.Context) error { return c.verifyRecommended(ctx, other) },
-			func(ctx context.Context) error { _, err := c.searchChairs(ctx, cq); return err },
-			func(ctx context.Context) error { _, err := c.searchEstates(ctx, eq); return err },
-			func(ctx context.Context) error { _, err := c.polygon(ctx, corners); return err },
+			func(ctx context.Context) error { return v.verifyChair(ctx, chair) },
+			func(ctx context.Context) error { return v.verifyEstate(ctx, estate) },
+			func(ctx context.Context) error { return v.verifyRecommended(ctx, other) },
+			func(ctx context.Context) error { _, err := v.searchChairs(ctx, cq); return err },
+			func(ctx context.Context) error { _, err := v.searchEstates(ctx, eq); return err },
+			func(ctx context.Context) error { _, err := v.polygon(ctx, corners); return err },
 		)
 	}
 	return checks
 }
 
-func (c *client) verifyChair(ctx context.Context, i int) error {
+func (v *verifier) verifyChair(ctx context.Context, i int) error {
 	if i == noRow {
-		return c.exactly(ctx, "GET /api/chair/:id", "/api/chair/0", http.StatusNotFound)
+		return v.exactly(ctx, "GET /api/chair/:id", "/api/chair/0", http.StatusNotFound)
 	}
-	rank, _ := c.chairs.Rank(c.o.Data.Chairs[i].ID)
-	there, err := c.chair(ctx, rank)
-	if err == nil && !there && c.o.Compat {
+	rank, _ := v.chairs.Rank(v.o.Data.Chairs[i].ID)
+	there, err := v.chair(ctx, rank)
+	if err == nil && !there && v.o.Compat {
 		err = scenario.Errorf(scenario.Application, "GET /api/chair/%d: status 404, expected 200",
-			c.o.Data.Chairs[i].ID)
+			v.o.Data.Chairs[i].ID)
 	}
 	return err
 }
 
-func (c *client) verifyEstate(ctx context.Context, i int) error {
+func (v *verifier) verifyEstate(ctx context.Context, i int) error {
 	if i == noRow {
-		return c.refused(ctx, "GET /api/estate/:id", "/api/estate/0", http.StatusNotFound)
+		return v.refused(ctx, "GET /api/estate/:id", "/api/estate/0", http.StatusNotFound)
 	}
-	rank, _ := c.estates.Rank(c.o.Data.Estates[i].ID)
-	return c.estate(ctx, rank)
+	rank, _ := v.estates.Rank(v.o.Data.Estates[i].ID)
+	return v.estate(ctx, rank)
 }
 
-func (c *client) verifyRecommended(ctx context.Context, i int) error {
+func (v *verifier) verifyRecommended(ctx context.Context, i int) error {
 	if i == noRow {
-		return c.refused(ctx, "GET /api/recommended_estate/:id", "/api/recommended_estate/0", http.StatusBadRequest)
+		return v.refused(ctx, "GET /api/recommended_estate/:id", "/api/recommended_estate/0", http.StatusBadRequest)
 	}
-	rank, _ := c.chairs.Rank(c.o.Data.Chairs[i].ID)
-	_, err := c.recommended(ctx, rank)
+	rank, _ := v.chairs.Rank(v.o.Data.Chairs[i].ID)
+	_, err := v.recommended(ctx, rank)
 	return err
 }
 
@@ -124,21 +130,21 @@ func (r *run) verifyThoroughly(ctx context.Context, step *scenario.Step) error {
 		return err
 	}
 	defer c.agent.Close()
-	rng := step.Rand("verify", 2)
-	checks := c.refusals()
-	checks = append(checks, c.snapshots(rng, r.o.Verify, anyRow)...)
-	checks = append(checks, c.choices()...)
-	checks = append(checks, c.crowded(rng))
+	v := &verifier{c, step.Rand("verify", 2)}
+	checks := v.refusals()
+	checks = append(checks, v.snapshots(r.o.Verify, anyRow)...)
+	checks = append(checks, v.choices()...)
+	checks = append(checks, v.crowded())
 	for range (r.o.Verify + 9) / 10 {
-		checks = append(checks, c.turnChairPages(rng), c.turnEstatePages(rng))
+		checks = append(checks, v.turnChairPages(), v.turnEstatePages())
 	}
 	return all(ctx, step, checks, patientAtOnce)
 }
 
 // crowded searches a square with more estates than a list holds: of polygons as users
 // draw them few have so many.
-func (c *client) crowded(rng *rand.Rand) check {
-	center := pick(rng, c.o.Data.Estates)
+func (v *verifier) crowded() check {
+	center := pick(v.rng, v.o.Data.Estates)
 	var corners []isuumo.Point
 	for half, inside := 0.01, 0; inside <= isuumo.PolygonLimit && half < 90; half *= 1.2 {
 		south, north, west, east := center.Latitude-half, center.Latitude+half, center.Longitude-half,
@@ -146,28 +152,28 @@ func (c *client) crowded(rng *rand.Rand) check {
 		corners = []isuumo.Point{{Latitude: south, Longitude: west}, {Latitude: south, Longitude: east},
 			{Latitude: north, Longitude: east}, {Latitude: north, Longitude: west}, {Latitude: south, Longitude: west}}
 		inside = 0
-		for _, e := range c.o.Data.Estates {
+		for _, e := range v.o.Data.Estates {
 			if model.InBox(corners, isuumo.Point{Latitude: e.Latitude, Longitude: e.Longitude}) {
 				inside++
 			}
 		}
 	}
-	return func(ctx context.Context) error { _, err := c.polygon(ctx, corners); return err }
+	return func(ctx context.Context) error { _, err := v.polygon(ctx, corners); return err }
 }
 
 // choices are searches for each choice by itself, for features that are part of
 // another one's name, and for what nothing has.
-func (c *client) choices() []check {
+func (v *verifier) choices() []check {
 	var checks []check
 	chairs := func(q model.ChairQuery) {
 		q.PerPage = perPage
-		checks = append(checks, func(ctx context.Context) error { _, err := c.searchChairs(ctx, &q); return err })
+		checks = append(checks, func(ctx context.Context) error { _, err := v.searchChairs(ctx, &q); return err })
 	}
 	estates := func(q model.EstateQuery) {
 		q.PerPage = perPage
-		checks = append(checks, func(ctx context.Context) error { _, err := c.searchEstates(ctx, &q); return err })
+		checks = append(checks, func(ctx context.Context) error { _, err := v.searchEstates(ctx, &q); return err })
 	}
-	cc, ec := &c.o.Data.ChairCondition, &c.o.Data.EstateCondition
+	cc, ec := &v.o.Data.ChairCondition, &v.o.Data.EstateCondition
 	eachRange(cc.Price, func(id *int64) { chairs(model.ChairQuery{Price: id}) })
 	eachRange(cc.Height, func(id *int64) { chairs(model.ChairQuery{Height: id}) })
 	eachRange(cc.Width, func(id *int64) { chairs(model.ChairQuery{Width: id}) })
@@ -213,25 +219,25 @@ func overlapping(list []string) []string {
 
 // turnChairPages searches, and turns to a page in the middle, the last one and the one
 // after it.
-func (c *client) turnChairPages(rng *rand.Rand) check {
-	q := c.chairQuery(rng, 0)
-	part := rng.Float64()
+func (v *verifier) turnChairPages() check {
+	q := v.chairQuery(v.rng, 0)
+	part := v.rng.Float64()
 	return func(ctx context.Context) error {
 		return turnPages(part, func(page int64) (*list, error) {
 			q.Page = page
-			return c.searchChairs(ctx, q)
+			return v.searchChairs(ctx, q)
 		})
 	}
 }
 
 // turnEstatePages is turnChairPages for estates.
-func (c *client) turnEstatePages(rng *rand.Rand) check {
-	q := c.estateQuery(rng, 0)
-	part := rng.Float64()
+func (v *verifier) turnEstatePages() check {
+	q := v.estateQuery(v.rng, 0)
+	part := v.rng.Float64()
 	return func(ctx context.Context) error {
 		return turnPages(part, func(page int64) (*list, error) {
 			q.Page = page
-			return c.searchEstates(ctx, q)
+			return v.searchEstates(ctx, q)
 		})
 	}
 }
@@ -252,14 +258,14 @@ func turnPages(part float64, turn func(page int64) (*list, error)) error {
 
 // refusals are questions that have to be refused, with the status that the API has for
 // them.
-func (c *client) refusals() []check {
+func (v *verifier) refusals() []check {
 	const (
 		missing = http.StatusNotFound
 		bad     = http.StatusBadRequest
 		email   = `{"email":"user@example.com"}`
 	)
-	noPrice := "?priceRangeId=" + strconv.Itoa(len(c.o.Data.ChairCondition.Price.Ranges)) + "&page=0&perPage=25"
-	noRent := "?rentRangeId=" + strconv.Itoa(len(c.o.Data.EstateCondition.Rent.Ranges)) + "&page=0&perPage=25"
+	noPrice := "?priceRangeId=" + strconv.Itoa(len(v.o.Data.ChairCondition.Price.Ranges)) + "&page=0&perPage=25"
+	noRent := "?rentRangeId=" + strconv.Itoa(len(v.o.Data.EstateCondition.Rent.Ranges)) + "&page=0&perPage=25"
 	var checks []check
 	for _, one := range []struct {
 		want       int
@@ -293,7 +299,7 @@ func (c *client) refusals() []check {
 		if one.body != "" {
 			q.kind, q.body = "application/json", []byte(one.body)
 		}
-		checks = append(checks, func(ctx context.Context) error { return c.mustBe(ctx, q, one.want) })
+		checks = append(checks, func(ctx context.Context) error { return v.mustBe(ctx, q, one.want) })
 	}
 	return checks
 }

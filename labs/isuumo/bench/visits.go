@@ -63,7 +63,7 @@ func (r *run) people(ctx context.Context, step *scenario.Step, of crowd) {
 // page does what one page needs and then reports whether the visitor has waited too
 // long for it, and what the contest's own benchmark finds wrong with it. That one
 // does not look at a page that came too late.
-func (v *visitor) page(ask func() error, official func() error) error {
+func (v *visitor) page(ask, contest func() error) error {
 	start := time.Now()
 	if err := ask(); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (v *visitor) page(ask func() error, official func() error) error {
 	if time.Since(start) > patience {
 		return errGaveUp
 	}
-	if v.o.Compat && official != nil {
-		return official()
+	if v.o.Compat && contest != nil {
+		return contest()
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (v *visitor) topPage(ctx context.Context) error {
 			func() (err error) { chairs, err = v.lowPricedChairs(ctx); return err },
 			func() (err error) { estates, err = v.lowPricedEstates(ctx); return err })
 	}, func() error {
-		return errors.Join(v.officialLowPricedChairs(chairs), v.officialLowPricedEstates(estates))
+		return errors.Join(v.official.lowPricedChairs(chairs), v.official.lowPricedEstates(estates))
 	})
 }
 
@@ -132,7 +132,7 @@ func (v *visitor) browseChairs(ctx context.Context) (rows []int32, err error) {
 		q := v.chairQuery(v.rng, v.step.Level())
 		var found *list
 		search := func() (err error) { found, err = v.searchChairs(ctx, q); return err }
-		if err := v.page(search, func() error { return v.officialChairs(found) }); err != nil {
+		if err := v.page(search, func() error { return v.official.foundChairs(found) }); err != nil {
 			return nil, err
 		}
 		if len(found.Rows) == 0 {
@@ -145,8 +145,7 @@ func (v *visitor) browseChairs(ctx context.Context) (rows []int32, err error) {
 				break
 			}
 			if err := v.page(search, func() error {
-				return errors.Join(found.officialFull(),
-					v.officialChairs(found))
+				return errors.Join(v.official.full(found), v.official.foundChairs(found))
 			}); err != nil {
 				return nil, err
 			}
@@ -167,7 +166,7 @@ func (v *visitor) lookAtChair(ctx context.Context, chair int32) ([]int32, error)
 		return both(
 			func() (err error) { there, err = v.chair(ctx, chair); return err },
 			func() (err error) { estates, err = v.recommended(ctx, chair); return err })
-	}, func() error { return v.officialRecommended(chair, estates) })
+	}, func() error { return v.official.recommended(chair, estates) })
 	if err != nil || !there {
 		return nil, err
 	}
@@ -197,7 +196,7 @@ func (v *visitor) browseEstates(ctx context.Context) (rows []int32, err error) {
 		q := v.estateQuery(v.rng, v.step.Level())
 		var found *list
 		search := func() (err error) { found, err = v.searchEstates(ctx, q); return err }
-		if err := v.page(search, func() error { return v.officialEstates(found) }); err != nil {
+		if err := v.page(search, func() error { return v.official.foundEstates(found) }); err != nil {
 			return nil, err
 		}
 		if len(found.Rows) == 0 {
@@ -210,7 +209,7 @@ func (v *visitor) browseEstates(ctx context.Context) (rows []int32, err error) {
 			if q.Page, ok = drawnPage(v.rng, first.Count); !ok {
 				break
 			}
-			if err := v.page(search, func() error { return v.officialEstates(first) }); err != nil {
+			if err := v.page(search, func() error { return v.official.foundEstates(first) }); err != nil {
 				return nil, err
 			}
 			if len(found.Rows) > 0 {
@@ -253,7 +252,7 @@ func (v *visitor) drawOnMap(ctx context.Context) error {
 	var found *list
 	err := v.page(
 		func() (err error) { found, err = v.polygon(ctx, corners); return err },
-		func() error { return v.officialPolygon(corners, found) })
+		func() error { return v.official.polygon(corners, found) })
 	if err != nil || len(found.Rows) == 0 {
 		return err
 	}

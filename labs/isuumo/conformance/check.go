@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/labs/isuumo"
-	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 
 // maxErrors is how many errors are kept: the first ones say most.
@@ -23,14 +22,12 @@ const maxErrors = 40
 // Check returns all that a service at a URL such as http://127.0.0.1:1323 answers
 // otherwise than it should. The data is what its /initialize leaves.
 func Check(ctx context.Context, url string, d *isuumo.Data) []error {
-	c := &checker{
-		ctx: ctx, url: url, data: d, rng: rand.New(rand.NewPCG(10, 2020)),
-		client: &http.Client{
-			Transport:     &http.Transport{MaxIdleConnsPerHost: 32},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	}
-	defer c.client.CloseIdleConnections()
+	asked := &service{ctx: ctx, url: url, client: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 32},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	defer asked.client.CloseIdleConnections()
+	c := &checker{&replica{service: asked, data: d}, rand.New(rand.NewPCG(10, 2020))}
 	for _, step := range []struct {
 		name string
 		run  func()
@@ -52,34 +49,34 @@ func Check(ctx context.Context, url string, d *isuumo.Data) []error {
 		{"request for documents", c.documents},
 		{"initialize again", c.initializeAgain},
 	} {
-		c.step = step.name
+		asked.step = step.name
 		step.run()
-		if ctx.Err() != nil || c.unreachable {
+		if ctx.Err() != nil || asked.unreachable {
 			break
 		}
 	}
-	return c.errs
+	return asked.errs
 }
 
-// A checker asks one service.
+// A checker goes through the interface, step by step.
 type checker struct {
+	*replica
+	rng *rand.Rand
+}
+
+// A service is asked, and what it answers otherwise than it should is kept.
+type service struct {
 	ctx         context.Context
 	url         string
-	data        *isuumo.Data
 	client      *http.Client
-	rng         *rand.Rand
-	step        string
+	step        string // of the check
 	errs        []error
 	unreachable bool
-
-	// What the service must hold now. The rows are the checker's own.
-	chairs  []*isuumo.Chair
-	estates []*isuumo.Estate
 }
 
-func (c *checker) fail(format string, args ...any) {
-	if len(c.errs) < maxErrors {
-		c.errs = append(c.errs, fmt.Errorf("%s: %w", c.step, fmt.Errorf(format, args...)))
+func (s *service) fail(format string, args ...any) {
+	if len(s.errs) < maxErrors {
+		s.errs = append(s.errs, fmt.Errorf("%s: %w", s.step, fmt.Errorf(format, args...)))
 	}
 }
 
@@ -105,15 +102,15 @@ func (r call) String() string {
 }
 
 // do returns the answer's status and body; status 0 is none.
-func (c *checker) do(r call) (status int, body []byte, err error) {
-	req, err := http.NewRequestWithContext(c.ctx, r.method, c.url+r.path, strings.NewReader(r.body))
+func (s *service) do(r call) (status int, body []byte, err error) {
+	req, err := http.NewRequestWithContext(s.ctx, r.method, s.url+r.path, strings.NewReader(r.body))
 	if err != nil {
 		return 0, nil, err
 	}
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
 	}
-	resp, err := c.client.Do(req)
+	resp, err := s.client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -122,33 +119,33 @@ func (c *checker) do(r call) (status int, body []byte, err error) {
 	return resp.StatusCode, body, err
 }
 
-func (c *checker) ask(r call) (status int, body []byte) {
-	status, body, err := c.do(r)
+func (s *service) ask(r call) (status int, body []byte) {
+	status, body, err := s.do(r)
 	if err != nil {
-		c.fail("%s: %w", r, err)
-		c.unreachable = true
+		s.fail("%s: %w", r, err)
+		s.unreachable = true
 	}
 	return status, body
 }
 
 // empty demands a status and an empty body.
-func (c *checker) empty(r call, want int) {
-	status, body := c.ask(r)
+func (s *service) empty(r call, want int) {
+	status, body := s.ask(r)
 	if status != want || len(body) > 0 {
-		c.fail("%s: status %d with %d bytes, want %d with none", r, status, len(body), want)
+		s.fail("%s: status %d with %d bytes, want %d with none", r, status, len(body), want)
 	}
 }
 
 // answers demands 200 and the JSON of a value, key by key.
-func (c *checker) answers(r call, want any) {
-	status, body := c.ask(r)
+func (s *service) answers(r call, want any) {
+	status, body := s.ask(r)
 	if status != http.StatusOK {
-		c.fail("%s: status %d, want 200", r, status)
+		s.fail("%s: status %d, want 200", r, status)
 		return
 	}
 	text, err := json.Marshal(want)
 	if err != nil {
-		c.fail("%s: %w", r, err)
+		s.fail("%s: %w", r, err)
 		return
 	}
 	if bytes.Equal(bytes.TrimSpace(body), text) {
@@ -156,16 +153,16 @@ func (c *checker) answers(r call, want any) {
 	}
 	got, err := decode(body)
 	if err != nil {
-		c.fail("%s: %w in %.80q", r, err, body)
+		s.fail("%s: %w in %.80q", r, err, body)
 		return
 	}
 	wanted, err := decode(text)
 	if err != nil {
-		c.fail("%s: %w", r, err)
+		s.fail("%s: %w", r, err)
 		return
 	}
 	if where := difference("", got, wanted); where != "" {
-		c.fail("%s: %s", r, where)
+		s.fail("%s: %s", r, where)
 	}
 }
 
@@ -176,12 +173,12 @@ func decode(b []byte) (v any, err error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something behind the JSON")
+		return nil, errors.New("something after the JSON")
 	}
 	return v, nil
 }
 
-// difference says where two decoded values differ, and how; it is empty when they
+// difference describes where two decoded values differ, and how; it is empty when they
 // are equal.
 func difference(at string, got, want any) string {
 	switch w := want.(type) {
@@ -242,13 +239,7 @@ func (c *checker) initialize() {
 	if err := json.Unmarshal(body, &v); status != http.StatusOK || err != nil || v.Language == "" {
 		c.fail("%s: status %d, language %q, %v; want 200 and a language", r, status, v.Language, err)
 	}
-	c.chairs, c.estates = nil, nil
-	for _, chair := range c.data.Chairs {
-		c.chairs = append(c.chairs, &chair)
-	}
-	for _, estate := range c.data.Estates {
-		c.estates = append(c.estates, &estate)
-	}
+	c.reset()
 }
 
 // initializeAgain finds that nothing is left of what was uploaded and bought.
@@ -266,32 +257,7 @@ func (c *checker) initializeAgain() {
 	c.all()
 }
 
-// all compares the lists that show most of what the service holds.
-func (c *checker) all() {
-	c.lowPriced()
-	all := int64(len(c.data.Chairs) + len(c.data.Estates) + 100)
-	for id := range c.data.ChairCondition.Price.Ranges {
-		c.chairSearch(&model.ChairQuery{Price: at(id), PerPage: all})
-	}
-	for id := range c.data.EstateCondition.Rent.Ranges {
-		c.estateSearch(&model.EstateQuery{Rent: at(id), PerPage: all})
-	}
-}
-
 func at(id int) *int64 {
 	v := int64(id)
 	return &v
-}
-
-// inStock returns the n-th chair of the data that is in stock.
-func (c *checker) inStock(n int) *isuumo.Chair {
-	for _, x := range c.chairs {
-		if x.Stock > 0 {
-			if n == 0 {
-				return x
-			}
-			n--
-		}
-	}
-	return c.chairs[0]
 }

@@ -76,7 +76,7 @@ func (s *reference) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text = []byte(strings.ReplaceAll(string(text), `"thumbnail"`, `"popularity":1,"thumbnail"`))
 	case "a key too few":
 		text = []byte(strings.ReplaceAll(string(text), `"features":"",`, ``))
-	case "something behind":
+	case "something after":
 		text = append(text, "{}"...)
 	case "pretty":
 		text, _ = json.MarshalIndent(answer, "", "  ")
@@ -286,7 +286,7 @@ func TestCheck(t *testing.T) {
 		"null for none":             "chair search",
 		"a key too many":            "details",
 		"a key too few":             "low priced",
-		"something behind":          "conditions",
+		"something after":           "conditions",
 		"count of low prices":       "low priced",
 		"half an upload":            "refused uploads",
 		"recommended only in stock": "upload",
@@ -313,7 +313,7 @@ func TestCheck(t *testing.T) {
 				return
 			}
 			if !slices.ContainsFunc(errs, func(err error) bool { return strings.HasPrefix(err.Error(), step+": ") }) {
-				t.Errorf("nothing is told in step %q: %v", step, errs)
+				t.Errorf("nothing is reported in step %q: %v", step, errs)
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -10,19 +9,6 @@ import (
 )
 
 const polygonPath = "/api/estate/nazotte"
-
-// inPolygon compares the answer for one polygon with the reference. The count is the
-// number of rows that are shown, at most fifty.
-func (c *checker) inPolygon(corners []isuumo.Point) {
-	text, err := json.Marshal(model.PolygonRequest{Coordinates: corners})
-	if err != nil {
-		c.fail("%w", err)
-		return
-	}
-	found := model.EstateAnswers(model.InPolygon(c.estates, corners))
-	n := int64(len(found))
-	c.answers(post(polygonPath, string(text)), model.EstateList{Count: &n, Estates: found})
-}
 
 // box is a closed polygon about a place.
 func box(at isuumo.Point, half float64) []isuumo.Point {

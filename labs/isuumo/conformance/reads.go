@@ -1,12 +1,9 @@
 package conformance
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
-	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
 
@@ -31,47 +28,6 @@ func (c *checker) details() {
 		}
 	}
 	c.empty(get("/api/sofa"), http.StatusNotFound)
-}
-
-func (c *checker) chair(x *isuumo.Chair) {
-	r := get(fmt.Sprint("/api/chair/", x.ID))
-	if x.Stock <= 0 {
-		c.empty(r, http.StatusNotFound)
-		return
-	}
-	c.answers(r, model.ChairAnswer(x))
-}
-
-func (c *checker) estate(x *isuumo.Estate) {
-	c.answers(get(fmt.Sprint("/api/estate/", x.ID)), model.EstateAnswer(x))
-}
-
-func (c *checker) lowPriced() {
-	c.answers(get("/api/chair/low_priced"),
-		model.ChairList{Chairs: model.ChairAnswers(model.LowPricedChairs(c.chairs))})
-	c.answers(get("/api/estate/low_priced"),
-		model.EstateList{Estates: model.EstateAnswers(model.LowPricedEstates(c.estates))})
-}
-
-// chairSearch compares one search with the reference.
-func (c *checker) chairSearch(q *model.ChairQuery) {
-	n, found := model.SearchChairs(c.chairs, &c.data.ChairCondition, q)
-	c.foundChairs(q.Values().Encode(), n, found)
-}
-
-func (c *checker) foundChairs(query string, count int, found []*isuumo.Chair) {
-	n := int64(count)
-	c.answers(get("/api/chair/search?"+query), model.ChairList{Count: &n, Chairs: model.ChairAnswers(found)})
-}
-
-func (c *checker) estateSearch(q *model.EstateQuery) {
-	n, found := model.SearchEstates(c.estates, &c.data.EstateCondition, q)
-	c.foundEstates(q.Values().Encode(), n, found)
-}
-
-func (c *checker) foundEstates(query string, count int, found []*isuumo.Estate) {
-	n := int64(count)
-	c.answers(get("/api/estate/search?"+query), model.EstateList{Count: &n, Estates: model.EstateAnswers(found)})
 }
 
 // searchChairs asks for each choice by itself, for pages beyond the last one, and
@@ -132,18 +88,6 @@ func (c *checker) oddChairSearches() {
 		_, after, a := strings.Cut(f, "ア")
 		return a && strings.Contains(after, "ー") && strings.Contains(f, "回転")
 	})
-}
-
-// featurePattern searches for features that are patterns.
-func (c *checker) featurePattern(pattern string, holds func(features string) bool) {
-	var fitting []*isuumo.Chair
-	for _, x := range c.chairs {
-		if holds(x.Features) {
-			fitting = append(fitting, x)
-		}
-	}
-	n, found := model.SearchChairs(fitting, &c.data.ChairCondition, &model.ChairQuery{PerPage: 10})
-	c.foundChairs("page=0&perPage=10&features="+url.QueryEscape(pattern), n, found)
 }
 
 func (c *checker) searchEstates() {
@@ -220,9 +164,4 @@ func (c *checker) recommended() {
 	for _, id := range []string{"0", "-1", "2147483647", "x", "1.5", "99999999999999999999"} {
 		c.empty(get("/api/recommended_estate/"+id), http.StatusBadRequest)
 	}
-}
-
-func (c *checker) recommend(x *isuumo.Chair) {
-	c.answers(get(fmt.Sprint("/api/recommended_estate/", x.ID)),
-		model.EstateList{Estates: model.EstateAnswers(model.Recommended(c.estates, x))})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -227,15 +226,6 @@ func (c *checker) purchases() {
 }
 
 func buyPath(x *isuumo.Chair) string { return fmt.Sprint("/api/chair/buy/", x.ID) }
-
-func (c *checker) byID(id int64) *isuumo.Chair {
-	i := slices.IndexFunc(c.chairs, func(x *isuumo.Chair) bool { return x.ID == id })
-	if i < 0 {
-		c.fail("no chair %d", id)
-		return &isuumo.Chair{}
-	}
-	return c.chairs[i]
-}
 
 // bought buys one chair and looks at all that shows it.
 func (c *checker) bought(x *isuumo.Chair, body string) {

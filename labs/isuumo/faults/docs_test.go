@@ -25,7 +25,7 @@ func TestTableIsSound(t *testing.T) {
 		if (f.Strict == "") != (f.Kind == Liberty) {
 			t.Errorf("%q: a liberty has no message, a fault has one", f.Name)
 		}
-		if !slices.Contains([]Verdict{Overlooked, Told, Failed, ByChance}, f.Contest) {
+		if !slices.Contains([]Verdict{Overlooked, Reported, Failed, ByChance}, f.Contest) {
 			t.Errorf("%q: verdict %q", f.Name, f.Contest)
 		}
 	}
@@ -46,7 +46,7 @@ func TestTable_Golden(t *testing.T) {
 	b.WriteString("# What a service of isuumo can do wrong\n\n" +
 		"The lab's benchmark catches each of these faults, and says nothing about the liberties.\n" +
 		"The last column is what the contest's own benchmark makes of them: the run failed, it\n" +
-		"passed with messages (told) or without one (overlooked), or what was drawn decides (by\n" +
+		"passed with messages (reported) or without one (overlooked), or what was drawn decides (by\n" +
 		"chance). Written by the tests of this directory.\n")
 	for _, k := range Kinds() {
 		fmt.Fprintf(&b, "\n## %s\n\n| the service | the contest's benchmark |\n|---|---|\n", k)

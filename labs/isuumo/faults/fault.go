@@ -6,7 +6,7 @@ import (
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 )
 
-// A Kind says what is wrong.
+// A Kind is what is wrong.
 type Kind string
 
 // The kinds of faults. A Liberty is none.
@@ -41,7 +41,7 @@ type Verdict string
 // moment.
 const (
 	Overlooked Verdict = "overlooked" // the run passes without a message
-	Told       Verdict = "told"       // the run passes, with messages
+	Reported   Verdict = "reported"   // the run passes, with messages
 	Failed     Verdict = "failed"     // the run does not pass
 	ByChance   Verdict = "by chance"
 )
@@ -78,7 +78,7 @@ const (
 	Crawlers
 )
 
-// A Rule says which exchanges of a request and an answer are spoiled, and how. Its
+// A Rule defines which exchanges of a request and an answer are spoiled, and how. Its
 // functions are called by many goroutines at once.
 type Rule struct {
 	At   []request.Endpoint // empty: all

@@ -83,7 +83,7 @@ func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (sai
 		if !named {
 			err = fmt.Errorf("%s; want %s", got, f.Strict)
 		}
-	case res.Pass != (f.Contest == Told), res.Pass && len(msgs) == 0:
+	case res.Pass != (f.Contest == Reported), res.Pass && len(msgs) == 0:
 		err = fmt.Errorf("%s; want %s", got, f.Contest)
 	}
 	return len(msgs) > 0, err

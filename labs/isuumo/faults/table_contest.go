@@ -46,7 +46,7 @@ func contestFaults() []Fault {
 		{"one upload of estates under load answers 500", Contest, `POST /api/estate: status 500, expected 201`, Failed,
 			same(Rule{At: []request.Endpoint{request.EstateUpload}, When: Loading, Most: 1,
 				Before: answerStatus(http.StatusInternalServerError)})},
-		{"20 searches of people get 503", Contest, `GET /api/chair/search.*: status 503, expected 200`, Told,
+		{"20 searches of people get 503", Contest, `GET /api/chair/search.*: status 503, expected 200`, Reported,
 			same(Rule{At: []request.Endpoint{request.ChairSearching}, When: Loading, Who: People, Most: 20,
 				Before: answerStatus(http.StatusServiceUnavailable)})},
 		{"5 purchases get 404", Contest, `a unit of chair \d+ was refused, at least`, Overlooked,

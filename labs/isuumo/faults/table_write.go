@@ -20,14 +20,14 @@ func staleFaults() []Fault {
 		long  = time.Second
 	)
 	return []Fault{
-		{"searches for chairs are 300 ms behind", Stale, `GET /api/chair/search.*`, ByChance,
+		{"searches for chairs are 300 ms late", Stale, `GET /api/chair/search.*`, ByChance,
 			remembered(short, request.ChairSearching)},
 		{"cheapest chairs are remembered until chairs are uploaded", Stale,
 			`GET /api/chair/low_priced: .*sold out before the request`, ByChance,
 			remembered(time.Hour, request.ChairLowPriced)},
-		{"chairs by id are 300 ms behind", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
+		{"chairs by id are 300 ms late", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
 			remembered(short, request.ChairDetail)},
-		{"searches for estates are a second behind", Stale, `GET /api/estate/search.*expected`, Overlooked,
+		{"searches for estates are a second late", Stale, `GET /api/estate/search.*expected`, Overlooked,
 			remembered(long, request.EstateSearching)},
 		{"purchases are made 100 ms after the answer", Stale, `GET /api/chair/\d+: status 200, expected 404`, Failed,
 			same(Rule{At: []request.Endpoint{request.ChairBuy}, Before: func(x *Exchange) {

@@ -23,7 +23,7 @@ func NginxConf(d isuumo.Defects) string { return without(nginxConf, d) }
 func MyCnf(d isuumo.Defects) string {
 	text := without(myCnf, d)
 	if d.Has("DBC-02") {
-		text += "\n[mysqld]\n# A binary log that nobody reads, synchronised at each commit.\nlog_bin = binlog\nsync_binlog = 1\nserver_id = 1\n"
+		text += "\n[mysqld]\n# A binary log that no one reads, synchronised at each commit.\nlog_bin = binlog\nsync_binlog = 1\nserver_id = 1\n"
 	}
 	return text
 }

@@ -62,7 +62,7 @@ func inside(t *testing.T, s *site, p *browsertest.Page, what string) []isuumo.Po
 	want := estateIDs(model.InPolygon(model.Pointers(s.Data.Estates), corners))
 	same(t, what, shown(p, "#list"), want)
 	if len(want) == 0 {
-		t.Errorf("%s: nobody lives there, so nothing is tested", what)
+		t.Errorf("%s: no one lives there, so nothing is tested", what)
 	}
 	return corners
 }

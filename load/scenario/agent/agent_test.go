@@ -159,7 +159,7 @@ func TestBadOptions(t *testing.T) {
 		if err == nil {
 			t.Errorf("%+v is taken", o)
 		} else if strings.Contains(err.Error(), "secret") {
-			t.Errorf("the password is told: %v", err)
+			t.Errorf("the password is reported: %v", err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func newOther(a *Agent) *other {
 			if proxy == nil || err != nil {
 				return proxy, err
 			}
-			return proxy, a.resolver.CheckBehind(req.Context(), req.URL.Hostname())
+			return proxy, a.resolver.CheckViaProxy(req.Context(), req.URL.Hostname())
 		},
 		DialContext:            a.dial,
 		TLSClientConfig:        a.opts.TLS.Clone(),

@@ -42,7 +42,8 @@ func Before() *kasoku.Recording {
 		{Code: "one-run", Text: "one run gives no confidence interval",
 			Hint: "repeat the run to see how much it differs by itself"},
 		{Code: "shared-host",
-			Text: "generator, app and database share 2 cores; kasoku used 0.09 of the 1.77 cores busy in step 3", Hint: "run the load from another host"},
+			Text: "generator, app and database share 2 cores; kasoku used 0.09 of the 1.77 cores busy " +
+				"in step 3", Hint: "run the load from another host"},
 	}
 	r.Diagnosis = diagnosis()
 	return r

@@ -32,7 +32,7 @@ func shopCallers() []kasoku.Caller {
 	}
 }
 
-// shopJoin says how well that is known.
+// shopJoin describes how well that is known.
 func shopJoin() []kasoku.Join {
 	return []kasoku.Join{{
 		Host: "web1", Source: "slow log, looked at every 5 ms", Resolution: 5800 * time.Microsecond,
@@ -42,7 +42,8 @@ func shopJoin() []kasoku.Join {
 			{Name: "logged statements", Holds: true,
 				Text: "190,001 of 190,231 statements are in the slow log (99.9 %), at least 98 % are needed"},
 			{Name: "requests given up",
-				Text: "41 of 14,580 requests have status 499 (0.28 %), at most 0.1 % may; their statements run on afterwards, unless nginx has proxy_ignore_client_abort on"},
+				Text: "41 of 14,580 requests have status 499 (0.28 %), at most 0.1 % may; their statements run on " +
+					"afterwards, unless nginx has proxy_ignore_client_abort on"},
 		},
 		Loops: []kasoku.QueryLoop{{QueryIDs: []string{stockID, orderID}, Runs: 31, Calls: 620, Longest: 40},
 			{QueryIDs: []string{authorID}, Runs: 4011, Calls: 80220, Longest: 20}},

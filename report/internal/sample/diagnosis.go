@@ -17,7 +17,8 @@ func key(source, name string) []kasoku.Key {
 
 func diagnosis() *kasoku.Diagnosis {
 	return &kasoku.Diagnosis{
-		Verdict:  "At 1,000 req/s only 30.5 % of requests succeed: the app opens a database connection per request and MariaDB refuses all beyond 151.",
+		Verdict: "At 1,000 req/s only 30.5 % of requests succeed: the app opens a database connection per request and " +
+			"MariaDB refuses all beyond 151.",
 		Findings: []kasoku.Finding{pool01(), pool02(), drv01(), dbc01()},
 		Silences: []kasoku.Silence{
 			{ID: "POOL-03", Reason: "no run to hold it against", Blind: true},
@@ -41,7 +42,8 @@ func pool01() kasoku.Finding {
 			{Source: "vars", Text: "sql.DBStats.MaxIdleClosed", Value: "+3,029", Strong: true},
 			{Source: "socket", Text: "TIME_WAIT to :3306", Note: "15 → 3,044", Value: "+3,029"},
 		},
-		Cause: "database/sql keeps 2 idle connections unless told otherwise, and `SetMaxIdleConns` is not called. At 1,000 req/s all others are closed after one use: 9,979 attempts for 10,000 requests, only 21 requests found an idle one.",
+		Cause: "database/sql keeps 2 idle connections unless configured otherwise, and `SetMaxIdleConns` is not " +
+			"called. At 1,000 req/s all others are closed after one use: 9,979 attempts for 10,000 requests, only 21 requests found an idle one.",
 		Fixes: []kasoku.Fix{{
 			Where: "main.go:31", Lang: "go", Risk: kasoku.RiskAppRestart,
 			Code: "  db, err := sql.Open(\"mysql\", dsn)\n+ db.SetMaxOpenConns(100)\n+ db.SetMaxIdleConns(100)\n+ db.SetConnMaxIdleTime(5 * time.Minute)",
@@ -69,9 +71,11 @@ func pool02() kasoku.Finding {
 				Series: key("mysql", mysql.MaxUsedConnections), Interval: between(28, 38)},
 			{Source: "access", Text: "POST /users 500", Note: "of 10,000", Value: "6,950", Interval: between(28, 38)},
 		},
-		Cause: "357 requests are in flight on average (1,000/s × 0.357 s); each wants its own connection, the server allows 151. It answers the rest with Error 1040, which the app returns as 500.",
+		Cause: "357 requests are in flight on average (1,000/s × 0.357 s); each wants its own connection, the server " +
+			"allows 151. It answers the rest with Error 1040, which the app returns as 500.",
 		Fixes: []kasoku.Fix{
-			{Text: "Apply 1 first: with one app host and a cap of 100 the limit of 151 is enough. Raise it when a second app host joins.", Risk: kasoku.RiskNone},
+			{Text: "Apply 1 first: with one app host and a cap of 100 the limit of 151 is enough. Raise it when a second " +
+				"app host joins.", Risk: kasoku.RiskNone},
 			{Where: "now, until the next restart", Lang: "sql", Code: "SET GLOBAL max_connections = 300;",
 				Risk: kasoku.RiskNone},
 			{Where: "60-kasoku.cnf", Lang: "ini",
@@ -96,7 +100,8 @@ func drv01() kasoku.Finding {
 			{Source: "status", Text: mysql.ComStmtClose, Value: "+4,150"}, {Source: "dsn", Text: "interpolateParams",
 				Note: "not set", Value: "false"},
 		},
-		Cause: "`db.Exec` with arguments prepares the statement on the server, runs it once and closes it: 2 round trips where 1 would do. Cost at 100 req/s: 0.80 of 9.45 ms (estimate: access log minus slow log).",
+		Cause: "`db.Exec` with arguments prepares the statement on the server, runs it once and closes it: 2 round " +
+			"trips where 1 would do. Cost at 100 req/s: 0.80 of 9.45 ms (estimate: access log minus slow log).",
 		Fixes: []kasoku.Fix{{Where: "DSN", Risk: kasoku.RiskAppRestart,
 			Note: "Safe with utf8mb4. Not with big5, cp932, gb2312, gbk or sjis.",
 			Code: "- testuser:…@tcp(127.0.0.1:3306)/testdb?charset=utf8mb4&parseTime=True\n+ testuser:…@tcp(127.0.0.1:3306)/testdb?charset=utf8mb4&parseTime=True&interpolateParams=true"}},
@@ -117,7 +122,8 @@ func dbc01() kasoku.Finding {
 			{Source: "disk", Text: "vda flush, mean", Note: "1,003 flushes", Value: "2.10 ms"},
 			{Source: "var", Text: "innodb_flush_log_at_trx_commit", Value: "1"},
 		},
-		Cause: "Autocommit with `innodb_flush_log_at_trx_commit = 1` flushes the redo log once a commit. At 100 req/s the flush takes 2.10 of 9.45 ms.",
+		Cause: "Autocommit with `innodb_flush_log_at_trx_commit = 1` flushes the redo log once a commit. At 100 req/s " +
+			"the flush takes 2.10 of 9.45 ms.",
 		Fixes: []kasoku.Fix{{Where: "only if losing the last second at a crash is allowed", Lang: "sql",
 			Code: "SET GLOBAL innodb_flush_log_at_trx_commit = 2;", Risk: kasoku.RiskDurability}},
 		Expect: "2.10 of 9.45 ms at 100 req/s. Ranked last: it changes what a crash may lose.",

@@ -59,7 +59,8 @@ func shopProfiles(after bool) []kasoku.Profile {
 		{kasoku.ProfileAllocs, "bytes", scaled("00000"), ""},
 		{kasoku.ProfileHeap, "bytes", "main.main;main.newCache 41000000\nmain.main;main.loadTemplates 8200000\n", ""},
 		{kasoku.ProfileMutex, "nanoseconds", "",
-			"nothing was sampled since the program's start: it samples waits for locks only with `runtime.SetMutexProfileFraction(100)` in its main function"},
+			"nothing was sampled since the program's start: it samples waits for locks only with " +
+				"`runtime.SetMutexProfileFraction(100)` in its main function"},
 		{kasoku.ProfileGoroutine, "count",
 			"net/http.(*conn).serve;net/http.(*conn).readRequest 41\nmain.main;net/http.(*Server).Serve 1\n", ""},
 	} {

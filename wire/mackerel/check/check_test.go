@@ -43,6 +43,6 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestExitUnwritten(t *testing.T) {
 	if code := check.Exit(full{}, check.New("check-x", check.OK, "fine")); code != 3 {
-		t.Errorf("exit %d for an answer that nobody got, want 3", code)
+		t.Errorf("exit %d for an answer that no one got, want 3", code)
 	}
 }

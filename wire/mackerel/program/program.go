@@ -38,8 +38,8 @@ type Flags struct {
 	Usage   string // after the name in --help; empty: "[OPTIONS]"
 	About   string // what the program does, in --help; may be empty
 	Mistake int    // the exit status for a bad command line; 0: 1, which is what plugins do
-	// Keep is the parsing of words after the first that is no flag: true leaves them
-	// all alone, as a program does that runs a command.
+	// Keep leaves all words after the first that is no flag alone, for a program that
+	// runs a command.
 	Keep   bool
 	Stdout io.Writer // of --help and --version
 	Stderr io.Writer // of mistakes
@@ -89,7 +89,7 @@ func (f Flags) Parse(into any, args []string) (rest []string, code int, done boo
 func (f Flags) mistake(err error) int {
 	text, _, cut := strings.Cut(err.Error(), ", but got option")
 	if cut {
-		text += ": one that begins with - goes behind a ="
+		text += ": one that begins with - goes after a ="
 	}
 	fmt.Fprintf(f.Stderr, "%s: %s\n%s: hint: %s --help\n", f.Name, text, f.Name, f.Name)
 	return cmp.Or(f.Mistake, 1)

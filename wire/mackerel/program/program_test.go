@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		{args: "-h", done: true, out: `(?s)^Usage:\n  check-x \[OPTIONS\].*--name=.*--quiet.*--version.*--help`},
 		{args: "", code: 3, done: true, errs: "^check-x: the required flag `-n, --name' was not specified\ncheck-x: hint: check-x --help\n$"},
 		{args: "-n a --zzz", code: 3, done: true, errs: "unknown flag `zzz'"},
-		{args: "-n -s3cret", code: 3, done: true, errs: "^check-x: expected argument for flag `-n, --name': one that begins with - goes behind a =\ncheck-x: hint: check-x --help\n$"},
+		{args: "-n -s3cret", code: 3, done: true, errs: "^check-x: expected argument for flag `-n, --name': one that begins with - goes after a =\ncheck-x: hint: check-x --help\n$"},
 		{args: "--name=-s3cret b", rest: []string{"b"}},
 	} {
 		var o options
@@ -100,7 +100,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("the link was followed: %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 	if err := program.WriteFile(filepath.Join(dir, "none", "state"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no directory: %v", err)

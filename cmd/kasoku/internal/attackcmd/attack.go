@@ -64,11 +64,12 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, scraped.Close()) }()
 	recording := e.Getenv(handover.Env)
-	told := f.tells(e, isStdoutRecorded(e))
-	if told && o.Output == "" {
+	printed := f.printsReport(e, isStdoutRecorded(e))
+	if printed && o.Output == "" {
 		o.Stdout = nil
 	}
-	live := &liveAttack{e: e, handover: recording, progress: e.Progress(), random: o.Spacing == load.Poisson}
+	live := &liveAttack{e: e, handover: recording, progress: e.Progress(), random: o.Spacing == load.Poisson,
+		dial: o.Engine.HTTP.Dial}
 	planned := e.EndSoon(ctx) // targets may come from a FIFO
 	o.Watch = func(r *vegeta.Running) load.Sink {
 		planned()
@@ -85,7 +86,7 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	if res.Tally == nil || cli.IsRefused(err) {
 		return f.refusal(err)
 	}
-	if told {
+	if printed {
 		err = errors.Join(err, f.print(e, &res))
 	} else {
 		e.Warn(res.Warnings)
@@ -106,10 +107,10 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	return cli.JudgeLoad(steps, res.Recorder.Tally)
 }
 
-// tells reports whether the result is printed: on a terminal, where it was asked
+// printsReport reports whether the result is printed: on a terminal, where it was asked
 // for with -o, and to a recording, which shows what the command prints. Elsewhere
 // stdout gets each single result, as Vegeta's does.
-func (f *attackFlags) tells(e *cli.Env, recorded bool) bool {
+func (f *attackFlags) printsReport(e *cli.Env, recorded bool) bool {
 	return f.set("output-format") || f.set("html") || f.vegeta.Output == "" && recorded || e.StdoutTTY
 }
 
@@ -124,12 +125,13 @@ func isStdoutRecorded(e *cli.Env) bool {
 // refusal is how an attack ends that did not begin.
 func (f *attackFlags) refusal(err error) error {
 	if cli.IsForbidden(err) && f.unread != nil {
-		return cli.Usage(fmt.Errorf("%w; it may be allowed in a file that cannot be read: %w", err, f.unread), cli.HintOf(err))
+		return cli.Usage(fmt.Errorf("%w; it may be allowed in a file that cannot "+
+			"be read: %w", err, f.unread), cli.HintOf(err))
 	}
 	return cli.UsageIf(cli.IsRefused(err), err)
 }
 
-// explainUnanswered says why no request was answered: the server cannot be reached, or what
+// explainUnanswered reports why no request was answered: the server cannot be reached, or what
 // listens there does not answer.
 func explainUnanswered(ctx context.Context, o nethttp.Options, targets []load.Target, t *kasoku.Tally) error {
 	e, err := nethttp.New(o)
@@ -143,12 +145,13 @@ func explainUnanswered(ctx context.Context, o nethttp.Options, targets []load.Ta
 	if len(targets) == 0 { // of a stream, and gone
 		return none
 	}
-	return cli.WithHint(none, fmt.Sprintf("something listens there; `curl -v %s` shows what it says", load.WithoutPassword(targets[0].URL)))
+	return cli.WithHint(none, fmt.Sprintf("something listens there; `curl -v %s` shows "+
+		"what it says", load.WithoutPassword(targets[0].URL)))
 }
 
 func firstError(t *kasoku.Tally) string {
 	if top := t.TopErrors(); len(top) > 0 {
 		return top[0].Message
 	}
-	return "no error was told"
+	return "no error was reported"
 }

@@ -53,13 +53,15 @@ func (f *attackFlags) register(cmd *cobra.Command) {
 
 func (f *attackFlags) registerSchedule(fl *pflag.FlagSet) {
 	o := &f.vegeta
-	fl.StringVar(&f.rate, "rate", "50/1s", "`RATE` N, N/unit or N/duration; 0 or infinity: a closed loop of -max-workers; several with commas: a ladder")
+	fl.StringVar(&f.rate, "rate", "50/1s", "`RATE` N, N/unit or N/duration; 0 or infinity: a closed loop of "+
+		"-max-workers; several with commas: a ladder")
 	fl.DurationVar(&o.Duration, "duration", 0, "of the attack, or of each step of a ladder; 0: until stopped")
 	fl.DurationVar(&o.Pause, "pause", 0, "between the steps of a ladder")
-	fl.StringVar(&f.stages, "stages", "", "instead of -rate and -duration: `30s@50,1m@50..200,...`, a duration and a rate each; from..to is a ramp")
+	fl.StringVar(&f.stages, "stages", "", "instead of -rate and -duration: `30s@50,1m@50..200,...`, a duration and "+
+		"a rate each; from..to is a ramp")
 	fl.StringVar(&f.arrivals, "arrivals", "even", "how requests are spaced: even, poisson or burst:N")
 	fl.StringVar(&f.think, "think", "", "of each user of a closed loop, after each answer: `TIME` or FROM..TO")
-	fl.Uint64Var(&o.Seed, "seed", 0, "of what is random; default a new one, which the report tells")
+	fl.Uint64Var(&o.Seed, "seed", 0, "of what is random; default a new one, which the report reports")
 	fl.Uint64Var(&o.MaxWorkers, "max-workers", 0, "most requests in flight; default 10,000; the users of a closed loop")
 	fl.Uint64Var(&f.workers, "workers", 10, "taken for Vegeta's sake; workers come and go as needed")
 }
@@ -67,14 +69,16 @@ func (f *attackFlags) registerSchedule(fl *pflag.FlagSet) {
 func (f *attackFlags) registerTargets(fl *pflag.FlagSet) {
 	o := &f.vegeta
 	fl.StringVar(&o.Targets, "targets", "stdin", "targets `FILE`")
-	fl.StringArrayVar(&f.inline, "target", nil, "a target, such as `'GET http://127.0.0.1:8080/'`; '3 GET …' gives it a weight; may be repeated")
+	fl.StringArrayVar(&f.inline, "target", nil, "a target, such as `'GET http://127.0.0.1:8080/'`; '3 GET …' "+
+		"gives it a weight; may be repeated")
 	fl.StringVar(&o.Format, "format", "http", "of the targets: http or json")
 	fl.BoolVar(&o.Lazy, "lazy", false, "read targets as the attack goes on, each for one request")
 	fl.StringVar(&o.Body, "body", "", "`FILE` with the body of targets that have none")
 	fl.Var(vegeta.HeaderValue{Header: &o.Header}, "header", "request header `'K: V'`; may be repeated")
 	fl.StringVar(&o.Table, "csv", "", "`FILE` with a head, for {{csv.COLUMN}} in targets")
 	fl.BoolVar(&o.NoVariables, "no-variables", false, "send {{…}} in targets as it is")
-	fl.StringSliceVar(&o.Engine.HTTP.Permit.Hosts, "allow", nil, "consent to load `HOST`, which is neither loopback nor private; may be repeated")
+	fl.StringSliceVar(&o.Engine.HTTP.Permit.Hosts, "allow", nil, "consent to load `HOST`, which is neither loopback "+
+		"nor private; may be repeated")
 	fl.StringVar(&o.Name, "name", "", "of the attack, kept in each result")
 	fl.StringVar(&o.Output, "output", "", "results `FILE`; default standard output, unless that is a terminal")
 	fl.StringVar(&f.encoding, "encoding", "gob", "of the results: gob, json or csv")
@@ -91,13 +95,16 @@ func (f *attackFlags) registerHTTP(fl *pflag.FlagSet) {
 	fl.BoolVar(&h.H2C, "h2c", false, "HTTP/2 without TLS")
 	fl.Var(vegeta.RedirectsValue{N: &h.Redirects}, "redirects", "followed; -1: do not follow and count as success")
 	fl.Var(vegeta.MaxBodyValue{Bytes: &h.MaxBody}, "max-body", "most bytes of a body that count; -1: all")
-	fl.BoolVar(&h.KeepAnswers, "keep-answers", false, "keep headers and bodies of answers in the results, bodies as far as -max-body; needs the engine nethttp")
+	fl.BoolVar(&h.KeepAnswers, "keep-answers", false, "keep headers and bodies of answers in the results, bodies as "+
+		"far as -max-body; needs the engine nethttp")
 	fl.BoolVar(&h.Chunked, "chunked", false, "send bodies with chunked encoding")
-	fl.StringVar(&h.LocalAddr, "laddr", "", "local IP `ADDRESS`")
-	fl.StringVar(&h.UnixSocket, "unix-socket", "", "connect to this `SOCKET`, whatever the URL's host")
-	fl.StringArrayVar(&h.ConnectTo, "connect-to", nil, "dial `SRC:PORT:DST:PORT`; may be repeated, destinations of one source take turns")
-	fl.Var(vegeta.DNSTTLValue{TTL: &h.DNSTTL}, "dns-ttl", "how long addresses of a name are kept; 0: as long as the attack, -1: not")
-	fl.Var(vegeta.ListValue{Items: &h.Resolvers}, "resolvers", "name servers, `IP[:PORT],...`, which take turns")
+	fl.StringVar(&h.Dial.LocalAddr, "laddr", "", "local IP `ADDRESS`")
+	fl.StringVar(&h.Dial.UnixSocket, "unix-socket", "", "connect to this `SOCKET`, whatever the URL's host")
+	fl.StringArrayVar(&h.Dial.ConnectTo, "connect-to", nil, "dial `SRC:PORT:DST:PORT`; may be repeated, "+
+		"destinations of one source take turns")
+	fl.Var(vegeta.DNSTTLValue{TTL: &h.Dial.DNSTTL}, "dns-ttl", "how long addresses of a name are kept; 0: as long "+
+		"as the attack, -1: not")
+	fl.Var(vegeta.ListValue{Items: &h.Dial.Resolvers}, "resolvers", "name servers, `IP[:PORT],...`, which take turns")
 	fl.Var(vegeta.HeaderValue{Header: &h.ProxyHeader}, "proxy-header", "header `'K: V'` for the proxy; may be repeated")
 }
 
@@ -107,13 +114,14 @@ func (f *attackFlags) registerTLS(fl *pflag.FlagSet) {
 	fl.StringVar(&h.TLS.CertFile, "cert", "", "client certificate `FILE`, PEM")
 	fl.StringVar(&h.TLS.KeyFile, "key", "", "key `FILE`; default the certificate's")
 	fl.Var(vegeta.ListValue{Items: &h.TLS.RootFiles}, "root-certs", "certificate authorities, `FILE,...`, PEM")
-	fl.BoolVar(&h.SessionTickets, "session-tickets", false, "resume TLS sessions")
+	fl.BoolVar(&h.TLS.Tickets, "session-tickets", false, "resume TLS sessions")
 }
 
 func (f *attackFlags) registerEngine(fl *pflag.FlagSet) {
 	o := &f.vegeta.Engine
 	fl.StringVar(&o.Engine, "engine", engine.Auto, "auto, epollhttp or nethttp; auto chooses by the targets")
-	fl.StringVar(&f.pacing, "pacing", string(load.Precise), "of epollhttp: precise, or economical, which wakes up each millisecond")
+	fl.StringVar(&f.pacing, "pacing", string(load.Precise), "of epollhttp: precise, or economical, which wakes up "+
+		"each millisecond")
 	fl.IntVar(&o.Pipeline, "pipeline", 0, "requests in flight on one connection, of epollhttp; default 1")
 }
 

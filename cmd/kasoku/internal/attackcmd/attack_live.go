@@ -1,8 +1,12 @@
 package attackcmd
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -10,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -22,7 +27,9 @@ type liveAttack struct {
 	hands    *handover.Writer
 	watchers *handover.Onlookers // who looks on without a recording; nil with one
 	progress *terminal.Progress
-	random   bool // when requests are due, so that it is not known how many are
+	dial     nethttp.Dial
+	places   []string // where requests go, for a recording
+	random   bool     // when requests are due, so that it is not known how many are
 
 	running *vegeta.Running // nil before the first request
 	steps   []kasoku.Step
@@ -34,10 +41,14 @@ type liveAttack struct {
 // begin is called when the plan is known, right before the first request.
 func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	l.running, l.steps = r, r.Plan.Schedule.Steps()
+	l.places = placesOf(&r.Plan, l.dial)
 	if l.handover == "" {
 		l.watchers = handover.NewOnlookers(r.Start)
 	}
 	l.looked()
+	if l.handover != "" { // a short load is over before its first second is
+		l.hand(kasoku.LoadSummary{Model: "open loop", Targets: r.Plan.Names()}, nil, false)
+	}
 	l.quit, l.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(l.done)
@@ -56,7 +67,8 @@ func (l *liveAttack) follow(ctx context.Context) {
 			return
 		case <-interrupt:
 			interrupt = nil
-			l.progress.Say("stopping: no new requests; waiting for answers, at most " + unit.Exact(load.DefaultDrain) + " (^C again: now)")
+			l.progress.Say("stopping: no new requests; waiting for " +
+				"answers, at most " + unit.Exact(load.DefaultDrain) + " (^C again: now)")
 		case <-tick.C:
 			if l.e.StderrTTY {
 				l.progress.Load(l.now())
@@ -134,7 +146,7 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 		return
 	}
 	h := handover.Report{Steps: stepsBegun(l.steps, over && sum.Stopped == "", issuedFor(&sum, time.Since(l.running.Start))),
-		Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
+		Places: l.places, Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
 	if l.handover == "" {
 		l.watchers.Write(h)
 		return
@@ -149,10 +161,10 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	l.complain(l.hands.Write(h))
 }
 
-// complain says that a recording lacks something. An onlooker gets no complaint.
+// complain reports that a recording lacks something. An onlooker gets no complaint.
 func (l *liveAttack) complain(err error) {
 	if err != nil {
-		fmt.Fprintf(l.e.Stderr, "kasoku: warning: the recording does not get the load's figures: %v\n", err)
+		l.e.Caution("the recording does not get the load's figures: "+err.Error(), "")
 	}
 }
 
@@ -165,4 +177,39 @@ func (l *liveAttack) end(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
 	<-l.done
 	l.progress.Clear()
 	l.hand(sum, warnings, true)
+}
+
+// placesOf returns where the requests of a plan go, without paths, queries and users; none
+// when its targets come one by one.
+func placesOf(plan *load.Plan, dial nethttp.Dial) (out []string) {
+	const most = 16
+	if dial.UnixSocket != "" {
+		return []string{"unix:" + dial.UnixSocket}
+	}
+	for i := range plan.Targets {
+		u, err := url.Parse(plan.Targets[i].URL)
+		if err != nil || u.Hostname() == "" || len(out) >= most {
+			continue
+		}
+		port := cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
+		for _, at := range dialled(net.JoinHostPort(u.Hostname(), port), dial.ConnectTo) {
+			if at = "http://" + at; !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// dialled returns the places that are connected to for one: what SRC:PORT:DST:PORT says of it.
+func dialled(place string, connectTo []string) (out []string) {
+	for _, rule := range connectTo {
+		if to, ok := strings.CutPrefix(rule, place+":"); ok {
+			out = append(out, to)
+		}
+	}
+	if len(out) == 0 {
+		return []string{place}
+	}
+	return out
 }

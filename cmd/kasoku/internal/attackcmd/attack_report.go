@@ -18,18 +18,18 @@ import (
 
 // print writes what an attack came to, as asked with -o.
 func (f *attackFlags) print(e *cli.Env, res *vegeta.AttackResult) error {
-	a := f.told(res)
+	a := f.attackReport(res)
 	o := e.ReportOptions("")
 	return f.out.Print(e, cli.Printer{
-		Doc:  loadreport.TellAttack(a, o),
+		Doc:  loadreport.AttackDocument(a, o),
 		JSON: func(w io.Writer) error { return encode.AttackJSON(w, a, o) },
 	})
 }
 
-// told is the result in the form that reports take.
-func (f *attackFlags) told(res *vegeta.AttackResult) *loadreport.Attack {
+// attackReport is the result in the form that reports take.
+func (f *attackFlags) attackReport(res *vegeta.AttackResult) *loadreport.Attack {
 	a := &loadreport.Attack{
-		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Told(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
+		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Describe(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
 	}
 	if f.vegeta.Random() || hasPlaces(&res.Plan) {
 		a.Seed = &f.vegeta.Seed

@@ -34,7 +34,8 @@ Results are kept in memory until the page is written, 16 bytes each.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Title, "title", vegeta.DefaultPlotTitle, "of the page")
-	f.IntVar(&o.Threshold, "threshold", vegeta.DefaultPlotThreshold, "draw at most so many points of a series, those that look most like all; 0: all")
+	f.IntVar(&o.Threshold, "threshold", vegeta.DefaultPlotThreshold, "draw at most so many points of a series, "+
+		"those that look most like all; 0: all")
 	f.StringVar(&o.Output, "output", "stdout", "`FILE`")
 	return cmd
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/capture"
 )
 
-// CaptureFlags say what of the configuration in force is kept with a run.
+// CaptureFlags is what of the configuration in force is kept with a run.
 type CaptureFlags struct {
 	files []string
 	off   bool
@@ -16,8 +16,10 @@ type CaptureFlags struct {
 
 // Register adds --capture and --no-capture.
 func (f *CaptureFlags) Register(fl *pflag.FlagSet) {
-	fl.StringSliceVar(&f.files, "capture", nil, "also keep the configuration files that `GLOB,...` match; secrets are masked")
-	fl.BoolVar(&f.off, "no-capture", false, "keep no configuration: nothing of nginx, option files, schema, kernel, limits, git")
+	fl.StringSliceVar(&f.files, "capture", nil, "also keep the configuration files that `GLOB,...` match; secrets "+
+		"are masked")
+	fl.BoolVar(&f.off, "no-capture", false, "keep no configuration: nothing of nginx, option files, schema, kernel, "+
+		"limits, git")
 }
 
 // Options returns what is kept beside what is found by itself, nil for nothing.

@@ -42,7 +42,7 @@ type Env struct {
 	ASCII          bool
 	Share          bool     // others may read what is written
 	damaged        []string // run files that were opened, and lack something
-	hinted         []string // that hintOnce has printed
+	hinted         []string // hints that HintOnce has printed
 }
 
 // NewEnv returns the world of this process. It hides passwords in the arguments that
@@ -112,7 +112,7 @@ func Interruptible(parent context.Context) (soft, hard context.Context, stop fun
 	soft, cancelSoft := context.WithCancelCause(parent)
 	hard, cancelHard := context.WithCancel(context.WithoutCancel(parent))
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endings()...)
 	done := make(chan struct{})
 	finished := make(chan struct{})
 	go func() {
@@ -141,13 +141,24 @@ func Interruptible(parent context.Context) (soft, hard context.Context, stop fun
 	}
 }
 
+// endings are the signals that end a command. A hang-up that the caller has ignored, as
+// nohup(1) does, does not: the terminal may go. An ignored SIGINT does, since shells ignore
+// it for all that they start in the background, and scripts end their recorder with it.
+func endings() []os.Signal {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if signal.Ignored(syscall.SIGHUP) {
+		return ends
+	}
+	return append(ends, syscall.SIGHUP)
+}
+
 // LastWords is how long a command that only reads may take for what it has, once it is
 // asked to stop. With it every command ends within a second of a signal.
 const LastWords = 700 * time.Millisecond
 
-// ReadingInterruptible is [interruptible] for commands that only read, and so leave
-// nothing wherever they are ended: one that has not ended lastWords after the
-// signal, because it is deep in its input, is ended.
+// ReadingInterruptible is [Interruptible] for commands that only read, and so leave nothing
+// wherever they are ended: one that has not ended [LastWords] after the signal, because it is
+// deep in its input, is ended.
 func (e *Env) ReadingInterruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, _, giveBack := Interruptible(parent)
 	done := e.EndSoon(ctx)
@@ -157,9 +168,9 @@ func (e *Env) ReadingInterruptible(parent context.Context) (ctx context.Context,
 	}
 }
 
-// EndSoon ends the program lastWords after ctx ends, unless done was called: until then
-// nothing is begun that would have to be put back, and what it does may hear of no
-// context, such as opening a FIFO without a writer.
+// EndSoon ends the program [LastWords] after ctx ends, unless done was called. Until then
+// nothing may be begun that would have to be put back; it is for work that may not notice the
+// end of a context, such as opening a FIFO without a writer.
 func (e *Env) EndSoon(ctx context.Context) (done func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -178,8 +189,8 @@ func (e *Env) EndSoon(ctx context.Context) (done func()) {
 	return sync.OnceFunc(func() { close(ended) })
 }
 
-// WhileReading calls f, which only reads and prints, so that it ends within
-// [lastWords] of a signal. What it had printed by then stands, and the exit code is 3.
+// WhileReading calls f, which only reads and prints, so that it ends within [LastWords] of a
+// signal. What it had printed by then stands, and the exit code is 3.
 func (e *Env) WhileReading(parent context.Context, f func(ctx context.Context) error) error {
 	ctx, stop := e.ReadingInterruptible(parent)
 	defer stop()

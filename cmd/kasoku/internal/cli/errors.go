@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
@@ -14,8 +15,8 @@ import (
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
-// IsRefused reports whether it was not said that the target may be loaded, or the
-// engine that was asked for cannot load it.
+// IsRefused reports whether a load was refused: its target was not declared as one that may be
+// loaded, or the engine that was asked for cannot load it.
 func IsRefused(err error) bool {
 	var choice *engine.ChoiceError
 	return IsForbidden(err) || errors.As(err, &choice)
@@ -46,7 +47,7 @@ func (u usageError) Error() string { return u.err.Error() }
 
 func (u usageError) Unwrap() error { return u.err }
 
-// Hint says what to do instead.
+// Hint returns what to do instead.
 func (u usageError) Hint() string { return u.hint }
 
 // Usage makes a usage error of an error; an empty hint prints none.
@@ -65,7 +66,7 @@ type hinted struct {
 
 func (h hinted) Unwrap() error { return h.error }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (h hinted) Hint() string { return h.hint }
 
 // WithHint adds to an error what to do about it.
@@ -128,17 +129,17 @@ func (e *Env) finish(err error) int {
 	case errors.As(err, &pass):
 		return pass.code
 	case errors.As(err, &bad):
-		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitBad, bad.why)
+		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitBad, terminal.Clean(bad.why))
 		return ExitBad
 	case errors.As(err, &stop):
-		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitCouldNot, stop.why)
+		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitCouldNot, terminal.Clean(stop.why))
 		return ExitCouldNot
 	}
 	e.Complain(err)
 	switch {
 	case errors.As(err, &usage):
 		return ExitUsage
-	case errors.As(err, new(badError)):
+	case errors.As(err, new(badError)), errors.As(err, new(*recycle.BrokenError)):
 		return ExitBad
 	}
 	return ExitCouldNot
@@ -164,6 +165,16 @@ func (e *Env) Complain(err error) {
 	fmt.Fprintf(w, "kasoku: error: %s\n", strings.TrimRight(err.Error(), "\n"))
 	if hint := HintOf(err); hint != "" {
 		fmt.Fprintf(w, "kasoku: hint: %s\n", hint)
+	}
+}
+
+// Caution prints a warning, and what to do about it, if anything. Its texts may come from
+// servers and files, as those of errors do.
+func (e *Env) Caution(text, hint string) {
+	w := terminal.NewScreen(terminal.Raw(e.Stderr))
+	fmt.Fprintf(w, "kasoku: warning: %s\n", terminal.Clean(text))
+	if hint != "" {
+		fmt.Fprintf(w, "kasoku: hint: %s\n", terminal.Clean(hint))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/kasoku/kasoku/record"
 )
 
-// Guarded says how what a run changes on servers is put back should this
+// Guarded describes how what a run changes on servers is put back should this
 // process be killed. The option file that names the database may be empty.
 func (e *Env) Guarded(o *record.Options, defaultsFile string) error {
 	dir, err := e.Journals()
@@ -38,7 +38,8 @@ func (e *Env) Journals() (string, error) {
 		dir = filepath.Join(home, ".local", "state", "kasoku")
 	}
 	if dir == "" {
-		return "", WithHint(errors.New("no directory for the journal of changes: HOME is not set"), "name one: KASOKU_STATE=/var/lib/kasoku")
+		return "", WithHint(errors.New("no directory for the journal of changes: HOME "+
+			"is not set"), "name one: KASOKU_STATE=/var/lib/kasoku")
 	}
 	return filepath.Abs(filepath.Join(dir, "servers"))
 }

@@ -13,7 +13,8 @@ import (
 // LogInputs are the logs that a command line names.
 func (e *Env) LogInputs(args []string) ([]lines.Input, error) {
 	if len(args) == 0 && e.StdinTTY() {
-		return nil, Usagef("name a log, or pipe one in: kasoku accesslog access.log", "no log is named, and standard input is a terminal")
+		return nil, Usagef("name a log, or pipe one in: kasoku accesslog "+
+			"access.log", "no log is named, and standard input is a terminal")
 	}
 	in, err := lines.Inputs(args)
 	if err != nil {

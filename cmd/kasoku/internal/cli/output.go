@@ -210,12 +210,9 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return private.Output.Replace(path, write)
 }
 
-// Warn prints on stderr what spoils the figures of a load.
+// Warn prints warnings on stderr, such as what spoils the figures of a load.
 func (e *Env) Warn(all []kasoku.Warning) {
 	for _, w := range all {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", w.Text)
-		if w.Hint != "" {
-			fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", w.Hint)
-		}
+		e.Caution(w.Text, w.Hint)
 	}
 }

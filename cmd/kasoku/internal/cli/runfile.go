@@ -174,7 +174,7 @@ func (e *Env) OpenPath(path string) (*kasoku.Recording, error) {
 		e.damaged = append(e.damaged, terminal.Clean(path))
 	}
 	for _, d := range rec.Damage {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: %s: %s\n", path, d)
+		e.Caution(path+": "+d, "")
 	}
 	return rec, nil
 }
@@ -196,8 +196,7 @@ func OpenNamed(e *Env, dir string, args []string) (*kasoku.Recording, string, er
 	return OpenRun(e, dir, name)
 }
 
-// FindRun looks in the named directory, else in runs/ and the working one. The
-// latest run is the newest of both.
+// FindRun looks in the directories of [RunDirs]. The latest run is the newest of all.
 func FindRun(dir, name string) (string, error) {
 	if err := CheckDir(dir); err != nil {
 		return "", err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -82,12 +83,9 @@ func argumentsAt() (start int64, length int, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const first = 3 // the number of the field after the name
-	if len(fields) <= 49-first {
-		return 0, 0, false
-	}
-	from, err1 := strconv.ParseInt(string(fields[48-first]), 10, 64)
-	to, err2 := strconv.ParseInt(string(fields[49-first]), 10, 64)
+	first, _ := procstat.Field(stat, 48) // a line that is too short has no number
+	end, _ := procstat.Field(stat, 49)
+	from, err1 := strconv.ParseInt(string(first), 10, 64)
+	to, err2 := strconv.ParseInt(string(end), 10, 64)
 	return from, int(to - from), err1 == nil && err2 == nil && from > 0 && to > from
 }

@@ -64,9 +64,11 @@ to set whose risk is allowed.`,
 	f.RegisterDir(cmd)
 	fl := cmd.Flags()
 	f.database.Register(fl, "`DSN` of the server to ask: user:password@tcp(host:port)/")
-	fl.DurationVar(&f.over, "for", 0, "compare two readings, so long apart, instead of counting since the server was started")
+	fl.DurationVar(&f.over, "for", 0, "compare two readings, so long apart, instead of counting since the server "+
+		"was started")
 	fl.StringVar(&f.ram, "ram", "", "memory that the server may take, such as 4G, where it runs on another host")
-	fl.StringVar(&f.risk, "risk", string(kasoku.RiskRestart), "greatest `RISK` of --sql, --conf and --fail-on-advice: none, app-restart, restart, durability, semantics")
+	fl.StringVar(&f.risk, "risk", string(kasoku.RiskRestart), "greatest `RISK` of --sql, --conf and "+
+		"--fail-on-advice: none, app-restart, restart, durability, semantics")
 	fl.BoolVar(&f.sql, "sql", false, "print only the statements to set what can be set at once")
 	fl.BoolVar(&f.conf, "conf", false, "print only the lines for my.cnf")
 	fl.BoolVar(&f.failOn, "fail-on-advice", false, "exit 1 when there is something to set")
@@ -163,7 +165,8 @@ func (f *adviseFlags) dsn(e *cli.Env) (string, error) {
 		return "", err
 	}
 	if c == nil || !c.MySQL.Set() {
-		return "", cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file ~/.my.cnf, or a RUN", "no server to ask")
+		return "", cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file "+
+			"~/.my.cnf, or a RUN", "no server to ask")
 	}
 	return e.Noted(record.DSN(c.MySQL))
 }

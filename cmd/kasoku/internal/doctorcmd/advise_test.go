@@ -45,7 +45,7 @@ func advisedServer() settings.Input {
 			{Part: settings.PartReaders, Why: "readers of the binary log: the account may not", Grant: "GRANT PROCESS ON *.* TO 'app'@'%';"},
 			{Part: settings.PartAccounts, Why: "accounts: the account may not", Grant: "GRANT SELECT ON mysql.* TO 'app'@'%';"},
 			{Part: settings.PartUsage, Why: "index usage: performance_schema is off", Grant: "performance_schema = ON in my.cnf, and a restart"},
-			{Part: settings.PartDisk, Why: "kind of disk: vda is virtual, and does not tell"},
+			{Part: settings.PartDisk, Why: "kind of disk: vda is virtual, and does not report"},
 			{Part: settings.PartDiskTime, Why: "disk times: writes are timed over a load", Grant: "kasoku advise --for 60s while it runs"},
 			{Part: settings.PartReplica, Why: "replication: the account may not", Grant: "GRANT REPLICA MONITOR ON *.* TO 'app'@'%';"},
 		},

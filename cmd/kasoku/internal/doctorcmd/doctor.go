@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,69 +46,32 @@ It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 	return cmd
 }
 
-// A checkState says how a check came out.
-type checkState string
-
-const (
-	checkOK      checkState = "ok"
-	checkWarn    checkState = "warn"    // a run goes on, and sees less
-	checkMissing checkState = "missing" // it cannot be done at all
-)
-
-// A grant is a line that mends what is missing.
-type grant struct {
-	Where string `json:"where"` // root shell, database, a file
-	Line  string `json:"line"`
-}
-
-// Where grants are typed.
-const (
-	inRootShell = "as root, in a shell"
-	inShell     = "in a shell"
-	inDatabase  = "in the database, as its administrator"
-)
-
-// A check is one line of the list.
-type check struct {
-	Area   string     `json:"area"`
-	Name   string     `json:"name"`
-	State  checkState `json:"state"`
-	Asked  bool       `json:"asked"` // kasoku.toml asks for it
-	Seen   string     `json:"seen"`
-	Lost   string     `json:"lost,omitempty"`
-	Cost   string     `json:"cost,omitempty"`
-	Grants []grant    `json:"grants"`
-}
-
-// A doctor gathers checks.
-type doctor struct {
-	ctx    context.Context
-	e      *cli.Env
-	c      *config.Config // the defaults when there is no file
-	file   string         // its path; empty without
-	found  *topology.Found
-	who    topology.Who
-	host   topology.Host
-	checks []check
-}
-
-// ok adds a check that found nothing to mend.
-func (d *doctor) ok(area, name, format string, args ...any) {
-	d.add(check{Area: area, Name: name, State: checkOK, Seen: fmt.Sprintf(format, args...)})
-}
-
-func (d *doctor) add(c check) {
-	if c.Grants == nil {
-		c.Grants = []grant{}
-	}
-	d.checks = append(d.checks, c)
+// A patient is what is examined: this host, and what its configuration asks for.
+type patient struct {
+	ctx   context.Context
+	e     *cli.Env
+	c     *config.Config // the defaults when there is no file
+	file  string         // its path; empty without
+	found *topology.Found
+	who   topology.Who
+	host  topology.Host
 }
 
 // configured reports whether a kasoku.toml asks for things.
-func (d *doctor) configured() bool { return d.file != "" }
+func (p *patient) configured() bool { return p.file != "" }
+
+// An exam is what the checks of every area have: the patient, and the list that they add
+// to. What areas share are its own methods.
+type exam struct {
+	*patient
+	*checklist
+}
+
+// A doctor examines a host.
+type doctor struct{ exam }
 
 func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
-	d := &doctor{ctx: ctx, e: e, who: topology.Me(), host: topology.CheckHost()}
+	d := &doctor{exam{&patient{ctx: ctx, e: e, who: topology.Me(), host: topology.CheckHost()}, &checklist{}}}
 	var err error
 	if d.c, err = cli.ReadConfig(""); err != nil {
 		return err
@@ -129,6 +93,7 @@ func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
 			d.add(check{Area: area.name, Name: "check", State: checkWarn, Seen: "this part is lost: " + bug.Error()})
 		}
 	}
+	slices.SortStableFunc(d.checks, func(a, b check) int { return serviceFirst(a) - serviceFirst(b) })
 	if err := d.print(o); err != nil {
 		return err
 	}
@@ -136,6 +101,14 @@ func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
 		return cli.Bad(d.verdict())
 	}
 	return nil
+}
+
+// serviceFirst puts what is measured before what can be seen of it.
+func serviceFirst(c check) int {
+	if c.Area == areaService {
+		return 0
+	}
+	return 1
 }
 
 // An area is a group of checks. One that panics is a warning; the others are done.
@@ -146,14 +119,17 @@ type area struct {
 
 // areas returns all groups of checks, in their order.
 func (d *doctor) areas(held confine.Set) []area {
+	service := &serviceExam{exam: d.exam}
 	return []area{
-		{"load", d.checkLoad}, {"database", d.checkMySQL}, {"logs", d.checkLogs}, {"servers", d.checkServers},
-		{"sources", d.checkWatch}, {"configuration", d.checkCapture}, {"finalize", d.checkFinalize},
-		{"rights", func() { d.checkRights(held) }}, {"host", d.checkHost},
+		{areaService, service.find}, {"load", loadExam{d.exam}.check}, {"database", databaseExam{d.exam}.check},
+		{"logs", logExam{d.exam}.check}, {"servers", serverExam{d.exam}.check},
+		{"sources", processExam{d.exam}.check}, {"configuration", captureExam{d.exam}.check},
+		{"finalize", d.checkFinalize}, {"rights", func() { rightsExam{d.exam}.check(held) }}, {"host", d.checkHost},
+		{areaService, service.check},
 	}
 }
 
-// verdict says whether a run can be made as it is configured.
+// verdict reports whether a run can be made as it is configured.
 func (d *doctor) verdict() string {
 	switch n := d.cannot(); {
 	case !d.configured():
@@ -162,17 +138,6 @@ func (d *doctor) verdict() string {
 		return fmt.Sprintf("%d of what %s asks for cannot be done", n, config.Name)
 	}
 	return "all that " + config.Name + " asks for can be done"
-}
-
-// cannot counts what is asked for and missing.
-func (d *doctor) cannot() int {
-	n := 0
-	for _, c := range d.checks {
-		if c.Asked && c.State == checkMissing {
-			n++
-		}
-	}
-	return n
 }
 
 // print writes the list in the format asked for. On a terminal the lines that
@@ -200,84 +165,6 @@ func (d *doctor) document(sections ...report.Section) *report.Document {
 	return &report.Document{Title: "kasoku doctor", Verdict: d.verdict(), Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
 }
 
-// signs are how a state looks.
-var signs = map[checkState]struct {
-	sign string
-	tone report.Tone
-}{checkOK: {"✓", report.Good}, checkWarn: {"!", report.Mark}, checkMissing: {"✗", report.Bad}}
-
-// sections lists the checks, one section an area.
-func (d *doctor) sections() []report.Section {
-	var out []report.Section
-	for _, c := range d.checks {
-		if len(out) == 0 || out[len(out)-1].ID != c.Area {
-			out = append(out, report.Section{ID: c.Area, Title: c.Area, Blocks: []report.Block{&report.Notes{}}})
-		}
-		notes := out[len(out)-1].Blocks[0].(*report.Notes)
-		s := signs[c.State]
-		n := report.Note{Sign: s.sign, Tone: s.tone, Label: c.Name, Code: true, Text: c.Seen}
-		if c.State == checkMissing {
-			n.Text = "missing: " + n.Text
-		}
-		if c.Lost != "" {
-			n.Text += "; lost: " + c.Lost
-		}
-		if c.Cost != "" {
-			n.Text += "; the grant costs: " + c.Cost
-		}
-		notes.List = append(notes.List, n)
-	}
-	return out
-}
-
-// table has the checks for machines.
-func (d *doctor) table() report.Section {
-	t := &report.Table{ID: "checks"}
-	for _, key := range []string{"area", "check", "state", "asked", "seen", "lost", "cost", "grant"} {
-		t.Columns = append(t.Columns, report.Column{Key: key, Head: key})
-	}
-	for _, c := range d.checks {
-		var lines []string
-		for _, g := range c.Grants {
-			lines = append(lines, g.Line)
-		}
-		var cells []report.Cell
-		for _, s := range []string{c.Area, c.Name, string(c.State), fmt.Sprint(c.Asked), c.Seen, c.Lost, c.Cost, strings.Join(lines, "; ")} {
-			cells = append(cells, report.Cell{Text: s})
-		}
-		t.Rows = append(t.Rows, report.Row{Cells: cells})
-	}
-	return report.Section{ID: "checks", Title: "Checks", Blocks: []report.Block{t}}
-}
-
-// A place is where grants are typed, with those, each once.
-type place struct {
-	where string
-	lines []string
-}
-
-func (d *doctor) places() []place {
-	var out []place
-	seen := map[grant]bool{}
-	for _, c := range d.checks {
-		for _, g := range c.Grants {
-			if seen[g] {
-				continue
-			}
-			seen[g] = true
-			i := 0
-			for i < len(out) && out[i].where != g.Where {
-				i++
-			}
-			if i == len(out) {
-				out = append(out, place{where: g.Where})
-			}
-			out[i].lines = append(out[i].lines, g.Line)
-		}
-	}
-	return out
-}
-
 // printGrants writes the lines to be pasted.
 func (d *doctor) printGrants(w io.Writer) error {
 	var b strings.Builder
@@ -291,19 +178,6 @@ func (d *doctor) printGrants(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// grantSections are the same lines for Markdown.
-func (d *doctor) grantSections() []report.Section {
-	var out []report.Section
-	for _, p := range d.places() {
-		s := report.Section{ID: "grants", Title: p.where}
-		for _, line := range p.lines {
-			s.Blocks = append(s.Blocks, report.Para{Text: report.Prose("`" + strings.ReplaceAll(line, "\n", "` `") + "`")})
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // examined is the JSON of doctor; docs/json.md has the fields.

@@ -37,48 +37,52 @@ func rootGrants(lines []string) []grant {
 
 const areaLoad = "run"
 
-// checkLoad asks whether a run can be made, and kept.
-func (d *doctor) checkLoad() {
-	if !d.configured() {
-		d.add(check{Area: areaLoad, Name: "configuration", State: checkWarn, Seen: "there is no " + config.Name + " here or above",
-			Lost: "`kasoku run`", Grants: []grant{{inShell, d.e.Name + " init"}}})
+// A loadExam is of the run: its load, and room for its file.
+type loadExam struct{ exam }
+
+// check asks whether a run can be made, and kept.
+func (x loadExam) check() {
+	if !x.configured() {
+		x.add(check{Area: areaLoad, Name: "configuration", State: checkWarn, Seen: "there is no " + config.Name + " here or above",
+			Lost: "`kasoku run`", Grants: []grant{{inShell, x.e.Name + " init"}}})
 	} else {
-		d.ok(areaLoad, "configuration", "%s", d.file)
-		d.checkKind()
+		x.ok(areaLoad, "configuration", "%s", x.file)
+		x.checkKind()
 	}
-	d.checkSpace()
-	d.checkOpenRuns()
+	x.checkSpace()
+	x.checkOpenRuns()
 }
 
 // checkKind asks whether the load of the configuration can be made.
-func (d *doctor) checkKind() {
-	l := &d.c.Load
+func (x loadExam) checkKind() {
+	l := &x.c.Load
 	switch l.Kind() {
 	case config.Command:
-		d.checkCommand(l.Command)
+		x.checkCommand(l.Command)
 	case config.Targets:
-		d.checkTargets(l)
+		x.checkTargets(l)
 	case config.ForTime:
-		d.ok(areaLoad, "load", "none of ours: records for %s", unit.Exact(l.For))
+		x.ok(areaLoad, "load", "none of ours: records for %s", unit.Exact(l.For))
 	case config.UntilIdle:
-		d.ok(areaLoad, "load", "comes from elsewhere: records until no request has come for %s", unit.Exact(l.UntilIdle))
+		x.ok(areaLoad, "load", "comes from elsewhere: records until no request has come for %s", unit.Exact(l.UntilIdle))
 	default:
-		d.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: "the file says no load",
+		x.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: "the file says no load",
 			Lost: "`kasoku run`", Grants: []grant{{config.Name, "[load]\ncommand = './bench.sh'"}}})
 	}
-	if (l.UntilIdle > 0 || l.On != "") && len(d.c.Logs.Access) == 0 {
-		d.add(check{Area: areaLoad, Name: "traffic", State: checkMissing, Asked: true, Seen: "until_idle and on look at the access log, and the file names none",
+	if (l.UntilIdle > 0 || l.On != "") && len(x.c.Logs.Access) == 0 {
+		x.add(check{Area: areaLoad, Name: "traffic", State: checkMissing, Asked: true, Seen: "until_idle and on look " +
+			"at the access log, and the file names none",
 			Lost: "when the load begins and ends", Grants: []grant{{config.Name, "[logs]\naccess = ['/var/log/nginx/access.log']"}}})
 	}
 }
 
-func (d *doctor) checkCommand(args []string) {
+func (x loadExam) checkCommand(args []string) {
 	name := args[0]
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		name = filepath.Join(d.c.Dir, name)
+		name = filepath.Join(x.c.Dir, name)
 	}
 	if _, err := command.LookPath(name); err != nil {
-		d.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: fmt.Sprintf("command %q cannot be run: %v", args[0], err),
+		x.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: fmt.Sprintf("command %q cannot be run: %v", args[0], err),
 			Lost: "the load"})
 		return
 	}
@@ -86,14 +90,14 @@ func (d *doctor) checkCommand(args []string) {
 	if len(args) == 3 && args[0] == "sh" && args[1] == "-c" {
 		shown = args[2]
 	}
-	d.ok(areaLoad, "load", "command %s", shown)
+	x.ok(areaLoad, "load", "command %s", shown)
 }
 
 // checkTargets asks whether somebody listens where the load goes.
-func (d *doctor) checkTargets(l *config.LoadTable) {
+func (x loadExam) checkTargets(l *config.LoadTable) {
 	if l.TargetsFile != "" {
-		if r := topology.CheckFile(l.TargetsFile, d.who); !r.Read {
-			d.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: l.TargetsFile + ": " + r.Why, Lost: "the load", Grants: rootGrants(r.Grant)})
+		if r := topology.CheckFile(l.TargetsFile, x.who); !r.Read {
+			x.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: l.TargetsFile + ": " + r.Why, Lost: "the load", Grants: rootGrants(r.Grant)})
 			return
 		}
 	}
@@ -104,11 +108,11 @@ func (d *doctor) checkTargets(l *config.LoadTable) {
 			continue // the file was refused then
 		}
 		if err := dialURL(u); err != nil {
-			d.add(check{Area: areaLoad, Name: "load", State: checkWarn, Seen: fmt.Sprintf("nobody answers at %s: %v", u.Host, err), Lost: "every request, as long as it stays so"})
+			x.add(check{Area: areaLoad, Name: "load", State: checkWarn, Seen: fmt.Sprintf("no one answers at %s: %v", u.Host, err), Lost: "every request, as long as it stays so"})
 			return
 		}
 	}
-	d.ok(areaLoad, "load", "%s at %s req/s", strings.Join(append(slices.Clone(l.Targets), l.TargetsFile), " "), printRates(l.Steps))
+	x.ok(areaLoad, "load", "%s at %s req/s", strings.Join(append(slices.Clone(l.Targets), l.TargetsFile), " "), printRates(l.Steps))
 }
 
 func printRates(perSec []float64) string {
@@ -140,8 +144,8 @@ const (
 )
 
 // checkSpace asks whether runs can be written.
-func (d *doctor) checkSpace() {
-	dir := d.c.Runs
+func (x loadExam) checkSpace() {
+	dir := x.c.Runs
 	at := dir
 	for !fileExists(at) && filepath.Dir(at) != at {
 		at = filepath.Dir(at)
@@ -151,20 +155,20 @@ func (d *doctor) checkSpace() {
 		err = unix.ENOTDIR
 	}
 	if err != nil {
-		d.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: d.configured(), Seen: fmt.Sprintf("%s cannot be written to: %v", at, err),
+		x.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: x.configured(), Seen: fmt.Sprintf("%s cannot be written to: %v", at, err),
 			Lost: "everything: a run is one file", Grants: []grant{{config.Name, "runs = '/tmp/runs'"}}})
 		return
 	}
 	free, err := topology.FreeBytes(at)
 	switch {
 	case err != nil:
-		d.add(check{Area: areaLoad, Name: "run files", State: checkWarn, Seen: err.Error()})
+		x.add(check{Area: areaLoad, Name: "run files", State: checkWarn, Seen: err.Error()})
 	case free < roomyBytes:
-		d.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: d.configured(), Seen: unit.Bytes(free) + " free in " + dir, Lost: "the end of a run, when the disk is full"})
+		x.add(check{Area: areaLoad, Name: "run files", State: checkMissing, Asked: x.configured(), Seen: unit.Bytes(free) + " free in " + dir, Lost: "the end of a run, when the disk is full"})
 	case free < ampleBytes:
-		d.add(check{Area: areaLoad, Name: "run files", State: checkWarn, Seen: unit.Bytes(free) + " free in " + dir, Lost: "long runs; the logs of the servers grow there too, if it is one disk"})
+		x.add(check{Area: areaLoad, Name: "run files", State: checkWarn, Seen: unit.Bytes(free) + " free in " + dir, Lost: "long runs; the logs of the servers grow there too, if it is one disk"})
 	default:
-		d.ok(areaLoad, "run files", "%s free in %s", unit.Bytes(free), dir)
+		x.ok(areaLoad, "run files", "%s free in %s", unit.Bytes(free), dir)
 	}
 }
 
@@ -187,19 +191,19 @@ type wantedLog struct {
 }
 
 // wantedLogs are those of the configuration, without one those that were found.
-func (d *doctor) wantedLogs() []wantedLog {
+func (x logExam) wantedLogs() []wantedLog {
 	var out []wantedLog
 	add := func(kind, path string) {
 		w := wantedLog{kind: kind, path: path}
-		for i, l := range d.found.Logs {
+		for i, l := range x.found.Logs {
 			if l.Path == path && l.Format != "" {
-				w.known = &d.found.Logs[i]
+				w.known = &x.found.Logs[i]
 			}
 		}
 		out = append(out, w)
 	}
-	if !d.configured() {
-		for _, l := range d.found.Logs {
+	if !x.configured() {
+		for _, l := range x.found.Logs {
 			if l.Kind != topology.SlowLog {
 				add(l.Kind, l.Path)
 			}
@@ -209,7 +213,7 @@ func (d *doctor) wantedLogs() []wantedLog {
 	for _, k := range []struct {
 		kind  string
 		paths []string
-	}{{topology.AccessLog, d.c.Logs.Access}, {topology.AppLog, d.c.Logs.App}, {topology.ErrorLog, d.c.Logs.Error}} {
+	}{{topology.AccessLog, x.c.Logs.Access}, {topology.AppLog, x.c.Logs.App}, {topology.ErrorLog, x.c.Logs.Error}} {
 		for _, p := range k.paths {
 			add(k.kind, p)
 		}
@@ -223,65 +227,68 @@ var logLosses = map[string]string{
 	topology.ErrorLog:  "what the web server ran out of: connections, files, buffers",
 }
 
-// checkLogs asks of each log whether it can be read and says enough.
-func (d *doctor) checkLogs() {
-	wanted := d.wantedLogs()
+// A logExam is of the logs.
+type logExam struct{ exam }
+
+// check asks of each log whether it can be read and says enough.
+func (x logExam) check() {
+	wanted := x.wantedLogs()
 	for _, kind := range []string{topology.AccessLog, topology.AppLog, topology.ErrorLog} {
 		if !slices.ContainsFunc(wanted, func(w wantedLog) bool { return w.kind == kind }) {
-			d.add(check{Area: areaLogs, Name: kind + " log", State: checkWarn, Seen: "none is named or found", Lost: logLosses[kind],
-				Grants: d.suggestLog(kind)})
+			x.add(check{Area: areaLogs, Name: kind + " log", State: checkWarn, Seen: "none is named or found", Lost: logLosses[kind],
+				Grants: x.suggestLog(kind)})
 		}
 	}
 	for _, w := range wanted {
-		r := topology.CheckFile(w.path, d.who)
+		r := topology.CheckFile(w.path, x.who)
 		switch {
 		case r.Missing && dirExists(filepath.Dir(w.path)):
-			d.add(check{Area: areaLogs, Name: w.kind + " log", State: checkWarn, Seen: w.path + " is not there yet", Lost: logLosses[w.kind]})
+			x.add(check{Area: areaLogs, Name: w.kind + " log", State: checkWarn, Seen: w.path + " is not there yet", Lost: logLosses[w.kind]})
 		case !r.Read:
-			d.add(check{Area: areaLogs, Name: w.kind + " log", State: checkMissing, Asked: d.configured(), Seen: w.path + " cannot be read: " + r.Why,
+			x.add(check{Area: areaLogs, Name: w.kind + " log", State: checkMissing, Asked: x.configured(), Seen: w.path + " cannot be read: " + r.Why,
 				Lost: logLosses[w.kind], Cost: r.Cost, Grants: rootGrants(r.Grant)})
 		default:
-			d.checkContent(w)
+			x.checkContent(w)
 		}
 	}
 }
 
 // suggestLog names a log that was found and is not in the file.
-func (d *doctor) suggestLog(kind string) []grant {
-	for _, l := range d.found.LogsOf(kind) {
+func (x logExam) suggestLog(kind string) []grant {
+	for _, l := range x.found.LogsOf(kind) {
 		return []grant{{config.Name, "[logs]\n" + kind + " = [" + initcmd.QuoteTOML(l.Path) + "]"}}
 	}
 	return nil
 }
 
 // checkContent asks whether a log that can be read says enough.
-func (d *doctor) checkContent(w wantedLog) {
+func (x logExam) checkContent(w wantedLog) {
 	name := w.kind + " log"
 	switch w.kind {
 	case topology.ErrorLog:
 		if w.known != nil && !slices.Contains([]string{"warn", "notice", "info", "debug"}, w.known.Format) {
-			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + " has level " + w.known.Format,
+			x.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + " has level " + w.known.Format,
 				Lost: "warnings: bodies and answers that did not fit their buffers", Cost: "a line for each of them",
 				Grants: []grant{{"in nginx.conf; then nginx -s reload", "error_log " + w.path + " warn;"}}})
 			return
 		}
-		d.ok(areaLogs, name, "%s", w.path)
+		x.ok(areaLogs, name, "%s", w.path)
 	case topology.AccessLog:
 		format, lacks, err := sampleAccessLog(w.path, w.known)
 		switch {
 		case err != nil:
-			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + ": " + err.Error(), Lost: logLosses[w.kind], Grants: logFormatGrants(w.path)})
+			x.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: w.path + ": " + err.Error(), Lost: logLosses[w.kind], Grants: logFormatGrants(w.path)})
 		case len(lacks) > 0:
 			variables, lost := kasoku.LackWords(lacks)
-			d.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: fmt.Sprintf("%s (%s) lacks %s", w.path, format, variables),
+			x.add(check{Area: areaLogs, Name: name, State: checkWarn, Seen: fmt.Sprintf("%s (%s) lacks %s", w.path, format, variables),
 				Lost: lost, Cost: "some bytes a line", Grants: logFormatGrants(w.path)})
 		case format == "":
-			d.ok(areaLogs, name, "%s is empty as yet", w.path)
+			x.ok(areaLogs, name, "%s is empty as yet", w.path)
 		default:
-			d.ok(areaLogs, name, "%s, %s", w.path, format)
+			x.ok(areaLogs, name, "%s, %s", w.path, format)
 		}
 	default:
-		d.ok(areaLogs, name, "%s", w.path)
+		x.ok(areaLogs, name, "%s", w.path)
 	}
 }
 

@@ -20,73 +20,77 @@ import (
 
 const areaMySQL = "database"
 
-// checkMySQL looks at the database that is configured, else at one that runs here
+// A databaseExam is of the database.
+type databaseExam struct{ exam }
+
+// check looks at the database that is configured, else at one that runs here
 // and lets us in.
-func (d *doctor) checkMySQL() {
-	m := d.c.MySQL
+func (x databaseExam) check() {
+	m := x.c.MySQL
 	if !m.Set() {
-		if d.configured() {
-			if len(d.found.Of(topology.MySQL)) > 0 {
-				d.add(check{Area: areaMySQL, Name: "connection", State: checkWarn, Seen: "a database runs here, and the file names none",
-					Lost: "all of the database: queries, locks, its counters", Grants: []grant{{config.Name, "[mysql]\ndefaults_file = '~/.my.cnf'"}}})
+		if x.configured() {
+			if len(x.found.Of(topology.MySQL)) > 0 {
+				x.add(check{Area: areaMySQL, Name: "connection", State: checkWarn, Seen: "a database runs here, and the file names none",
+					Lost: "all of the database: queries, locks, " +
+						"its counters", Grants: []grant{{config.Name, "[mysql]\ndefaults_file = '~/.my.cnf'"}}})
 			}
 			return
 		}
-		r, err := initcmd.ReachDatabase(d.e, d.ctx, d.found)
+		r, err := initcmd.ReachDatabase(x.e, x.ctx, x.found)
 		if r.User == "" {
-			d.unreached(err)
+			x.unreached(err)
 			return
 		}
 		m.DSN, m.DefaultsFile = r.DSN, r.DefaultsFile
 	}
-	d.checkSecrets(m)
-	dsn, err := d.e.Noted(record.DSN(m))
+	x.checkSecrets(m)
+	dsn, err := x.e.Noted(record.DSN(m))
 	if err == nil {
-		err = d.withDatabase(dsn, m)
+		err = x.withDatabase(dsn, m)
 	}
 	if err != nil {
 		seen := err.Error()
 		if hint := cli.HintOf(err); hint != "" {
 			seen += "; " + hint
 		}
-		d.add(check{Area: areaMySQL, Name: "connection", State: checkMissing, Asked: d.configured(), Seen: seen, Lost: "all of the database"})
+		x.add(check{Area: areaMySQL, Name: "connection", State: checkMissing, Asked: x.configured(), Seen: seen, Lost: "all of the database"})
 	}
 }
 
 // unreached reports a database that cannot be reached.
-func (d *doctor) unreached(err error) {
-	all := d.found.Of(topology.MySQL)
+func (x databaseExam) unreached(err error) {
+	all := x.found.Of(topology.MySQL)
 	if len(all) == 0 {
-		d.ok(areaMySQL, "connection", "no database runs here")
+		x.ok(areaMySQL, "connection", "no database runs here")
 		return
 	}
 	c := check{Area: areaMySQL, Name: "connection", State: checkWarn, Lost: "queries, locks, counters of the database"}
-	c.Seen = initcmd.ServiceText(all[0]) + " runs here, and lets nobody in without a password"
+	c.Seen = initcmd.ServiceText(all[0]) + " runs here, and lets no one in without a password"
 	if err != nil {
 		c.Seen += ": " + err.Error()
 	}
 	c.Grants = []grant{{inShell, "touch ~/.my.cnf && chmod 600 ~/.my.cnf && printf '[client]\\nuser=%s\\npassword=%s\\n' USER PASSWORD >> ~/.my.cnf"}}
-	d.add(c)
+	x.add(c)
 }
 
 // checkSecrets warns of a password where others can read it.
-func (d *doctor) checkSecrets(m config.MySQL) {
-	if m.DSN != "" && d.configured() && mysqlflags.Redact(m.DSN) != m.DSN {
-		d.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: "it stands in " + config.Name, Lost: "the file cannot be shared or committed",
+func (x databaseExam) checkSecrets(m config.MySQL) {
+	if m.DSN != "" && x.configured() && mysqlflags.Redact(m.DSN) != m.DSN {
+		x.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: "it stands in " + config.Name, Lost: "the file cannot be shared or committed",
 			Grants: []grant{
 				{inShell, "touch ~/.my.cnf && chmod 600 ~/.my.cnf # then [client], user=, password=, socket= in it"},
 				{config.Name, "[mysql]\ndefaults_file = '~/.my.cnf'"},
 			}})
 	}
 	if st, err := os.Stat(m.DefaultsFile); err == nil && st.Mode().Perm()&0o044 != 0 {
-		d.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: fmt.Sprintf("%s can be read by others: %s", m.DefaultsFile, st.Mode().Perm()),
+		x.add(check{Area: areaMySQL, Name: "password", State: checkWarn, Seen: fmt.Sprintf("%s can be read by others: %s", m.DefaultsFile, st.Mode().Perm()),
 			Lost: "the password", Grants: []grant{{inShell, "chmod 600 " + unit.ShellQuote(m.DefaultsFile)}}})
 	}
 }
 
 // A consultation is one server that is asked.
 type consultation struct {
-	*doctor
+	exam
 	m       config.MySQL
 	dsn     string
 	db      *sql.DB
@@ -97,33 +101,33 @@ type consultation struct {
 }
 
 // withDatabase asks one server. Its error is that it cannot be asked.
-func (d *doctor) withDatabase(dsn string, m config.MySQL) error {
+func (x databaseExam) withDatabase(dsn string, m config.MySQL) error {
 	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	s := &consultation{doctor: d, m: m, dsn: dsn, db: db}
-	if s.reader, err = mysql.New(d.ctx, db); err != nil {
+	s := &consultation{exam: x.exam, m: m, dsn: dsn, db: db}
+	if s.reader, err = mysql.New(x.ctx, db); err != nil {
 		return err
 	}
 	defer func() { _ = s.reader.Close() }() // nothing is lost with it
-	if sessions, err := s.reader.Sessions(d.ctx); err == nil {
+	if sessions, err := s.reader.Sessions(x.ctx); err == nil {
 		s.open = sessions.Total()
 	}
-	user, err := initcmd.CurrentUser(d.ctx, db)
+	user, err := initcmd.CurrentUser(x.ctx, db)
 	if err != nil {
 		return err
 	}
 	s.account = accountName(user)
-	rights, err := s.reader.Rights(d.ctx)
+	rights, err := s.reader.Rights(x.ctx)
 	if err != nil {
 		return err
 	}
-	if s.vars, err = s.reader.Variables(d.ctx); err != nil {
+	if s.vars, err = s.reader.Variables(x.ctx); err != nil {
 		return err
 	}
-	d.ok(areaMySQL, "connection", "%s %s, as %s", s.reader.Flavor(), s.reader.Version().Text, user)
+	x.ok(areaMySQL, "connection", "%s %s, as %s", s.reader.Flavor(), s.reader.Version().Text, user)
 	s.checkProcess(rights)
 	s.checkSlowLog(rights)
 	s.checkSchema()
@@ -150,7 +154,8 @@ func (s *consultation) checkProcess(r mysql.Rights) {
 		return
 	}
 	s.add(check{Area: areaMySQL, Name: "sessions", State: checkWarn, Seen: "sees only its own user's: PROCESS is missing",
-		Lost: "sessions of others, transactions, who waits for which lock", Cost: "the user may read the statements that others run",
+		Lost: "sessions of others, transactions, who waits for " +
+			"which lock", Cost: "the user may read the statements that others run",
 		Grants: s.grant("PROCESS", "*.*")})
 }
 
@@ -165,12 +170,14 @@ func (s *consultation) checkSlowLog(r mysql.Rights) {
 	lost := "the queries of a run: which, how many, how long, how many rows they read"
 	switch {
 	case r.SlowLog:
-		s.ok(areaMySQL, "slow log", "can be switched on for a run, and put back; it is %s, long_query_time %s s, log_output %s",
+		s.ok(areaMySQL, "slow log", "can be switched on for a run, and put back; it is %s, long_query_time %s s, "+
+			"log_output %s",
 			strings.ToLower(s.vars["slow_query_log"]), s.vars["long_query_time"], s.vars["log_output"])
 	case on && hasFile(s.vars["log_output"]):
 		s.add(check{Area: areaMySQL, Name: "slow log", State: checkWarn, Asked: asked,
 			Seen: fmt.Sprintf("is on with long_query_time %s s and cannot be changed", s.vars["long_query_time"]),
-			Lost: "queries that are faster than that", Cost: "the user may change global settings; a run writes every statement to the log",
+			Lost: "queries that are faster than that", Cost: "the user may change global settings; a run writes every " +
+				"statement to the log",
 			Grants: s.grant(s.logRight(), "*.*")})
 	default:
 		state := checkWarn
@@ -182,7 +189,8 @@ func (s *consultation) checkSlowLog(r mysql.Rights) {
 			seen = fmt.Sprintf("goes to log_output %s, which kasoku does not read, and cannot be changed", s.vars["log_output"])
 		}
 		s.add(check{Area: areaMySQL, Name: "slow log", State: state, Asked: asked, Seen: seen, Lost: lost,
-			Cost: "the user may change global settings; a run writes every statement to the log", Grants: s.grant(s.logRight(), "*.*")})
+			Cost: "the user may change global settings; a run writes every statement " +
+				"to the log", Grants: s.grant(s.logRight(), "*.*")})
 		return
 	}
 	s.checkSlowFile(asked)
@@ -249,7 +257,8 @@ func (s *consultation) checkPools() {
 	s.add(check{Area: areaMySQL, Name: "open sessions", State: checkWarn,
 		Seen: fmt.Sprintf("%d open now; a session keeps the long_query_time that it began with", s.open),
 		Lost: "the statements of connection pools that outlive the start of a run", Cost: "a restart of the application",
-		Grants: []grant{{"in the application, or restart it when the run has begun", "db.SetConnMaxLifetime(30 * time.Second)"}}})
+		Grants: []grant{{"in the application, or restart it when the run " +
+			"has begun", "db.SetConnMaxLifetime(30 * time.Second)"}}})
 }
 
 // checkSchema asks for performance_schema.
@@ -257,7 +266,8 @@ func (s *consultation) checkSchema() {
 	asked := s.m.Digests && s.configured()
 	if v := s.vars["performance_schema"]; v != "ON" && v != "1" {
 		c := check{Area: areaMySQL, Name: "performance_schema", State: checkWarn, Asked: asked, Seen: "off",
-			Lost: "statement digests, which need no slow log and count all sessions", Cost: "a restart of the server, about 100 MB of memory, a few percent of CPU",
+			Lost: "statement digests, which need no slow log and count " +
+				"all sessions", Cost: "a restart of the server, about 100 MB of memory, a few percent of CPU",
 			Grants: []grant{{"in the server's option file, below [mysqld]; then restart it", "performance_schema = ON"}}}
 		if asked {
 			c.State = checkMissing
@@ -271,7 +281,8 @@ func (s *consultation) checkSchema() {
 		return
 	}
 	c := check{Area: areaMySQL, Name: "performance_schema", State: checkWarn, Asked: asked, Seen: "on, and closed to this user: " + err.Error(),
-		Lost: "statement digests", Cost: "the user may read statements of others and change what is counted", Grants: s.grant("SELECT, UPDATE", "performance_schema.*")}
+		Lost: "statement digests", Cost: "the user may read statements of others and change what " +
+			"is counted", Grants: s.grant("SELECT, UPDATE", "performance_schema.*")}
 	if asked {
 		c.State = checkMissing
 	}

@@ -14,28 +14,31 @@ import (
 const areaRights = "rights"
 
 // wanted are the parts of a recording here that need rights.
-func (d *doctor) wanted() []confine.Part {
+func (x rightsExam) wanted() []confine.Part {
 	var parts []confine.Part
-	if !slices.Contains(d.c.Sources.Off, process.Name) {
+	if !slices.Contains(x.c.Sources.Off, process.Name) {
 		parts = append(parts, confine.Processes)
 	}
-	l := &d.c.Logs
-	if !d.configured() || len(l.Access)+len(l.App)+len(l.Error) > 0 || d.c.MySQL.SlowLog == nil || *d.c.MySQL.SlowLog {
+	l := &x.c.Logs
+	if !x.configured() || len(l.Access)+len(l.App)+len(l.Error) > 0 || x.c.MySQL.SlowLog == nil || *x.c.MySQL.SlowLog {
 		parts = append(parts, confine.Logs)
 	}
-	if !d.c.Capture.Off {
+	if !x.c.Capture.Off {
 		parts = append(parts, confine.Config)
 	}
 	return parts
 }
 
-// checkRights asks which capabilities the wanted sources need, and which are held.
-func (d *doctor) checkRights(held confine.Set) {
-	parts := d.wanted()
+// A rightsExam is of capabilities.
+type rightsExam struct{ exam }
+
+// check asks which capabilities the wanted sources need, and which are held.
+func (x rightsExam) check(held confine.Set) {
+	parts := x.wanted()
 	needed := confine.Needed(parts...)
 	program, err := os.Executable()
 	if err != nil {
-		program = d.e.Name
+		program = x.e.Name
 	}
 	// A program that may take any user is as good as root for who may run it.
 	user := confine.SetOf(unix.CAP_SETUID, unix.CAP_SETGID)
@@ -45,18 +48,18 @@ func (d *doctor) checkRights(held confine.Set) {
 		switch {
 		case !slices.Contains(parts, n.Part):
 		case held.Has(n.Capability):
-			d.ok(areaRights, string(n.Part), "%s is held: %s", name, n.For)
+			x.ok(areaRights, string(n.Part), "%s is held: %s", name, n.For)
 		case user.Has(n.Capability):
-			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
+			x.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
 				Seen: name + " is not held: " + n.For, Lost: n.Lost,
-				Grants: []grant{{inShell, "sudo " + d.e.Name + " record"}}})
+				Grants: []grant{{inShell, "sudo " + x.e.Name + " record"}}})
 		default:
-			d.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
+			x.add(check{Area: areaRights, Name: string(n.Part), State: checkWarn,
 				Seen: name + " is not held: " + n.For, Lost: n.Lost,
 				Cost: "who may run that file reads what root reads, so keep it to a group", Grants: rootGrants([]string{file})})
 		}
 	}
 	if held&^needed != 0 {
-		d.ok(areaRights, "given up", "a recording gives up the others once all is open")
+		x.ok(areaRights, "given up", "a recording gives up the others once all is open")
 	}
 }

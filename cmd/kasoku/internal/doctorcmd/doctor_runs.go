@@ -11,9 +11,9 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// checkOpenRuns says which run files others may read: those that an older kasoku made,
+// checkOpenRuns describes which run files others may read: those that an older kasoku made,
 // or that --share did. A run has statements and settings of the host.
-func (d *doctor) checkOpenRuns() {
+func (x loadExam) checkOpenRuns() {
 	var open, where []string
 	for _, dir := range cli.RunDirs("") {
 		// A directory with signs of a pattern in its name is not looked at.
@@ -31,7 +31,7 @@ func (d *doctor) checkOpenRuns() {
 	if len(open) == 0 {
 		return
 	}
-	d.add(check{
+	x.add(check{
 		Area: areaLoad, Name: "run files", State: checkWarn,
 		Seen:   fmt.Sprintf("other users can read %d of the run files, such as %s", len(open), open[0]),
 		Lost:   "nothing of a run; its statements, paths and settings are theirs to read",

@@ -1,12 +1,10 @@
 package doctorcmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -37,32 +35,35 @@ func lossOf(source string) string {
 // serverLimit is how long a server may take to answer.
 const serverLimit = 3 * time.Second
 
-// checkServers asks the servers beside the database for their numbers, as a run does,
+// A serverExam is of the servers that report numbers of themselves.
+type serverExam struct{ exam }
+
+// check asks the servers beside the database for their numbers, as a run does,
 // and names those that run here and are not asked for.
-func (d *doctor) checkServers() {
-	asked, err := record.Servers(d.c)
+func (x serverExam) check() {
+	asked, err := record.Servers(x.c)
 	if err != nil {
-		d.add(check{Area: areaServers, Name: "numbers", State: checkMissing, Asked: true, Seen: err.Error(), Lost: "the numbers of all of them"})
+		x.add(check{Area: areaServers, Name: "numbers", State: checkMissing, Asked: true, Seen: err.Error(), Lost: "the numbers of all of them"})
 		return
 	}
-	if len(d.c.Watch.Expvar) > 0 {
-		asked = append(asked, expvar.New(d.c.Watch.Expvar...))
+	if len(x.c.Watch.Expvar) > 0 {
+		asked = append(asked, expvar.New(x.c.Watch.Expvar...))
 	}
 	var named []string
 	for _, src := range asked {
 		named = append(named, src.Name())
-		d.checkServer(src)
+		x.checkServer(src)
 	}
-	for _, s := range d.toldServers() {
+	for _, s := range x.localServers() {
 		if !slices.Contains(named, s.source) {
-			d.add(s.check)
+			x.add(s.check)
 		}
 	}
 }
 
 // checkServer collects once.
-func (d *doctor) checkServer(src observe.Source) {
-	ctx, cancel := context.WithTimeout(d.ctx, serverLimit)
+func (x serverExam) checkServer(src observe.Source) {
+	ctx, cancel := context.WithTimeout(x.ctx, serverLimit)
 	defer cancel()
 	var f kasoku.Frame
 	err := src.Collect(ctx, &f)
@@ -79,13 +80,13 @@ func (d *doctor) checkServer(src observe.Source) {
 		if w.Hint != "" {
 			c.Seen += "; " + w.Hint
 		}
-		d.add(c)
+		x.add(c)
 	}
 	if len(warned) > 0 {
 		return
 	}
 	if err == nil {
-		d.ok(areaServers, name, "%s", d.answers(name, len(f.Samples)))
+		x.ok(areaServers, name, "%s", x.answers(name, len(f.Samples)))
 		return
 	}
 	c := check{Area: areaServers, Name: name, State: checkMissing, Asked: true, Seen: err.Error(), Lost: lossOf(name)}
@@ -93,32 +94,33 @@ func (d *doctor) checkServer(src observe.Source) {
 	if errors.As(err, &h) && h.Hint() != "" {
 		c.Seen += "; " + h.Hint()
 	}
-	switch env := d.c.Redis.PasswordEnv; {
-	case name == nginx.Name:
-		c.Grants = []grant{stubStatus()}
-	case name == redis.Name && env != "" && os.Getenv(env) == "":
-		c.Seen = "the environment variable " + env + " is not set; " + err.Error()
-		c.Grants = []grant{{inShell, "export " + env + "='…'"}}
-	case name == graphite.Name && d.c.Graphite.Storage != "":
-		r := topology.CheckFile(d.c.Graphite.Storage, d.who)
-		c.Grants, c.Cost = rootGrants(r.Grant), r.Cost
+	table := x.c.Server(name)
+	if g := grantOf(name); g.Line != "" {
+		c.Grants = []grant{g}
 	}
-	d.add(c)
+	if needs, ok := table.(observe.Needer); ok {
+		if what, how := needs.Missing(); what != "" {
+			c.Seen = what + "; " + err.Error()
+			c.Grants = []grant{grant(how)}
+		}
+	}
+	if reads, ok := table.(observe.Reader); ok {
+		for _, path := range reads.Files() {
+			r := topology.CheckFile(path, x.who)
+			c.Grants, c.Cost = rootGrants(r.Grant), r.Cost
+		}
+	}
+	x.add(c)
 }
 
 // answers says where a server of the configuration answered, and how much.
-func (d *doctor) answers(name string, values int) string {
-	at := map[string]string{
-		nginx.Name: d.c.Nginx.Status, varnish.Name: cmp.Or(d.c.Varnish.Name, "the default instance"), redis.Name: d.c.Redis.Address,
-		graphite.Name: cmp.Or(d.c.Graphite.Query, d.c.Graphite.Storage, d.c.Graphite.Render),
-	}[name]
-	for _, x := range d.c.Servers {
-		if x.Source.Name == name {
-			at = x.Address()
-		}
+func (x serverExam) answers(name string, values int) string {
+	at := ""
+	if table := x.c.Server(name); table != nil {
+		at = table.Address()
 	}
-	if name == graphite.Name {
-		return at + "; it tells of itself once a minute"
+	if of := sources.Find(name); of != nil && of.Pace != "" {
+		return at + "; it has new values " + of.Pace
 	}
 	if name == expvar.Name {
 		return fmt.Sprintf("%d values", values)
@@ -126,37 +128,40 @@ func (d *doctor) answers(name string, values int) string {
 	return fmt.Sprintf("%s: %d values", at, values)
 }
 
-// stubStatus is the location where nginx reports its numbers.
-func stubStatus() grant {
-	return grant(nginx.Declared.Grant)
+// grantOf is how the numbers of a server are made readable, empty where that depends on it.
+func grantOf(source string) grant {
+	if d := sources.Find(source); d != nil {
+		return grant(d.Grant)
+	}
+	return grant{}
 }
 
-// A toldServer is one that runs here.
-type toldServer struct {
+// A localServer is one that runs here.
+type localServer struct {
 	source string
 	check  check
 }
 
-// toldServers are the servers that run here and report numbers of themselves, or could.
-func (d *doctor) toldServers() []toldServer {
-	var out []toldServer
+// localServers are the servers that run here and report numbers of themselves, or could.
+func (x serverExam) localServers() []localServer {
+	var out []localServer
 	add := func(source string, s *topology.Service, seen string, toml string) {
 		c := check{Area: areaServers, Name: source, State: checkWarn, Seen: initcmd.ServiceText(s) + seen, Lost: lossOf(source)}
 		switch {
-		case toml == "" && source == nginx.Name:
-			c.Grants = []grant{stubStatus()}
-		case toml != "" && !d.configured():
+		case toml == "" && grantOf(source).Line != "":
+			c.Grants = []grant{grantOf(source)}
+		case toml != "" && !x.configured():
 			c.State, c.Lost = checkOK, "" // init writes it
 		case toml != "":
 			c.Grants = []grant{{config.Name, toml}}
 		}
-		out = append(out, toldServer{source, c})
+		out = append(out, localServer{source, c})
 	}
-	for i := range d.found.Services {
-		s := &d.found.Services[i]
+	for i := range x.found.Services {
+		s := &x.found.Services[i]
 		switch {
 		case s.Nginx != nil && s.Nginx.Status != "":
-			add(nginx.Name, s, " tells its numbers", "[nginx]\nstatus = "+initcmd.QuoteTOML(s.Nginx.Status))
+			add(nginx.Name, s, " reports its numbers", "[nginx]\nstatus = "+initcmd.QuoteTOML(s.Nginx.Status))
 		case s.Nginx != nil:
 			add(nginx.Name, s, " has no page of stub_status that answers", "")
 		case s.Varnish != nil && s.Varnish.Answers:
@@ -164,9 +169,9 @@ func (d *doctor) toldServers() []toldServer {
 			if s.Varnish.Name != "" {
 				toml += "\nname = " + initcmd.QuoteTOML(s.Varnish.Name)
 			}
-			add(varnish.Name, s, " tells its numbers", toml)
+			add(varnish.Name, s, " reports its numbers", toml)
 		case s.Varnish != nil:
-			add(varnish.Name, s, " does not tell its numbers to "+d.who.Name, "")
+			add(varnish.Name, s, " does not show its numbers to "+x.who.Name, "")
 		case s.Redis != nil && s.Redis.Address != "":
 			toml := "[redis]\naddress = " + initcmd.QuoteTOML(s.Redis.Address)
 			if s.Redis.TLS {
@@ -177,12 +182,12 @@ func (d *doctor) toldServers() []toldServer {
 			add(graphite.Name, s, " lets its cache be asked", "[graphite]\nquery = "+initcmd.QuoteTOML(s.Carbon.Query))
 		}
 	}
-	for _, x := range initcmd.DeclaredServers(d.ctx, d.found) {
-		if x.Key == "" {
-			add(x.Source.Name, x.Service, " does not answer on loopback", "")
+	for _, server := range initcmd.DeclaredServers(x.ctx, x.found) {
+		if server.Key == "" {
+			add(server.Source.Name, server.Service, " does not answer on loopback", "")
 			continue
 		}
-		add(x.Source.Name, x.Service, " answers", "["+x.Source.Table+"]\n"+x.Key+" = "+initcmd.QuoteTOML(x.Value))
+		add(server.Source.Name, server.Service, " answers", "["+server.Source.Table+"]\n"+server.Key+" = "+initcmd.QuoteTOML(server.Value))
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func newTestDoctor(t *testing.T, doc string) *doctor {
 	t.Helper()
 	e, _, _ := clitest.New()
 	e.Name = "kasoku"
-	d := &doctor{ctx: t.Context(), e: e, found: &topology.Found{Host: "app1"}, who: topology.Me(), host: topology.CheckHost()}
+	d := &doctor{exam{&patient{ctx: t.Context(), e: e, found: &topology.Found{Host: "app1"}, who: topology.Me(), host: topology.CheckHost()}, &checklist{}}}
 	path := filepath.Join(t.TempDir(), config.Name)
 	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestDoctor_Grants(t *testing.T) {
 		}
 		doc := "[mysql]\ndsn = " + initcmd.QuoteTOML(dsn) + "\nslow_log = true\ndigests = true\ncount_rows = ['shop.users']\n"
 		d := newTestDoctor(t, doc)
-		d.checkMySQL()
+		databaseExam{d.exam}.check()
 		d.want(t, "connection", checkOK, "as o'dd@")
 		d.want(t, "sessions", checkWarn, "GRANT PROCESS ON *.* TO 'o''dd'@'")
 		d.want(t, "slow log", checkMissing, "ON *.* TO 'o''dd'@'")
@@ -103,7 +103,7 @@ func TestDoctor_Grants(t *testing.T) {
 			}
 		}
 		d = newTestDoctor(t, doc)
-		d.checkMySQL()
+		databaseExam{d.exam}.check()
 		for _, name := range []string{"connection", "sessions", "slow log", "slow log file", "performance_schema", "count_rows"} {
 			d.want(t, name, checkOK, "")
 		}
@@ -125,7 +125,7 @@ func TestDoctor_Pools(t *testing.T) {
 	defer conn.Close()
 	doc := "[mysql]\ndsn = " + initcmd.QuoteTOML(s.DSN("", "")) + "\n"
 	d := newTestDoctor(t, doc)
-	d.checkMySQL()
+	databaseExam{d.exam}.check()
 	d.want(t, "open sessions", checkWarn, "1 open now", "SetConnMaxLifetime")
 	d.want(t, "performance_schema", checkWarn, "off", "performance_schema = ON")
 	if _, err := conn.ExecContext(t.Context(), "SET GLOBAL log_output = 'TABLE'"); err != nil {
@@ -134,20 +134,20 @@ func TestDoctor_Pools(t *testing.T) {
 	sandboxtest.Exec(t, db, "CREATE USER plain@'127.0.0.1'", "CREATE USER plain@localhost")
 	d = newTestDoctor(t, strings.Replace(doc, "root@", "plain@", 1))
 	sandboxtest.Exec(t, db, "SET GLOBAL slow_query_log = ON")
-	d.checkMySQL()
+	databaseExam{d.exam}.check()
 	d.want(t, "slow log", checkWarn, "goes to log_output TABLE")
 }
 
 func TestDoctor_Unreached(t *testing.T) {
 	d := newTestDoctor(t, "[mysql]\ndsn = 'app:secret@tcp(127.0.0.1:1)/x'\n")
-	d.checkMySQL()
+	databaseExam{d.exam}.check()
 	d.want(t, "password", checkWarn, "it stands in kasoku.toml", "defaults_file = '~/.my.cnf'")
 	c := d.want(t, "connection", checkMissing, "127.0.0.1:1")
 	if d.cannot() != 1 || strings.Contains(c.Seen, "secret") {
 		t.Errorf("got %+v", c)
 	}
 	d = newTestDoctor(t, "[mysql]\ndefaults_file = 'gone.cnf'\n")
-	d.checkMySQL()
+	databaseExam{d.exam}.check()
 	d.want(t, "connection", checkMissing, "gone.cnf")
 }
 
@@ -175,7 +175,7 @@ func TestDoctor_Nginx(t *testing.T) {
 			st, err := os.Stat(s.AccessLog)
 			return err == nil && st.Size() > 0
 		})
-		d.checkLogs()
+		logExam{d.exam}.check()
 		return d
 	}
 	d := examineNginx("", "access_log {dir}/access.log;", "error_log {dir}/error.log;")
@@ -193,7 +193,7 @@ func TestDoctor_Load(t *testing.T) {
 	f := func(doc, name string, state checkState, words ...string) {
 		t.Helper()
 		d := newTestDoctor(t, doc)
-		d.checkLoad()
+		loadExam{d.exam}.check()
 		d.want(t, name, state, words...)
 	}
 	f("", "load", checkMissing, "the file says no load")
@@ -201,7 +201,7 @@ func TestDoctor_Load(t *testing.T) {
 	f("[load]\ncommand = 'true; false'", "load", checkOK, "command true; false")
 	f("[load]\nfor = '90s'", "load", checkOK, "records for 1 min 30 s")
 	f("[load]\nuntil_idle = '5s'", "traffic", checkMissing, "the file names none")
-	f("[load]\ntargets = ['GET http://127.0.0.1:1/']\nsteps = [1, 2.5]", "load", checkWarn, "nobody answers at 127.0.0.1:1")
+	f("[load]\ntargets = ['GET http://127.0.0.1:1/']\nsteps = [1, 2.5]", "load", checkWarn, "no one answers at 127.0.0.1:1")
 	f("[load]\ntargets_file = 'gone'\nsteps = [1]", "load", checkMissing, "there is no such file")
 	f("", "run files", checkOK, "free in")
 	f("runs = '/dev/null/runs'", "run files", checkMissing, "cannot be written to")
@@ -220,7 +220,7 @@ func TestDoctor_Logs(t *testing.T) {
 	f := func(text string, state checkState, words ...string) {
 		t.Helper()
 		d := newTestDoctor(t, "[logs]\naccess = "+initcmd.QuoteTOML(write("access.log", text))+"\napp = "+initcmd.QuoteTOML(filepath.Join(dir, "later.log")))
-		d.checkLogs()
+		logExam{d.exam}.check()
 		d.want(t, "access log", state, words...)
 		d.want(t, "app log", checkWarn, "is not there yet")
 		d.want(t, "error log", checkWarn, "none is named or found")
@@ -235,7 +235,7 @@ func TestDoctor_Logs(t *testing.T) {
 	f("{\"status\":200}\n", checkWarn, "log_format kasoku")
 	f("127.0.0.1 - - [20/Nov/2026:14:02:11 +0900] \"GET / HTTP/1.1\" 200 1 \"-\" \"curl\"\n", checkWarn, "lacks $request_time")
 	d := newTestDoctor(t, "[logs]\nerror = '/no/such/dir/error.log'\n")
-	d.checkLogs()
+	logExam{d.exam}.check()
 	d.want(t, "error log", checkMissing, "there is no such file")
 }
 
@@ -245,16 +245,16 @@ func TestDoctor_Capture(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newTestDoctor(t, "[capture]\nfiles = ["+initcmd.QuoteTOML(dir+"/*.conf")+", '/no/such/*.conf']\nrepository = "+initcmd.QuoteTOML(dir)+"\nunits = ['x.service']\n"+
-		"[watch]\npids = [1, 999999999]\nprocesses = ['nobody']\n[[finalize.units]]\nname = 'own'\nstart = 'true'\nstop = 'true'\ncheck = 'true'\n")
+		"[watch]\npids = [1, 999999999]\nprocesses = ['missing']\n[[finalize.units]]\nname = 'own'\nstart = 'true'\nstop = 'true'\ncheck = 'true'\n")
 	d.host.Systemd = false
-	d.checkCapture()
-	d.checkWatch()
+	captureExam{d.exam}.check()
+	processExam{d.exam}.check()
 	d.checkFinalize()
 	d.want(t, "files", checkMissing, "/no/such/*.conf: no file matches")
 	d.want(t, "git", checkMissing, "is no git checkout")
 	d.want(t, "unit x.service", checkMissing, "systemd does not run this host")
 	d.want(t, "pid 999999999", checkWarn, "does not run now")
-	d.want(t, "nobody", checkWarn, "no service of that name")
+	d.want(t, "missing", checkWarn, "no service of that name")
 	d.want(t, "unit own", checkOK, "its own commands")
 }
 
@@ -268,7 +268,7 @@ func TestDoctor_Servers(t *testing.T) {
 	d := newTestDoctor(t, "[nginx]\nstatus = '"+web.URL+"'\n[redis]\naddress = '/nowhere/redis.sock'\npassword_env = 'KASOKU_TEST_NO_SUCH'\n"+
 		"[graphite]\nstorage = '/nowhere'\n[varnish]\nstat = '/nowhere/varnishstat'\n[watch]\nexpvar = ['http://127.0.0.1:1/debug/vars']\n")
 	d.found = &topology.Found{}
-	d.checkServers()
+	serverExam{d.exam}.check()
 	d.want(t, "nginx", checkOK, web.URL+": 7 values")
 	d.want(t, "redis", checkMissing, "KASOKU_TEST_NO_SUCH is not set")
 	d.want(t, "graphite", checkMissing, "no such file")
@@ -282,10 +282,10 @@ func TestDoctor_Servers(t *testing.T) {
 		{Kind: topology.Varnish, Name: "varnishd", Varnish: &topology.VarnishServer{Answers: true}},
 		{Kind: topology.Carbon, Name: "carbon-cache", Carbon: &topology.CarbonServer{Query: "127.0.0.1:7002"}},
 	}}
-	d.checkServers()
+	serverExam{d.exam}.check()
 	d.want(t, "nginx", checkWarn, "no page of stub_status that answers")
 	d.want(t, "redis", checkWarn, "redis-server pid 0 answers")
-	d.want(t, "varnish", checkWarn, "tells its numbers")
+	d.want(t, "varnish", checkWarn, "reports its numbers")
 	d.want(t, "graphite", checkWarn, "lets its cache be asked")
 	for _, c := range d.checks {
 		if len(c.Grants) != 1 || c.Asked {
@@ -319,4 +319,47 @@ func TestDoctor_Print(t *testing.T) {
 		}
 		golden.CheckString(t, "testdata/doctor/print."+format, out.String())
 	}
+}
+
+// TestDoctor_Service: what is measured is drawn, with how each member was found; of a
+// neighbour nothing is left.
+func TestDoctor_Service(t *testing.T) {
+	web, beside := sandboxtest.Nginx(t, sandbox.NginxOptions{}), sandboxtest.Nginx(t, sandbox.NginxOptions{})
+	s := sandboxtest.MariaDB(t, sandbox.Options{})
+	d := newTestDoctor(t, "[service]\nurl = '"+web.URL()+"/'\n[mysql]\ndsn = "+initcmd.QuoteTOML(s.DSN("", ""))+"\n")
+	var err error
+	if d.found, err = topology.Look(t.Context(), topology.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	service := &serviceExam{exam: d.exam}
+	service.find()
+	service.check()
+	d.want(t, "members", checkOK, "load → nginx :"+web.URL()[strings.LastIndexByte(web.URL(), ':')+1:], "mariadbd :", "; neighbours: ", " of ")
+	d.want(t, "nginx", checkOK, "web server: listens at "+web.Addr()+", as was said")
+	d.want(t, "mariadbd", checkOK, "database: ")
+	for _, v := range d.found.Services {
+		if v.PID == beside.Pid() {
+			t.Errorf("a neighbour is left: %+v", v)
+		}
+	}
+	if len(d.found.Of(topology.Nginx)) != 1 || len(d.found.Of(topology.MySQL)) != 1 {
+		t.Errorf("services %+v", d.found.Services)
+	}
+	// Which of several is measured is not known: it asks, and shows of none what a run would not keep.
+	d = newTestDoctor(t, "")
+	d.file = ""
+	if d.found, err = topology.Look(t.Context(), topology.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	service = &serviceExam{exam: d.exam}
+	service.find()
+	d.want(t, "members", checkWarn, "services run here, at the ports", " (load → nginx ")
+	if len(d.found.Services)+len(d.found.Logs) > 0 {
+		t.Errorf("shown, and of which service is not known: %+v %+v", d.found.Services, d.found.Logs)
+	}
+	d = newTestDoctor(t, "[service]\nport = 1\n")
+	service = &serviceExam{exam: d.exam}
+	service.find()
+	service.check()
+	d.want(t, "not seen", checkWarn, "who listens at 127.0.0.1:1", "start the service")
 }

@@ -20,7 +20,7 @@ type DeclaredServer struct {
 // DeclaredServers asks the servers of declared sources that run here on loopback.
 func DeclaredServers(ctx context.Context, found *topology.Found) (out []DeclaredServer) {
 	for _, d := range sources.All() {
-		if d.Server == nil {
+		if d.Server == nil || d.Server.Find == nil {
 			continue
 		}
 		for i := range found.Services {

@@ -24,6 +24,10 @@ import (
 type initFlags struct {
 	force, print bool
 	out          string
+
+	url, unit string
+	port      int
+	database  cli.DatabaseFlags
 }
 
 // NewInit returns the command init, which looks at what runs here and writes a kasoku.toml.
@@ -38,9 +42,14 @@ kasoku.toml with what was found, how it was found, and examples of the rest.
 Nothing else is changed, and no password is written. What another user's
 process says is not believed: a note says whose.
 
+The file is about one service: its web server, application and database, with
+their logs and units. Where several run here and none is named, it asks which;
+without a terminal it lists them and writes nothing.
+
 It needs no root. As root it sees more: the sockets and logs of other users.`,
 		Example: `  kasoku init
-  kasoku init --print
+  kasoku init --url http://127.0.0.1:8080/
+  kasoku init --unit app.service --print
   sudo kasoku init --force`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return writeConfig(cmd.Context(), e, f) },
@@ -48,6 +57,10 @@ It needs no root. As root it sees more: the sockets and logs of other users.`,
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.force, "force", "f", false, "overwrite the file that is there")
 	fl.StringVar(&f.out, "out", config.Name, "`FILE` to write")
+	fl.StringVar(&f.url, "url", "", "the service is the one at `URL`")
+	fl.IntVar(&f.port, "port", 0, "the service is the one that listens at this port, `N`")
+	fl.StringVar(&f.unit, "unit", "", "the service is the one with this unit, `NAME`")
+	f.database.Register(fl, "the service is the one that uses the database at `DSN`, without a password")
 	fl.BoolVar(&f.print, "print", false, "print the file and write nothing")
 	return cmd
 }
@@ -57,7 +70,7 @@ func writeConfig(ctx context.Context, e *cli.Env, f initFlags) error {
 		return cli.Usagef("`"+e.Name+" init --print` shows what would be written, --force overwrites it", "%q exists", f.out)
 	}
 	var s *Surveyed
-	err := e.WhileReading(ctx, func(ctx context.Context) (err error) { s, err = Survey(e, ctx, filepath.Dir(f.out)); return err })
+	err := e.WhileReading(ctx, func(ctx context.Context) (err error) { s, err = surveyOne(e, ctx, &f); return err })
 	if err != nil {
 		return err
 	}
@@ -74,6 +87,10 @@ func writeConfig(ctx context.Context, e *cli.Env, f initFlags) error {
 	}
 	if err := printDocument(e, s.document()); err != nil {
 		return err
+	}
+	if len(s.of.others) > 0 {
+		fmt.Fprintf(e.Stdout, "\nother services here, of which nothing is in the file\n")
+		listCandidates(e.Stdout, s.of.others)
 	}
 	_, err = fmt.Fprintf(e.Stdout, "\nwrote  %s\nnext   %s doctor\n", f.out, e.Name)
 	return err
@@ -101,23 +118,62 @@ type Surveyed struct {
 	bench    string // command of a benchmark that lies there; empty when none does
 	db       Reached
 	DBErr    error // why no database let kasoku in
+	of       *subject
 }
 
 // Survey looks at the host, the directory and the databases.
 func Survey(e *cli.Env, ctx context.Context, dir string) (*Surveyed, error) {
-	dir, err := filepath.Abs(dir)
+	s, err := lookAt(ctx, dir)
+	if err == nil {
+		s.reach(e, ctx)
+	}
+	return s, err
+}
+
+// surveyOne looks at the service that the user means, and asks the servers of no other.
+func surveyOne(e *cli.Env, ctx context.Context, f *initFlags) (*Surveyed, error) {
+	s, err := lookAt(ctx, filepath.Dir(f.out))
 	if err != nil {
 		return nil, err
 	}
-	s := &Surveyed{who: topology.Me(), Dir: dir, bench: findBench(dir)}
-	if s.found, err = topology.Look(ctx, topology.Options{}); err != nil {
+	of, err := f.choose(e, ctx, s.found)
+	if err != nil {
 		return nil, err
 	}
+	s.narrow(of)
+	if of.named.DSN == "" {
+		s.reach(e, ctx)
+		return s, nil
+	}
 	s.declared = DeclaredServers(ctx, s.found)
-	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.DBErr = ReachDatabase(e, ctx, s.found) }); bug != nil {
+	s.db = Reached{DefaultsFile: f.database.DefaultsFile, how: "as was said"}
+	if f.database.DefaultsFile == "" {
+		s.db.DSN = of.named.DSN
+	}
+	s.DBErr = s.db.connect(ctx, of.named.DSN)
+	return s, nil
+}
+
+func lookAt(ctx context.Context, dir string) (s *Surveyed, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	s = &Surveyed{who: topology.Me(), Dir: dir, bench: findBench(dir)}
+	s.found, err = topology.Look(ctx, topology.Options{})
+	return s, err
+}
+
+// reach asks the servers that were found.
+func (s *Surveyed) reach(e *cli.Env, ctx context.Context) {
+	s.declared = DeclaredServers(ctx, s.found)
+	// A database on another host may be the service's where there is no other service; of
+	// those of this host only a member is.
+	meant := func(r *Reached) bool {
+		return s.of == nil || r.service != nil || s.of.alone && r.identity.Host != s.found.Host
+	}
+	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.DBErr = reachDatabase(e, ctx, s.found, meant) }); bug != nil {
 		s.DBErr = bug
 	}
-	return s, nil
 }
 
 // findBench looks for a benchmark in a directory by the names that people give it.

@@ -20,11 +20,13 @@ func (s *Surveyed) tomlNginx(w *tomlWriter) {
 	w.table("nginx", "The page on which nginx counts its connections and requests.")
 	for _, v := range s.found.Of(topology.Nginx) {
 		if v.Nginx != nil && v.Nginx.Status != "" {
-			w.set("status", QuoteTOML(v.Nginx.Status), fmt.Sprintf("stub_status in the configuration of %s; it answered.", ServiceText(v)))
+			w.set("status", QuoteTOML(v.Nginx.Status), fmt.Sprintf("stub_status in the configuration of %s; it "+
+				"answered.", ServiceText(v)))
 			return
 		}
 	}
-	w.example("status", "'http://127.0.0.1/nginx_status'", "A location that makes it: location = /nginx_status { access_log off; allow 127.0.0.1; deny all; stub_status; }")
+	w.example("status", "'http://127.0.0.1/nginx_status'", "A location that makes it: location = /nginx_status { "+
+		"access_log off; allow 127.0.0.1; deny all; stub_status; }")
 }
 
 func (s *Surveyed) tomlVarnish(w *tomlWriter) {
@@ -35,10 +37,10 @@ func (s *Surveyed) tomlVarnish(w *tomlWriter) {
 	w.table("varnish", "The cache whose counters are read, by varnishstat.")
 	for _, v := range found {
 		if v.Varnish == nil || !v.Varnish.Answers {
-			w.say("%s runs here, and varnishstat does not tell its numbers to %s.", ServiceText(v), s.who.Name)
+			w.say("%s runs here, and varnishstat does not report its numbers to %s.", ServiceText(v), s.who.Name)
 			continue
 		}
-		w.set("stat", "'varnishstat'", fmt.Sprintf("%s runs here; it told its numbers.", ServiceText(v)))
+		w.set("stat", "'varnishstat'", fmt.Sprintf("%s runs here; it reported its numbers.", ServiceText(v)))
 		if v.Varnish.Name != "" {
 			w.set("name", QuoteTOML(v.Varnish.Name), "The instance, as varnishd's -n.")
 		}
@@ -52,7 +54,8 @@ func (s *Surveyed) tomlRedis(w *tomlWriter) {
 	if len(found) == 0 {
 		return
 	}
-	w.table("redis", "The Redis to watch: commands, hits and misses, memory. A password belongs into an environment variable, not in here.")
+	w.table("redis", "The Redis to watch: commands, hits and misses, memory. A password belongs into an environment "+
+		"variable, not in here.")
 	for _, v := range found {
 		if v.Redis == nil || v.Redis.Address == "" {
 			w.say("%s runs here, and does not answer on loopback.", ServiceText(v))
@@ -63,10 +66,12 @@ func (s *Surveyed) tomlRedis(w *tomlWriter) {
 			w.set("password_env", "'REDIS_PASSWORD'", "It wants a password: set this variable before a run.")
 		}
 		if v.Redis.TLS {
-			w.example("cacert", "'/etc/redis/ca.crt'", "It speaks TLS: the certificate of its authority, as redis-cli's --cacert, unless the system knows it.")
+			w.example("cacert", "'/etc/redis/ca.crt'", "It speaks TLS: the certificate of its authority, as redis-cli's "+
+				"--cacert, unless the system knows it.")
 		}
 		if v.Redis.Stranger {
-			w.example("cert", "'/etc/redis/client.crt'", "It wants a certificate of its clients, with key = '…', and answered nothing else.")
+			w.example("cert", "'/etc/redis/client.crt'", "It wants a certificate of its clients, with key = '…', and "+
+				"answered nothing else.")
 		}
 		return
 	}
@@ -78,11 +83,11 @@ func (s *Surveyed) tomlGraphite(w *tomlWriter) {
 	if len(found) == 0 {
 		return
 	}
-	w.table("graphite", "Where carbon or go-carbon tells of itself: once a minute, through its cache and its files.")
+	w.table("graphite", "Where carbon or go-carbon reports about itself: once a minute, through its cache and its files.")
 	for _, v := range found {
 		c := v.Carbon
 		if c == nil || c.Query == "" && c.Storage == "" {
-			w.say("%s runs here; where its series are is not told.", ServiceText(v))
+			w.say("%s runs here; where its series are is not known.", ServiceText(v))
 			continue
 		}
 		how := fmt.Sprintf("%s; its configuration says so.", ServiceText(v))
@@ -117,5 +122,6 @@ func (s *Surveyed) tomlProfiles(w *tomlWriter) {
 		}
 	}
 	w.list("expvar", vars, "Numbers of programs in Go; they answered.", "['http://127.0.0.1:6060/debug/vars']", "Programs in Go with package expvar: memory, connection pools.")
-	w.list("pprof", profiles, "Profiles of programs in Go are taken once under load; these answered.", "['http://127.0.0.1:6060/debug/pprof/']", "Programs in Go with package net/http/pprof: which functions use the CPU.")
+	w.list("pprof", profiles, "Profiles of programs in Go are taken once under load; these "+
+		"answered.", "['http://127.0.0.1:6060/debug/pprof/']", "Programs in Go with package net/http/pprof: which functions use the CPU.")
 }

@@ -13,6 +13,10 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/nginx"
+	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/observe/varnish"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -75,8 +79,10 @@ func TestInit_Servers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Redis{Address: "rediss://127.0.0.1:6379", PasswordEnv: "REDIS_PASSWORD"}
-	if c.Nginx.Status == "" || c.Redis != want || c.Varnish.Name != "/run/v" || c.Graphite.Query == "" || c.Graphite.Storage == "" || len(c.Watch.Expvar) != 1 || len(c.Watch.Pprof) != 1 {
+	want := redis.Table{At: "rediss://127.0.0.1:6379", PasswordEnv: "REDIS_PASSWORD"}
+	carbon := c.Server(graphite.Name).(*graphite.Table)
+	if !c.Server(nginx.Name).IsSet() || *c.Server(redis.Name).(*redis.Table) != want || c.Server(varnish.Name).(*varnish.Table).Name != "/run/v" ||
+		carbon.Query == "" || carbon.Storage == "" || len(c.Watch.Expvar) != 1 || len(c.Watch.Pprof) != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -3,6 +3,7 @@ package initcmd
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -122,6 +124,7 @@ func (s *Surveyed) TOML(now time.Time) string {
 	w.blank()
 	w.set("project", QuoteTOML(filepath.Base(s.Dir)), "The name of the directory.")
 	w.example("interval", "'1s'", "Between samples.")
+	w.part("service", s.tomlService)
 	w.part("load", s.tomlLoad)
 	w.part("mysql", s.tomlMySQL)
 	w.part("logs", s.tomlLogs)
@@ -130,6 +133,9 @@ func (s *Surveyed) TOML(now time.Time) string {
 	w.part("capture", s.tomlCapture)
 	w.table("settings", "Settings of the application that kasoku cannot see; they are kept with each run.")
 	w.example("pool.max_idle", "100", "")
+	w.table("answers", "Golden answers that a change must not alter: `kasoku answers record` keeps them.")
+	w.example("file", "'answers.json'", "")
+	w.part("contract", s.tomlContract)
 	w.part("finalize", s.tomlFinalize)
 	w.table("price", "What the measured machines cost, to compare score per price.")
 	w.example("per_hour", "0.34", "")
@@ -148,7 +154,8 @@ func (s *Surveyed) tomlLoad(w *tomlWriter) {
 	w.example("score.json", "'score'", "a path in the last JSON object of the output, or")
 	w.example("score.regexp", "'score: ([0-9.]+)'", "a regular expression; its first group is the number")
 	w.example("pass.json", "'pass'", "")
-	w.say("2. A benchmark that is started elsewhere, as by a contest's portal: record from a request on until no more come. Both are seen in the access log.")
+	w.say("2. A benchmark that is started elsewhere, as by a contest's portal: record from a request on until no " +
+		"more come. Both are seen in the access log.")
 	logs := len(s.found.LogsOf(topology.AccessLog)) > 0
 	elsewhere := s.bench == "" && logs
 	if elsewhere {
@@ -173,6 +180,9 @@ func (s *Surveyed) tomlLoad(w *tomlWriter) {
 
 // url is where requests are likely to go: the web server, else the application.
 func (s *Surveyed) url() string {
+	if s.of != nil && s.of.named.URL != "" {
+		return s.of.named.URL
+	}
 	for _, kind := range []topology.Kind{topology.Nginx, topology.App} {
 		for _, v := range s.found.Of(kind) {
 			switch p := v.Port(); p {
@@ -187,9 +197,23 @@ func (s *Surveyed) url() string {
 	return "http://127.0.0.1:8080/"
 }
 
+// root is the address of the service's root, which ends with a slash.
+func (s *Surveyed) root() string {
+	u, err := url.Parse(s.url())
+	if err != nil || u.Host == "" {
+		return s.url()
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String()
+}
+
 func (s *Surveyed) tomlMySQL(w *tomlWriter) {
-	w.table("mysql", "The MySQL or MariaDB to watch. A password belongs into an option file of your own (chmod 600), not in here.")
+	w.table("mysql", "The MySQL or MariaDB to watch. A password belongs into an option file of your own (chmod "+
+		"600), not in here.")
 	found := "No database runs here as far as can be seen."
+	if s.of != nil { // others may have theirs
+		found = "Which database is this service's is not seen: no connection of it was open. Name it with --mysql, or " +
+			"look while requests come."
+	}
 	for _, v := range s.found.Of(topology.MySQL) {
 		found = ServiceText(v) + " runs here"
 		if s.DBErr != nil {
@@ -197,7 +221,15 @@ func (s *Surveyed) tomlMySQL(w *tomlWriter) {
 		}
 		found += "."
 	}
+	named := "As was said"
+	if s.DBErr != nil {
+		named += "; it did not let us in: " + s.DBErr.Error()
+	}
 	switch {
+	case s.of != nil && s.of.named.DSN != "" && s.db.DefaultsFile != "":
+		w.set("defaults_file", QuoteTOML(s.db.DefaultsFile), named+".")
+	case s.of != nil && s.of.named.DSN != "":
+		w.set("dsn", QuoteTOML(s.db.DSN), named+".")
 	case s.db.DefaultsFile != "":
 		w.set("defaults_file", QuoteTOML(s.db.DefaultsFile), fmt.Sprintf("It let us in as %s (%s).", s.db.User, s.db.server))
 	case s.db.DSN != "":
@@ -213,7 +245,8 @@ func (s *Surveyed) tomlMySQL(w *tomlWriter) {
 	}
 	w.example("slow_log", "false", "The slow log is switched on for a run where the user may do that, and put back.")
 	w.example("digests", "true", "Statement digests of performance_schema.")
-	w.example("count_rows", "['shop.users']", "Tables that are counted before and after; they must have grown by the successful writes.")
+	w.example("count_rows", "['shop.users']", "Tables that are counted before and after; they must have grown by "+
+		"the successful writes.")
 }
 
 // tomlOthers names the database servers that run here beside the one in force.
@@ -251,13 +284,17 @@ func (s *Surveyed) tomlLogs(w *tomlWriter) {
 				continue
 			}
 			if other := doubles[log.Path]; other != "" {
-				w.say("Left out: %s: %s (%s). It has requests that %s has, too; with both each would count twice.", log.Path, log.How, log.Service, other)
+				w.say("Left out: %s: %s (%s). It has requests that %s has, too; with both each would "+
+					"count twice.", log.Path, log.How, log.Service, other)
 				continue
 			}
 			paths = append(paths, log.Path)
 			w.say("%s", s.logText(log))
 		}
 		w.list(l.key, paths, "", l.example, l.about)
+		if l.kind == topology.AppLog && len(paths) > 0 {
+			w.set("quiet", "true", "These were found, not named: that one of them gains no line is no warning.")
+		}
 	}
 }
 
@@ -297,7 +334,7 @@ func (s *Surveyed) doubles(kind string) map[string]string {
 	return out
 }
 
-// logText says how a log was found and what it lacks.
+// logText describes how a log was found and what it lacks.
 func (s *Surveyed) logText(l topology.Log) string {
 	text := fmt.Sprintf("%s: %s (%s).", filepath.Base(l.Path), l.How, l.Service)
 	if l.Kind == topology.AccessLog && l.Format != "" && !l.RequestTime {
@@ -335,9 +372,11 @@ func (s *Surveyed) measured() []*topology.Service {
 }
 
 func (s *Surveyed) tomlCapture(w *tomlWriter) {
-	w.table("capture", "The configuration in force, kept with each run. Secrets in it are masked. `kasoku revert` can write the files back.")
+	w.table("capture", "The configuration in force, kept with each run. Secrets in it are masked. `kasoku revert` "+
+		"can write the files back.")
 	files := s.configFiles()
-	w.list("files", files, "What the servers read, and the application's unit.", "['/etc/nginx/*.conf', 'app/config.yml']", "")
+	w.list("files", files, "What the servers read, and the "+
+		"application's unit.", "['/etc/nginx/*.conf', 'app/config.yml']", "")
 	w.example("nginx", "'/usr/sbin/nginx'", "The program to ask, when the files of the one that runs are not enough.")
 	w.example("vcl", "['/etc/varnish/default.vcl']", "")
 	var units []string
@@ -354,7 +393,8 @@ func (s *Surveyed) tomlCapture(w *tomlWriter) {
 	if repository != "" {
 		w.set("repository", QuoteTOML(repository), "The git checkout of the application; its revision and changes are kept.")
 	} else {
-		w.example("repository", "'/home/isucon/webapp'", "The git checkout of the application; its revision and changes are kept.")
+		w.example("repository", "'/home/isucon/webapp'", "The git checkout of the application; its revision and "+
+			"changes are kept.")
 	}
 }
 
@@ -391,9 +431,22 @@ func (s *Surveyed) configFiles() []string {
 	return out
 }
 
+func (s *Surveyed) tomlContract(w *tomlWriter) {
+	w.table("contract", "What clients are promised; without it the findings ask. No cache is proposed for what must "+
+		"be fresh.")
+	w.example("bots", "'503'", "Bots may get this instead of an answer.")
+	w.blank()
+	w.say("[[contract.routes]]")
+	w.example("route", "'GET /api/trend'", "A method and a path; * stands for one segment, ** at the end for the rest.")
+	w.example("stale", "'1s'", "How old an answer may be; '0s': it must be fresh.")
+	w.example("limit", "'2s'", "Within which it must come.")
+	w.example("failure", "'one point of the score'", "What a failure costs.")
+}
+
 func (s *Surveyed) tomlFinalize(w *tomlWriter) {
-	w.table("finalize", "What `kasoku finalize` checks at the end of a contest: logs off, and that all comes back after a restart.")
-	w.example("initialize", QuoteTOML("POST "+s.url()+"initialize"), "")
+	w.table("finalize", "What `kasoku finalize` checks at the end of a contest: logs off, and that all comes back "+
+		"after a restart.")
+	w.example("initialize", QuoteTOML("POST "+s.root()+"initialize"), "")
 	w.example("logs", "['/var/log/nginx/access.log']", "Logs that must not grow any more.")
 	var before []string
 	for _, v := range s.measured() {
@@ -415,6 +468,6 @@ func (s *Surveyed) tomlFinalize(w *tomlWriter) {
 		w.blank()
 		w.say("[[finalize.units]]")
 		w.example("name", "'app'", "")
-		w.example("check", "'curl -fsS "+s.url()+"'", "")
+		w.example("check", QuoteTOML("curl -fsS "+unit.ShellQuote(s.url())), "")
 	}
 }

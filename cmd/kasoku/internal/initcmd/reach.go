@@ -46,6 +46,11 @@ type neighbour struct {
 // us in it takes the first that an application found here is connected to, else
 // the first.
 func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found) (Reached, error) {
+	return reachDatabase(e, ctx, found, func(*Reached) bool { return true })
+}
+
+// reachDatabase takes of the databases that an option file leads to only one that is meant.
+func reachDatabase(e *cli.Env, ctx context.Context, found *topology.Found, meant func(*Reached) bool) (Reached, error) {
 	var in []Reached
 	var refused error
 	if file := found.ClientFile; file != "" {
@@ -55,8 +60,9 @@ func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found) (Reac
 			err = r.connect(ctx, dsn)
 		}
 		if err == nil {
-			r.service = r.serviceOf(found)
-			in = append(in, r)
+			if r.service = r.serviceOf(found); meant(&r) {
+				in = append(in, r)
+			}
 		} else {
 			refused = fmt.Errorf("%s: %w", r.how, err)
 		}
@@ -95,7 +101,7 @@ func chooseDatabase(in []Reached, all []neighbour) Reached {
 	return r
 }
 
-// choice says why it is this one of several databases; empty for the only one.
+// choice describes why it is this one of several databases; empty for the only one.
 func (r Reached) choice() string {
 	switch n := len(r.others) + 1; {
 	case n == 1:
@@ -161,7 +167,7 @@ func (r *Reached) connect(ctx context.Context, dsn string) error {
 	if r.User, err = CurrentUser(ctx, db); err != nil {
 		return err
 	}
-	tables, err := reader.Tables(ctx)
+	tables, err := mysql.NewSchema(reader).Tables(ctx)
 	for _, t := range tables {
 		if n := len(r.databases); n == 0 || r.databases[n-1] != t.Schema {
 			r.databases = append(r.databases, t.Schema)

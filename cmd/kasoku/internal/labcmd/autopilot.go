@@ -46,7 +46,10 @@ stays, all else is taken back. A change that gains less than runs differ is meas
 once more. Indexes go into the SQL that initialize runs; nginx is reloaded with the
 edited configuration when nginx -t accepts it.
 
-At the end the story is told: what was tried, what it did, what stays. --out keeps the
+Where kasoku.toml has [answers], those are asked for right before and after a change, and
+one after which they differ is taken back without a run.
+
+At the end comes a report: what was tried, what it did, what stays. --out keeps the
 files: indexes.sql, my.cnf, nginx.conf and the story as JSON, Markdown and HTML.`,
 		Example: `  kasoku autopilot --minutes 20 --lab isuumo --out tuned
   kasoku autopilot --minutes 4 --duration 15s --size small`,
@@ -59,11 +62,14 @@ files: indexes.sql, my.cnf, nginx.conf and the story as JSON, Markdown and HTML.
 	fl := cmd.Flags()
 	fl.StringVar(&f.name, "lab", "isuumo", "`NAME` of the lab")
 	fl.Float64Var(&f.minutes, "minutes", 20, "begin no further change that would end later")
-	fl.Float64Var(&f.minGain, "min-gain", prove.DefaultMinGain, "keep a change that gains this part of the score, 0.05 for 5 %")
-	fl.StringVar(&f.risk, "risk", string(kasoku.RiskNone), "greatest `RISK` that is taken: none, app-restart, restart, durability, semantics")
+	fl.Float64Var(&f.minGain, "min-gain", prove.DefaultMinGain, "keep a change that gains this part of the score, "+
+		"0.05 for 5 %")
+	fl.StringVar(&f.risk, "risk", string(kasoku.RiskNone), "greatest `RISK` that is taken: none, app-restart, "+
+		"restart, durability, semantics")
 	fl.StringVar(&f.into, "out", "", "keep the files that it ended with, and the story, in `DIRECTORY`")
 	fl.DurationVar(&f.runs.duration, "duration", time.Minute, "of the load of a run")
-	fl.StringVar(&f.runs.lab.variant, "variant", isuumo.Initial, "how far it is tuned at the start: initial, indexes, tuned")
+	fl.StringVar(&f.runs.lab.variant, "variant", isuumo.Initial, "how far it is tuned at the start: initial, "+
+		"indexes, tuned")
 	fl.StringVar(&f.runs.lab.database, "db", "mariadb", "database: mariadb or mysql")
 	f.runs.lab.registerRows(fl)
 	fl.StringVar(&f.runs.out.Dir, "dir", cli.RunsDir, "`DIRECTORY` for the run files")
@@ -98,6 +104,10 @@ func (f *autopilotFlags) run(parent context.Context, e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
+	held, err := cli.HeldAnswers()
+	if err != nil {
+		return err
+	}
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
 	r := &labRuns{e: e, f: &f.runs, hard: hard, progress: e.Progress()}
@@ -117,7 +127,7 @@ func (f *autopilotFlags) run(parent context.Context, e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.down(context.WithoutCancel(ctx))) }()
-	story, err := prove.Autopilot(ctx, t, prove.Pilot{
+	pilot := prove.Pilot{
 		For: time.Duration(f.minutes * float64(time.Minute)), MinGain: f.minGain, Risks: risks,
 		OnStep: func(n int, x *kasoku.Finding, _ []kasoku.Edit) {
 			r.progress.Say(fmt.Sprintf("try %d  %s  %s", n, x.ID, x.Title))
@@ -125,7 +135,12 @@ func (f *autopilotFlags) run(parent context.Context, e *cli.Env) (err error) {
 		OnRun: func(rec *kasoku.Recording, _ string) {
 			r.progress.Say("        " + rec.Run.ID + "  " + strings.Join(cli.DescribeOutcome(rec), "  "))
 		},
-	})
+	}
+	if held != nil {
+		defer held.Asker.Close()
+		pilot.Answers = held
+	}
+	story, err := prove.Autopilot(ctx, t, pilot)
 	r.progress.Clear()
 	if story.Start == nil {
 		return err

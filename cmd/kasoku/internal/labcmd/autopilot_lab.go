@@ -43,8 +43,8 @@ func (t *tuned) down(ctx context.Context) error {
 }
 
 // Run makes one run.
-func (t *tuned) Run(ctx context.Context, label string) (*kasoku.Recording, error) {
-	res, err := t.r.record(ctx, &labSide{name: label, variant: t.r.f.lab.variant}, t.s)
+func (t *tuned) Run(ctx context.Context, label, base string) (*kasoku.Recording, error) {
+	res, err := t.r.record(ctx, &labSide{name: label, base: base, variant: t.r.f.lab.variant}, t.s)
 	t.r.progress.Clear()
 	if res == nil {
 		return nil, err

@@ -71,14 +71,14 @@ func runDemo(cmd *cobra.Command, e *cli.Env, o demo.Options) (err error) {
 	defer func() { err = errors.Join(err, work.Close()) }()
 	o.Work = work.Path
 	o.Version, o.Hard = cli.VersionString(), hard
-	tell := &teller{e: e, dir: o.Dir, progress: e.Progress()}
-	o.Tell = tell
+	story := &storyPrinter{e: e, dir: o.Dir, progress: e.Progress()}
+	o.Story = story
 	res, err := demo.Run(ctx, o)
-	tell.progress.Clear()
+	story.progress.Clear()
 	if reportErr := writeDemoReport(o.Dir, e, res); reportErr != nil {
 		err = errors.Join(err, reportErr)
 	}
-	tell.farewell(res)
+	story.farewell(res)
 	switch {
 	case ctx.Err() != nil:
 		return cli.Stopped(fmt.Sprintf("stopped by %s; what was measured is kept in %s", context.Cause(ctx), o.Dir))
@@ -96,7 +96,7 @@ func writeDemoReport(dir string, e *cli.Env, res demo.Result) error {
 	if res.Before == nil {
 		return nil
 	}
-	doc := story.Tell(storyOf(res), e.ReportOptions(""))
+	doc := story.New(storyOf(res), e.ReportOptions(""))
 	return cli.WriteFile(filepath.Join(dir, "report.html"), func(w io.Writer) error { return html.Write(w, doc) })
 }
 
@@ -109,8 +109,8 @@ func storyOf(res demo.Result) story.Story {
 	return st
 }
 
-// teller prints the story as it happens: results to stdout, progress to stderr.
-type teller struct {
+// storyPrinter prints the story as it happens: results to stdout, progress to stderr.
+type storyPrinter struct {
 	e        *cli.Env
 	dir      string
 	mu       sync.Mutex // one line at a time
@@ -118,7 +118,7 @@ type teller struct {
 }
 
 // print writes a part of a report between lines of progress.
-func (t *teller) print(doc *report.Document, brief bool) {
+func (t *storyPrinter) print(doc *report.Document, brief bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.progress.Clear()
@@ -127,30 +127,30 @@ func (t *teller) print(doc *report.Document, brief bool) {
 	terminal.Write(t.e.Stdout, doc, o) //nolint:errcheck // a closed stdout ends the story at its next step
 }
 
-func (t *teller) Chapter(n, of int, title string) {
+func (t *storyPrinter) Chapter(n, of int, title string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.progress.Clear()
 	fmt.Fprintf(t.e.Stdout, "\n%s\n\n", terminal.Bold(fmt.Sprintf("%d/%d  %s", n, of, title), t.e.Terminal()))
 }
 
-func (t *teller) Progress(p record.Progress) { cli.ShowProgress(t.progress, p, 0) }
+func (t *storyPrinter) Progress(p record.Progress) { cli.ShowProgress(t.progress, p, 0) }
 
 // Run prints the steps; the verdict comes with the diagnosis.
-func (t *teller) Run(rec *kasoku.Recording) {
+func (t *storyPrinter) Run(rec *kasoku.Recording) {
 	doc := t.e.ShowRun(rec, "", report.SectionSteps).Doc
 	doc.Verdict, doc.Commands = "", nil
 	t.print(doc, true)
 }
 
 // Diagnosis prints the findings; what limits them was said with the steps.
-func (t *teller) Diagnosis(rec *kasoku.Recording) {
+func (t *storyPrinter) Diagnosis(rec *kasoku.Recording) {
 	doc := t.e.ShowRun(rec, "", report.SectionFindings).Doc
 	doc.Head, doc.Alerts, doc.Commands = nil, nil, nil
 	t.print(doc, false)
 }
 
-func (t *teller) Try(try demo.Try) {
+func (t *storyPrinter) Try(try demo.Try) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.progress.Clear()
@@ -160,7 +160,7 @@ func (t *teller) Try(try demo.Try) {
 
 // Comparison prints what moved and what became of the findings; the report has
 // the rest.
-func (t *teller) Comparison(c *compare.Comparison) {
+func (t *storyPrinter) Comparison(c *compare.Comparison) {
 	o := t.e.ReportOptions("")
 	o.Sections = []string{report.SectionMoved, report.SectionFindings}
 	doc := comparison.Compare(c, o)
@@ -168,8 +168,8 @@ func (t *teller) Comparison(c *compare.Comparison) {
 	t.print(doc, false)
 }
 
-// farewell says where everything is and what to do next.
-func (t *teller) farewell(res demo.Result) {
+// farewell describes where everything is and what to do next.
+func (t *storyPrinter) farewell(res demo.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if res.Before == nil {
@@ -177,7 +177,8 @@ func (t *teller) farewell(res demo.Result) {
 	}
 	if sum := res.Summary; sum.Proven() {
 		fmt.Fprintf(t.e.Stdout, "\n%s\n", terminal.Bold(fmt.Sprintf(
-			"Proven: at %s/s success %s → %s and p99 %s → %s ms; all %d seeded causes were found; rows in the table equal the 200s of both runs.",
+			"Proven: at %s/s success %s → %s and p99 %s → %s ms; all %d seeded causes were found; rows in the table "+
+				"equal the 200s of both runs.",
 			unit.Count(uint64(sum.BrokenPerSec)), unit.Percent(sum.Before.Success), unit.Percent(sum.After.Success),
 			unit.Sig3(sum.Before.P99), unit.Sig3(sum.After.P99), sum.Seeded), t.e.Terminal()))
 	}

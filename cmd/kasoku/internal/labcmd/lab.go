@@ -127,12 +127,14 @@ type labFlags struct {
 
 func (o *labFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.defects, "defects", "", "seeded defects: `IDS` with commas, all that make it slow, or none; default all, or those of the variant")
+	f.StringVar(&o.defects, "defects", "", "seeded defects: `IDS` with commas, all that make it slow, or none; "+
+		"default all, or those of the variant")
 	f.StringVar(&o.database, "db", "mariadb", "database: mariadb or mysql")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the service; port 0 takes a free one")
 	f.StringVar(&o.variant, "variant", isuumo.Initial, "isuumo: how far it is tuned: "+strings.Join(isuumo.Variants(), ", "))
 	o.registerRows(f)
-	f.StringVar(&o.emit, "emit", "", "isuumo: also write the rows to `DIRECTORY` in the contest's formats, for its own benchmark")
+	f.StringVar(&o.emit, "emit", "", "isuumo: also write the rows to `DIRECTORY` in the contest's formats, for its "+
+		"own benchmark")
 }
 
 // registerRows serves commands that need isuumo's rows.

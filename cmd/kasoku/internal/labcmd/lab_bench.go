@@ -46,7 +46,7 @@ func newLabBench(e *cli.Env) *cobra.Command {
 		Short:       "Run isuumo's benchmark by itself, against any target",
 		Annotations: map[string]string{"vegeta": "flags"},
 		Long: `Run the benchmark of isuumo: initialize and verify the service, load it with users
-whose number rises with the score, look at what is left behind. Without --target it
+whose number rises with the score, look at what is left over. Without --target it
 is the lab that runs. The server must have the rows that --data names, or that --size
 and --seed make; ` + "`kasoku lab up isuumo -emit DIRECTORY`" + ` writes them for others.
 
@@ -72,8 +72,10 @@ become part of the run.`,
 	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load")
 	fl.Uint64Var(&f.loadSeed, "load-seed", 0, "seed of what users do; 0 draws one, the result has it")
 	fl.IntSliceVar(&f.cpus, "cores", nil, "run the benchmark on the cores `N,...` alone")
-	fl.StringVar(&f.restart, "restart", "", "run `COMMAND` with sh between load and validation, to see what a restart of the service leaves; not with -compat")
-	fl.StringSliceVar(&f.allow, "allow", nil, "consent to load `HOST`, which is neither loopback nor private; may be repeated")
+	fl.StringVar(&f.restart, "restart", "", "run `COMMAND` with sh between load and validation, to see what a "+
+		"restart of the service leaves; not with -compat")
+	fl.StringSliceVar(&f.allow, "allow", nil, "consent to load `HOST`, which is neither loopback nor private; may "+
+		"be repeated")
 	return cmd
 }
 
@@ -90,7 +92,7 @@ func (f *labBenchFlags) run(parent context.Context, e *cli.Env, name string) err
 	p := e.Progress()
 	o.OnProgress = func(now scenario.Progress) { showScenario(p, now) }
 	o.Sink = ofPeople(handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
-		p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + err.Error())
+		p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + terminal.Clean(err.Error()))
 	}))
 	b, err := bench.New(o)
 	if err != nil {

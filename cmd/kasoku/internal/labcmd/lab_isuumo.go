@@ -23,7 +23,7 @@ func isuumoLab() lab {
 	}
 	return lab{
 		name:     "isuumo",
-		about:    "the qualifying problem of ISUCON10: chairs and flats behind nginx, with its benchmark",
+		about:    "the qualifying problem of ISUCON10: chairs and flats served through nginx, with its benchmark",
 		defects:  strings.Join(ids, ","),
 		variants: strings.Join(isuumo.Variants(), ","),
 		check: func(o *labFlags) error {

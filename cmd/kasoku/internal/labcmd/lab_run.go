@@ -50,7 +50,7 @@ func newLabRun(e *cli.Env) *cobra.Command {
 		Annotations: map[string]string{"vegeta": "flags"},
 		Long: `For each run start the lab afresh, run its load under a recording of host, processes,
 database and logs, and stop it. Runs are kept as those of ` + "`kasoku run`" + `:
-` + "`kasoku list`, `show` and `compare`" + ` tell what came of them. Repeats of a variant are
+` + "`kasoku list`, `show` and `compare`" + ` report what came of them. Repeats of a variant are
 a group. With --compare-variants all variants of isuumo are run, the slowest first.
 
 Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is kept.`,
@@ -125,6 +125,7 @@ func (f *labRunFlags) sides() []*labSide {
 type labSide struct {
 	name, variant string
 	group         string
+	base          string // id of the run that it is a try upon; empty else
 	runs          []*labRunResult
 }
 
@@ -169,7 +170,7 @@ func (f *labRunFlags) run(parent context.Context, e *cli.Env, name string) (err 
 	err = r.all(ctx)
 	r.progress.Clear()
 	if r.made > 0 {
-		err = errors.Join(err, r.tell())
+		err = errors.Join(err, r.printSummary())
 	}
 	switch {
 	case ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
@@ -269,7 +270,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 	var said bytes.Buffer
 	o := record.Options{
 		Run: kasoku.Run{
-			Project: "isuumo", Label: side.name, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
+			Project: "isuumo", Label: side.name, Base: side.base, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
 			Version: cli.VersionString(), Load: r.load(),
 		},
 		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app", Name: "contract.bots", Value: "503"}},

@@ -8,10 +8,11 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/isuumo/bench"
 	"github.com/kasoku/kasoku/load/scenario"
-	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 )
@@ -150,10 +151,12 @@ func cpuPer1000(b *benchResult, rec *kasoku.Recording) (float64, bool) {
 	}
 	var used float64
 	load := rec.Steps[0].Interval
-	for _, mode := range []string{process.CPUUser, process.CPUSystem} {
-		for _, s := range rec.FindAll(process.Name, mode) {
-			_, name, _ := strings.Cut(s.Key.Instance, " ")
-			if !slices.Contains([]string{"isuumo", "mariadbd", "mysqld", "nginx"}, name) {
+	for _, p := range compare.Processes(rec) {
+		if !slices.Contains([]string{"isuumo", "mariadbd", "mysqld", "nginx"}, p.Name) || rec.Service.Known() && !p.Member {
+			continue
+		}
+		for _, s := range []*kasoku.Series{p.User, p.System} {
+			if s == nil {
 				continue
 			}
 			if rate, ok := s.PerSecond(load); ok {
@@ -191,8 +194,7 @@ func medianOf(v []float64) *float64 {
 	if len(v) == 0 {
 		return nil
 	}
-	v = slices.Sorted(slices.Values(v))
-	m := (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	m := median.Of(v)
 	return &m
 }
 
@@ -204,8 +206,8 @@ func ratioOf(a, b *float64) *float64 {
 	return &r
 }
 
-// tell prints what came of the runs.
-func (r *labRuns) tell() error {
+// printSummary prints what came of the runs.
+func (r *labRuns) printSummary() error {
 	all := r.summaries()
 	return r.f.out.Print(r.e, cli.Printer{
 		Doc:  r.document(all),
@@ -222,7 +224,8 @@ func (r *labRuns) document(all []labSummary) *report.Document {
 	d.Sections = []report.Section{{ID: "variants", Title: "Variants", Sub: "Medians over the runs.", Blocks: []report.Block{variantTable(all)}}}
 	if t := topLevelTable(all); len(t.Rows) > 0 {
 		d.Sections = append(d.Sections, report.Section{
-			ID: "top-level", Title: "p99 at the top level", Sub: "From the moment at which the last level was reached.", Blocks: []report.Block{t},
+			ID: "top-level", Title: "p99 at the top level", Sub: "From the moment at which the last level " +
+				"was reached.", Blocks: []report.Block{t},
 		})
 	}
 	dir := ""
@@ -233,7 +236,7 @@ func (r *labRuns) document(all []labSummary) *report.Document {
 	return d
 }
 
-// labVerdict says what the last side came to against the first one.
+// labVerdict describes what the last side came to against the first one.
 func labVerdict(all []labSummary) string {
 	last := &all[len(all)-1]
 	score := func(s *labSummary) string {

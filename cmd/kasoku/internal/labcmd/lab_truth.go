@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,23 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
-	var table truth.Table
+	table, failed := f.judge(ctx, hard, e)
+	if failed != nil && len(table) == 0 {
+		return failed
+	}
+	if failed != nil { // what was done by then stands
+		fmt.Fprintf(e.Stdout, "Not complete: %v. These are the %d runs before it.\n\n", failed, len(table))
+	}
+	if err := table.WriteMarkdown(e.Stdout); err != nil || !f.byID {
+		return cmp.Or(failed, err)
+	}
+	fmt.Fprintln(e.Stdout)
+	return cmp.Or(failed, table.WriteByID(e.Stdout))
+}
+
+// judge runs all variants that are asked for, and diagnoses them. An error ends it: the
+// table is that of the runs before.
+func (f *truthFlags) judge(ctx, hard context.Context, e *cli.Env) (table truth.Table, err error) {
 	for _, l := range labTruths() {
 		if len(f.labs) > 0 && !slices.Contains(f.labs, l.Name) {
 			continue
@@ -88,26 +105,25 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 			path := filepath.Join(f.keep, l.Name, variant+store.Extension)
 			if !f.again {
 				if err := f.make(ctx, hard, e, l.Name, variant, path); err != nil {
-					return err
+					return table, err
 				}
+			}
+			if ctx.Err() != nil { // the run was cut short
+				return table, cli.Stopped("stopped by " + context.Cause(ctx).Error())
 			}
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 				continue
 			}
 			rec, err := store.Open(path)
 			if err != nil {
-				return err
+				return table, err
 			}
 			d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
 			table = append(table, truth.Judge(l.Case(variant), d))
 			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, listFindings(d))
 		}
 	}
-	if err := table.WriteMarkdown(e.Stdout); err != nil || !f.byID {
-		return err
-	}
-	fmt.Fprintln(e.Stdout)
-	return table.WriteByID(e.Stdout)
+	return table, nil
 }
 
 // listFindings lists the findings in a line.

@@ -50,8 +50,8 @@ or 14:02 and 14:02:11 of today, of yesterday when that is still to come; a
 duration such as 10m is so long before now. They are compared with the time at
 which a request was logged.
 
-With --as NAME everything behind it is the command line of that program, and its
-output comes out. Exit code 1 when there is no request to tell of.`,
+With --as NAME everything after it is the command line of that program, and its
+output comes out. Exit code 1 when there is no request to report.`,
 		Example: `  kasoku accesslog /var/log/nginx/access.log
   zcat access.log.*.gz | kasoku accesslog --since 14:00 --sort p99
   kasoku accesslog access.log --where 'status >= 500 and route startsWith "/api"' --by route,status
@@ -88,7 +88,7 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.columns, "columns", nil, "only these `COLUMNS`, with commas between; a wrong name lists all")
 	fl.Float64SliceVar(&f.ps, "percentiles", nil, "`LIST` such as 50,90,99.9")
 	fl.IntVar(&f.read.slowest, "slowest", 10, "show the `N` slowest requests")
-	fl.BoolVar(&f.seconds, "seconds", false, "tell the requests of each second; with -o tsv, csv or json")
+	fl.BoolVar(&f.seconds, "seconds", false, "report the requests of each second; with -o tsv, csv or json")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "go on reading as the log grows; a table each second")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{"requests", "total", "mean", "p99",

@@ -56,6 +56,47 @@ func TestFollowStream(t *testing.T) {
 	})
 }
 
+// TestFollowNumbers: bad lines among many good ones are named by their numbers in the
+// stream, wherever the pieces that were read end.
+func TestFollowNumbers(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		if i == 2 || i == 6 {
+			text.WriteString("garbage\n")
+			continue
+		}
+		text.WriteString(logLine(i%60, "/a", 200, 0.010))
+	}
+	for _, size := range []int{100, 4000, 1 << 20} {
+		in, out := io.Pipe()
+		e, stdout, _ := clitest.New()
+		e.Stdin, e.Now = in, time.Now
+		var f accessFlags
+		f.out.Format, f.read.by, f.read.bots = "table", []string{"method", "route"}, "include"
+		if err := f.read.check(e); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for rest := []byte(text.String()); len(rest) > 0; {
+				n := min(size, len(rest))
+				if _, err := out.Write(rest[:n]); err != nil {
+					break
+				}
+				rest = rest[n:]
+			}
+			out.Close()
+		}()
+		if err := f.followAll(t.Context(), e, []lines.Input{{Path: "-", R: in}}, logfile.AccessOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"! -:3  dropped", "! -:7  dropped"} {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("pieces of %d: no %s in\n%s", size, want, stdout)
+			}
+		}
+	}
+}
+
 // TestFollowScreen: on a terminal the table is drawn over the last one, no higher
 // than the screen, and what was there before comes back.
 func TestFollowScreen(t *testing.T) {

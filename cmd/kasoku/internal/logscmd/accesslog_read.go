@@ -47,19 +47,25 @@ type accessRead struct {
 
 func (f *accessRead) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.format, "format", "", "of the lines: `SPEC` is a name such as ltsv, an nginx log_format, an Apache LogFormat, a goaccess format or a regexp with named groups")
+	fl.StringVar(&f.format, "format", "", "of the lines: `SPEC` is a name such as ltsv, an nginx log_format, an "+
+		"Apache LogFormat, a goaccess format or a regexp with named groups")
 	fl.StringVar(&f.nginxConf, "nginx-conf", "", "take the format from the nginx configuration `FILE`")
-	fl.StringVar(&f.nginxLog, "log", "", "with --nginx-conf: the access_log or log_format `NAME`; default that of the log's path")
-	fl.StringSliceVar(&f.by, "by", []string{"method", "route"}, "what makes a row: `KEYS` such as route,status or host, or keys of the log itself")
+	fl.StringVar(&f.nginxLog, "log", "", "with --nginx-conf: the access_log or log_format `NAME`; default that of "+
+		"the log's path")
+	fl.StringSliceVar(&f.by, "by", []string{"method", "route"}, "what makes a row: `KEYS` such as route,status or "+
+		"host, or keys of the log itself")
 	fl.StringVar(&f.where, "where", "", "only requests for which `EXPR` holds: 'status >= 500 and route == \"/api/trend\"'")
 	fl.StringVar(&f.since, "since", "", "only requests logged at `TIME` or later")
 	fl.StringVar(&f.until, "until", "", "only requests logged before `TIME`")
-	fl.StringArrayVarP(&f.match, "match", "m", nil, "requests whose path matches `PATTERN` are one route; NAME=PATTERN names it; the first that matches counts")
+	fl.StringArrayVarP(&f.match, "match", "m", nil, "requests whose path matches `PATTERN` are one route; "+
+		"NAME=PATTERN names it; the first that matches counts")
 	fl.StringVar(&f.kataribe, "kataribe-toml", "", "take the bundles and replaces of kataribe's configuration `FILE`")
 	fl.StringArrayVar(&f.routes, "routes", nil, "take the routes of a Go source directory or an OpenAPI file: `DIR|FILE`")
 	fl.StringSliceVar(&f.keepQuery, "keep-query", nil, "keep these `KEYS` of query strings, or all")
-	fl.StringVar(&f.bots, "bots", "include", "requests of user agents that say they are bots: `MODE` is include, exclude or only")
-	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of those without an offset; default the log's own")
+	fl.StringVar(&f.bots, "bots", "include", "requests of user agents that say they are bots: `MODE` is include, "+
+		"exclude or only")
+	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of "+
+		"those without an offset; default the log's own")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
 	_ = cmd.RegisterFlagCompletionFunc("bots", cobra.FixedCompletions([]string{"include", "exclude", "only"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(accessformat.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -323,7 +329,8 @@ func accessLog(t *accesslog.Table, zone *time.Location) *logfile.AccessLog {
 		}
 	}
 	if bots > 0 && bots < requests {
-		log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "bots", Text: fmt.Sprintf("%s of %s requests (%s) come from user agents that say they are bots; --bots exclude leaves them out.",
+		log.Notes = append(log.Notes, report.Note{Sign: "·", Label: "bots", Text: fmt.Sprintf("%s of %s requests (%s) "+
+			"come from user agents that say they are bots; --bots exclude leaves them out.",
 			unit.Count(bots), unit.Count(requests), unit.Percent(float64(bots)/float64(requests)))})
 	}
 	return log

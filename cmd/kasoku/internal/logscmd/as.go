@@ -34,7 +34,8 @@ const peersAnnotation = "peers"
 
 func (a *asPeer) register(cmd *cobra.Command) {
 	cmd.Annotations = map[string]string{peersAnnotation: "as"}
-	cmd.Flags().StringVar(&a.name, "as", "", "take the arguments of `NAME` behind it and print what it prints: "+strings.Join(a.names(), ", "))
+	cmd.Flags().StringVar(&a.name, "as", "", "take the arguments of `NAME` after it and print what "+
+		"it prints: "+strings.Join(a.names(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(a.names(), cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -44,7 +44,7 @@ It works where no slow log can be read, with MariaDB and MySQL. MariaDB switches
 performance_schema off by default; then this says how to switch it on, and
 ` + "`kasoku slowlog`" + ` reads the slow log instead. Nothing is changed on the server.
 
-With --as slowquery2tsv everything behind it is the command line of that program.
+With --as slowquery2tsv everything after it is the command line of that program.
 Exit code 1 when no statement was counted.`,
 		Example: `  kasoku digest --dsn 'root@unix(/run/mysqld/mysqld.sock)/'
   kasoku digest --defaults-file ~/.my.cnf --for 30s --sort examined
@@ -65,8 +65,8 @@ Exit code 1 when no statement was counted.`,
 	f.out.RegisterLimit(cmd, "classes")
 	f.database.Register(cmd.Flags(), "`DSN` of the server: user:password@tcp(host:port)/")
 	fl := cmd.Flags()
-	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and tell what was added; Ctrl-C ends it early")
-	fl.StringVar(&f.since, "since", "", "tell what was added since the snapshot in `FILE`, made with -o json")
+	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and report what was added; Ctrl-C ends it early")
+	fl.StringVar(&f.since, "since", "", "report what was added since the snapshot in `FILE`, made with -o json")
 	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(statements.DigestColumns, ", "))
 	return cmd
 }
@@ -89,7 +89,7 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 	case len(args) != 0 && len(args) != 2:
 		return cli.Usagef("two snapshots, or none and --dsn", "%d arguments", len(args))
 	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):
-		return cli.Usagef("", "two snapshots tell all: no server is asked")
+		return cli.Usagef("", "two snapshots report all: no server is asked")
 	case len(args) == 0 && dsn == "":
 		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf",
 			"no server to ask")
@@ -137,7 +137,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*stat
 	d := &statements.Digests{Server: fmt.Sprintf("%s %s", r.Flavor(), r.Version().Text)}
 	if f.over > 0 {
 		began = e.Now()
-		if before, err = r.Digests(parent); err != nil {
+		if before, err = mysql.NewSummaries(r).Digests(parent); err != nil {
 			return nil, err
 		}
 		if d.Stopped, err = pauseFor(parent, f.over); err != nil {
@@ -150,7 +150,7 @@ func (f *digestFlags) ask(parent context.Context, e *cli.Env, dsn string) (*stat
 		ctx, cancel = context.WithTimeout(parent, cli.LastWords)
 		defer cancel()
 	}
-	now, err := r.Digests(ctx)
+	now, err := mysql.NewSummaries(r).Digests(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,8 @@ func addSince(d *statements.Digests, before, after *mysql.Digests, over time.Dur
 	if restarted {
 		d.Over = 0
 		d.Notes = append(d.Notes, report.Note{Sign: "!", Tone: report.Mark,
-			Text: "the server began to count anew in between: this is what it counted since then, and what came before is missing"})
+			Text: "the server began to count anew in between: this is what it counted since then, and what came before " +
+				"is missing"})
 	}
 }
 
@@ -230,17 +231,18 @@ func readSnapshot(path string) (*mysql.Digests, string, time.Time, error) {
 	return d, server, at, nil
 }
 
-// explainUncounted says why a server that could count statements has counted none.
+// explainUncounted describes why a server that could count statements has counted none.
 func explainUncounted(ctx context.Context, r *mysql.Reader) []report.Note {
 	on, err := r.EnabledConsumers(ctx)
 	if err != nil || slices.Contains(on, "statements_digest") {
 		return nil
 	}
 	return []report.Note{{Sign: "!", Tone: report.Mark, Text: "the consumer statements_digest is off",
-		Hint: "`UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME IN ('global_instrumentation', 'statements_digest')`; or read the slow log: `kasoku slowlog`"}}
+		Hint: "`UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME IN ('global_instrumentation', " +
+			"'statements_digest')`; or read the slow log: `kasoku slowlog`"}}
 }
 
-// digestNotes says what the digests do not hold.
+// digestNotes describes what the digests do not hold.
 func digestNotes(d *statements.Digests, flavor mysql.Flavor) []report.Note {
 	var out []report.Note
 	if flavor == mysql.MariaDB {

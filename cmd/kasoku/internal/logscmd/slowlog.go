@@ -40,9 +40,9 @@ time first. Without FILE, and for -, it reads standard input; gzip and zstd are
 unpacked, and a quoted pattern names several files.
 
 Statements are alike when only their values differ. Their ids are those of
-pt-query-digest. COMMIT and ROLLBACK are told apart by the /* tag */ behind them,
+pt-query-digest. COMMIT and ROLLBACK are distinguished by the /* tag */ after them,
 with --by tag all other statements too. Transactions are put together from the
-connections' statements. What stands out is told below: the same statement again
+connections' statements. What stands out is reported below: the same statement again
 and again, rows of them on one connection, many rows examined for few that are sent.
 
 Times for --since and --until are 2026-11-20T14:02:11+09:00, "2026-11-20 14:02:11",
@@ -50,8 +50,8 @@ or 14:02 and 14:02:11 of today, of yesterday when that is still to come; a
 duration such as 10m is so long before now. They are compared with the time at
 which a statement started.
 
-With --as NAME everything behind it is the command line of that program, and its
-output comes out. Exit code 1 when there is no statement to tell of.`,
+With --as NAME everything after it is the command line of that program, and its
+output comes out. Exit code 1 when there is no statement to report.`,
 		Example: `  kasoku slowlog /var/log/mysql/slow.log
   kasoku slowlog slow.log.*.gz --since 14:00 --sort p99
   kasoku slowlog slow.log --by tag -n 40
@@ -84,9 +84,9 @@ func (f *slowFlags) register(cmd *cobra.Command) {
 	_ = fl.MarkHidden("order-by")
 	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
 	fl.StringVar(&f.id, "id", "",
-		"tell all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
+		"report all of the statement with this `ID`: as shown, 32 digits, or the last 16 as older pt-query-digests have it")
 	fl.BoolVar(&f.mask, "mask", false, "hide the values in statements that are quoted")
-	fl.BoolVar(&f.seconds, "seconds", false, "tell the calls of each second; with -o tsv, csv or json")
+	fl.BoolVar(&f.seconds, "seconds", false, "report the calls of each second; with -o tsv, csv or json")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say on stderr how fast it was read")
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(logfile.SlowColumns(),
 		cobra.ShellCompDirectiveNoFileComp))

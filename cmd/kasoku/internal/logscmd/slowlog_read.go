@@ -50,7 +50,7 @@ func (f *slowRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.host, "host", "", "only statements from this `HOST`")
 	fl.StringVar(&f.slower, "slower", "", "only statements that took `TIME` or longer, such as 10ms")
 	fl.StringVar(&f.zone, "location", "",
-		"time `ZONE` such as Asia/Tokyo, of times that are shown and of logs that do not tell theirs; default UTC")
+		"time `ZONE` such as Asia/Tokyo, of times that are shown and of logs that do not report theirs; default UTC")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(slowBy, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(slowKinds, cobra.ShellCompDirectiveNoFileComp))
@@ -168,7 +168,7 @@ func (f *slowRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p 
 	return log, err
 }
 
-// rows says what a row is; "" is a statement.
+// rows describes what a row is; "" is a statement.
 func (f *slowRead) rows() string {
 	switch f.by {
 	case "tag":

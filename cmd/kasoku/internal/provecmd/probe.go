@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/probe"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -33,6 +34,8 @@ type probeFlags struct {
 	from    string
 	base    string
 	allow   []string
+
+	recycles bool
 }
 
 // NewProbe returns the command probe, which counts the statements that each endpoint runs.
@@ -47,12 +50,13 @@ spread, and whether they are a loop over the rows of another one (N+1).
 
 The endpoints are those of a file of targets, or of a run, with requests that its
 access log holds. Only GET and HEAD are asked; others are named with --allow and
-need --targets, since no log has their bodies. Nobody else should use the service
-meanwhile. Statements that come while nothing is asked are told apart.
+need --targets, since no log has their bodies. No one else should use the service
+meanwhile. Statements that come while nothing is asked are distinguished.
 
 The slow log is switched on for all statements and put back. Sessions that are open
 keep the settings they began with: where the application's pool was opened before,
---recycle-connections ends its idle sessions first, so that it opens new ones.`,
+--recycle-connections ends its idle sessions first, so that it opens new ones: only
+where its driver is known to reconnect, or mysql.reconnects in kasoku.toml says so.`,
 		Example: `  kasoku probe --targets targets.txt --dsn 'root@tcp(127.0.0.1:3306)/'
   kasoku probe --from before --base http://127.0.0.1:8080 --recycle-connections
   kasoku probe --targets targets.txt --allow POST:/api/search -o json`,
@@ -72,12 +76,12 @@ keep the settings they began with: where the application's pool was opened befor
 	fl.StringArrayVar(&f.allow, "allow", nil,
 		"also ask an endpoint, `METHOD:/path`, which may change data; or a host beyond this one and private networks")
 	fl.BoolVar(&f.Table, "table", false, "read mysql.slow_log even where the file can be read")
-	fl.BoolVar(&f.Recycle, "recycle-connections", false,
+	fl.BoolVar(&f.recycles, "recycle-connections", false,
 		"end idle sessions of the database first, so that pools open new ones")
 	return cmd
 }
 
-// check refuses flags that make no sense together.
+// validate refuses flags that make no sense together.
 func (f *probeFlags) validate() error {
 	if err := f.Check(); err != nil {
 		return err
@@ -128,6 +132,13 @@ func (f *probeFlags) run(parent context.Context, e *cli.Env) error {
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
 	f.Permit = load.Permit{Hosts: append(f.allow, c.Load.Allow...)}
+	if f.recycles {
+		f.Recycle = &recycle.Options{}
+		if cli.IsDatabaseOf(c, f.DSN) {
+			f.Recycle.Confirmed = c.MySQL.Reconnects
+			f.Recycle.Service = func(ctx context.Context) (kasoku.Service, error) { return record.ServiceNow(ctx, c) }
+		}
+	}
 	var end func(bool)
 	if f.Guard, end, err = openJournal(e, f.DSN, cmp.Or(f.database.DefaultsFile, c.MySQL.DefaultsFile)); err != nil {
 		return err
@@ -218,7 +229,7 @@ func logSamples(rec *kasoku.Recording) []probe.Sample {
 	return s.Samples()
 }
 
-// firstWhy says why nothing is asked.
+// firstWhy describes why nothing is asked.
 func firstWhy(skipped []probe.Skipped) string {
 	if len(skipped) == 0 {
 		return "the file names no request"

@@ -54,6 +54,9 @@ This is done only on the database of a kasoku.toml that says so:
   [safe]
   change = true
 
+Where kasoku.toml has [answers], those are asked for before and after the change; one
+after which they differ is taken back, "faster, but …", with exit code 1.
+
 The change is in a journal before it is made: should this process be killed, it is
 taken back, or ` + "`kasoku restore`" + ` does so.`,
 		Example: `  kasoku try before 1 --log slow.log
@@ -63,7 +66,8 @@ taken back, or ` + "`kasoku restore`" + ` does so.`,
 	}
 	f.Output.Register(cmd)
 	fl := cmd.Flags()
-	f.database.Register(fl, "`DSN` of the database to change: user:password@tcp(host:port)/database; default that of kasoku.toml")
+	f.database.Register(fl, "`DSN` of the database to change: user:password@tcp(host:port)/database; default that "+
+		"of kasoku.toml")
 	fl.StringVar(&f.log, "log", "", "slow `LOG` that holds the statements of the run")
 	fl.BoolVar(&f.keep, "keep", false, "leave the change as it is")
 	fl.IntVar(&f.repeat, "repeat", prove.DefaultRepeat, "run each statement so often, before and after")
@@ -91,13 +95,20 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 		return err
 	}
 	if len(prove.Edits(finding, kasoku.EditIndex, kasoku.EditVariable)) == 0 {
-		return cli.Usagef("`kasoku show "+name+"` says what to do", "%s proposes no index and no variable that can be set without a restart", finding.ID)
+		return cli.Usagef("`kasoku show "+name+"` says what to do", "%s proposes no index and no variable that can be "+
+			"set without a restart", finding.ID)
 	}
 	dsn, err := f.safe(ctx, e)
 	if err != nil {
 		return err
 	}
 	o := prove.Options{DSN: dsn, Finding: finding, Queries: rec.Queries, Keep: f.keep, Repeat: f.repeat, Top: f.top, Limit: f.limit}
+	if held, err := cli.HeldAnswers(); err != nil {
+		return err
+	} else if held != nil {
+		o.Answers = held
+		defer held.Asker.Close()
+	}
 	progress := e.Progress()
 	o.Progress = func(what string, done, all int) {
 		progress.Work(what, float64(done)/float64(max(all, 1)), finding.Title)
@@ -115,6 +126,9 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 	printErr := f.Print(e, cli.Printer{Doc: trialDocument(res, filepath.Base(path)), JSON: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
 	if ctx.Err() != nil {
 		return errors.Join(printErr, cli.Stopped("stopped before the end, and taken back: "+context.Cause(ctx).Error()))
+	}
+	if err == nil && len(res.Differs) > 0 {
+		err = cli.Bad(trialButs(res))
 	}
 	return errors.Join(err, printErr)
 }
@@ -143,7 +157,8 @@ func findingNamed(rec *kasoku.Recording, which string) (*kasoku.Finding, error) 
 
 // safe returns the address of a database that kasoku.toml marks as safe to change.
 func (f *tryFlags) safe(ctx context.Context, e *cli.Env) (string, error) {
-	const hint = "kasoku.toml of a database that may be changed says so: change = true in [safe], and its address in [mysql]"
+	const hint = "kasoku.toml of a database that may be changed says so: change = true in [safe], and its address " +
+		"in [mysql]"
 	c, err := cli.ReadConfig("")
 	if err != nil {
 		return "", err
@@ -190,8 +205,8 @@ func sameServer(ctx context.Context, a, b string) (bool, error) {
 	return ids[0].Same(ids[1]), nil
 }
 
-// openJournal has what is changed on a server journalled, and put back should this
-// process be killed. The function that it returns takes leave of who does that.
+// openJournal has what is changed on a server journalled, and put back should this process be
+// killed. The function that it returns releases the process that would do so.
 func openJournal(e *cli.Env, dsn, defaultsFile string) (guard.Options, func(orderly bool), error) {
 	o := record.Options{Database: record.Database{MySQL: dsn}}
 	if err := e.Guarded(&o, defaultsFile); err != nil {

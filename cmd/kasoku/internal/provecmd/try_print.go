@@ -1,6 +1,7 @@
 package provecmd
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/report/statements"
 )
 
-// trialVerdict says what a change did.
+// trialVerdict describes what a change did.
 func trialVerdict(t *prove.Trial) string {
 	end := "It was taken back."
 	if t.Kept {
@@ -23,6 +24,9 @@ func trialVerdict(t *prove.Trial) string {
 			end = c.Name + " was not taken back: " + c.Note + "."
 		}
 	}
+	if len(t.Differs) > 0 {
+		return trialButs(t) + ". " + end
+	}
 	switch {
 	case !t.Known:
 		return "No statement could be measured. " + end
@@ -32,6 +36,18 @@ func trialVerdict(t *prove.Trial) string {
 		return "These statements take " + unit.Percent(-t.Gain) + " more time. " + end
 	}
 	return "No effect on these statements. " + end
+}
+
+// trialButs describes a change after which answers differ.
+func trialButs(t *prove.Trial) string {
+	but := t.Differs[0]
+	if n := len(t.Differs) - 1; n > 0 {
+		but += fmt.Sprintf(", and %d more", n)
+	}
+	if t.Known && t.Gain >= 0.01 {
+		return "Faster, but " + but
+	}
+	return "Answers differ: " + but
 }
 
 func trialDocument(t *prove.Trial, file string) *report.Document {
@@ -63,6 +79,14 @@ func trialDocument(t *prove.Trial, file string) *report.Document {
 		{ID: "change", Title: "Change", Blocks: []report.Block{changes}},
 		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples),
 			Blocks: []report.Block{table}},
+	}
+	if len(t.Differs) > 0 {
+		differs := &report.Table{ID: "differences", Columns: []report.Column{{Key: "difference", Head: "difference"}}}
+		for _, text := range t.Differs {
+			differs.Rows = append(differs.Rows, report.Row{Cells: []report.Cell{{Text: text}}})
+		}
+		d.Sections = append(d.Sections, report.Section{ID: "answers", Title: "Answers", Sub: "What is answered otherwise with the change.",
+			Count: len(t.Differs), Blocks: []report.Block{differs}})
 	}
 	return d
 }
@@ -100,6 +124,7 @@ type trialJSON struct {
 	Kept    bool          `json:"kept"`
 	Took    float64       `json:"took_s"`
 	Verdict string        `json:"verdict"`
+	Answers *[]string     `json:"answers_differ"` // null when they were not asked for
 	Changes []changeJSON  `json:"changes"`
 	Samples []sampledJSON `json:"statements"`
 }
@@ -129,6 +154,10 @@ func newTrialJSON(t *prove.Trial) trialJSON {
 		Changes: changesJSON(t.Changes), Samples: []sampledJSON{}}
 	if t.Known {
 		out.Gain = &t.Gain
+	}
+	if t.Asked {
+		differs := append([]string{}, t.Differs...)
+		out.Answers = &differs
 	}
 	seconds := func(d time.Duration) *float64 {
 		if d == 0 {

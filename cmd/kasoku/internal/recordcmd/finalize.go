@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/prove/finalize"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/encode"
@@ -114,6 +115,10 @@ func (f *finalizeFlags) options(e *cli.Env, c *config.Config, hard context.Conte
 	z := &c.Finalize
 	o := finalize.Options{
 		Skip: f.skip, MySQL: dsn, Silent: z.Logs, Initialize: z.Initialize, Limit: z.Limit, Answers: z.Answers, Wait: z.Wait, Gap: z.Gap,
+		Permit: load.Permit{Hosts: c.Load.Allow},
+	}
+	if len(o.Answers) == 0 {
+		o.Answers = c.Answers.Requests
 	}
 	logs := slices.Concat(c.Logs.Access, c.Logs.App)
 	if o.Written = logs; len(z.Logs) == 0 {
@@ -175,7 +180,7 @@ func findUnrestored(e *cli.Env) (out []string, err error) {
 	return out, nil
 }
 
-// ask says what the walk does to the service, and asks whether it may.
+// ask reports what the walk does to the service, and asks whether it may.
 func (f *finalizeFlags) ask(e *cli.Env, o *finalize.Options) error {
 	does := describeWalk(o)
 	if f.yes || len(does) == 0 {

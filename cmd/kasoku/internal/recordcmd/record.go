@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/confine"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -38,6 +40,7 @@ type recordFlags struct {
 	settings   map[string]string
 	capture    cli.CaptureFlags
 	out        cli.Output
+	reconnects func(dsn string) bool // what kasoku.toml confirms for a database; nil without one
 }
 
 // NewRecord returns the command record, which records what the machine does while a command runs.
@@ -55,7 +58,9 @@ a contest's benchmark begins, and the run begins a moment before it: kasoku watc
 meanwhile, so nothing of the beginning is lost. The slow log is switched
 on for the time of the run where the database user may do that, and put back at
 the end, also on Ctrl-C and when kasoku is killed; see also kasoku restore. The
-password is best kept in an option file.`,
+password is best kept in an option file.
+
+Exit code 1: COMMAND ended without success, or nothing that it asked for succeeded.`,
 		Example: `  kasoku record -o before.kasoku -- ab -n 10000 -c 50 http://127.0.0.1:8080/
   kasoku record --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --accesslog /var/log/nginx/access.log -- ./bench.sh
   kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s
@@ -79,29 +84,42 @@ password is best kept in an option file.`,
 	fl.StringVar(&f.loop.AccessLog, "accesslog", "", "access log `FILE`: LTSV or combined")
 	fl.StringVar(&f.loop.AppLog, "applog", "", "application log `FILE`")
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,...`")
-	fl.StringSliceVar(&f.loop.CountRows, "count-rows", nil, "count the rows of `TABLE,...` before and after; they must match the successful writes")
+	fl.StringSliceVar(&f.loop.CountRows, "count-rows", nil, "count the rows of `TABLE,...` before and after; they "+
+		"must match the successful writes")
 	fl.DurationVar(&f.loop.For, "for", 0, "without a command: record so long")
 	fl.DurationVar(&f.loop.UntilIdle, "until-idle", 0, "without a command: record until no request came for so long")
-	fl.StringVar(&f.on, "on", "", "wait for this `REQUEST` in the access log, such as 'POST /initialize'; ends as --for or --until-idle say, default --until-idle 10s")
+	fl.StringVar(&f.on, "on", "", "wait for this `REQUEST` in the access log, such as 'POST /initialize'; ends as "+
+		"--for or --until-idle say, default --until-idle 10s")
 	fl.BoolVar(&f.again, "again", false, "with --on: a run for each such request, until Ctrl-C")
 	fl.DurationVar(&f.loop.Interval, "interval", time.Second, "between samples")
 	fl.BoolVar(&f.noSlowLog, "no-slowlog", false, "leave the slow log as it is and do not read it")
-	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before, so that sessions that begin meanwhile may go on logging all")
+	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before, so that sessions that "+
+		"begin meanwhile may go on logging all")
 	fl.BoolVar(&f.loop.NoPlans, "no-plans", false, "do not ask the database at the end how it runs the slowest statements")
-	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, values included, for `kasoku explain`")
-	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries where no slow log can be read")
-	fl.StringVar(&f.loop.Join, "join", record.JoinAuto, "who issues which query, by `HOW` statements' times are known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
-	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
-	fl.IntVar(&f.loop.Sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements, for a server whose disk all of them would fill")
-	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
+	fl.BoolVar(&f.loop.KeepStatements, "keep-statements", false, "keep a statement of each class as it was sent, "+
+		"values included, for `kasoku explain`")
+	fl.BoolVar(&f.loop.CheckIndexes, "check-indexes", false, "ask a private server of the same version at the end, "+
+		"with a copy of some rows, whether it would use the proposed indexes")
+	fl.BoolVar(&f.loop.Digests, "digests", false, "let performance_schema count statements by digest: the queries "+
+		"where no slow log can be read")
+	fl.StringVar(&f.loop.Join, "join", record.JoinAuto, "who issues which query, by `HOW` statements' times are "+
+		"known: auto, tail (slow log looked at every 5 ms), table (the slow log's), off")
+	fl.BoolVar(&f.loop.RecycleConnections, "recycle-connections", false, "end the database's idle connections when "+
+		"the slow log is on, since those are not in it")
+	fl.IntVar(&f.loop.Sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements, for a server "+
+		"whose disk all of them would fill")
+	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk "+
+		"or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
 	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
 	fl.StringVar(&f.loop.Run.Project, "project", "", "what is measured; default the working directory's name")
-	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, `NAME=VALUE,...`, such as pool.max_idle=100")
+	fl.StringToStringVar(&f.settings, "setting", nil, "settings of the application that kasoku cannot see, "+
+		"`NAME=VALUE,...`, such as pool.max_idle=100")
 	fl.Lookup("setting").DefValue = "" // not []
 	f.capture.Register(fl)
-	fl.BoolVar(&f.keepRights, "keep-rights", false, "as root: do not give up the rights that the rest of the recording does not need")
+	fl.BoolVar(&f.keepRights, "keep-rights", false, "as root: do not give up the rights that the rest of the "+
+		"recording does not need")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
 	f.out.RegisterFormat(cmd)
 	return cmd
@@ -136,8 +154,8 @@ func runRecord(cmd *cobra.Command, e *cli.Env, f *recordFlags, args []string) er
 	}
 }
 
-// notBegun says why a run did not begin. One that waited for its request after
-// others and was stopped then was not to come to anything more.
+// notBegun reports why a run did not begin; nil when it was stopped while it waited for its
+// request, other runs were made before it, and it left nothing on a server.
 func notBegun(ctx context.Context, err error, made int) error {
 	_, more := err.(interface{ Unwrap() []error }) // something is left
 	switch {
@@ -149,7 +167,7 @@ func notBegun(ctx context.Context, err error, made int) error {
 	return cli.Stopped(err.Error())
 }
 
-// sayWaits says that nothing is recorded yet.
+// sayWaits prints that nothing is recorded yet.
 func sayWaits(e *cli.Env, p *terminal.Progress, o *record.Options) {
 	if o.On.Path != "" {
 		p.Say("waits for " + o.On.String() + "; Ctrl-C ends it")
@@ -172,11 +190,17 @@ func (f *recordFlags) finish(e *cli.Env, res *record.Result, err error) error {
 	case rec.Run.State != kasoku.Finished:
 		return cli.Stopped("stopped before the end: " + rec.Run.StopReason)
 	}
-	if err := cmp.Or(wholeRun(rec), logsCame([]string{f.loop.AccessLog, f.loop.AppLog})); err != nil {
+	if err := cmp.Or(wholeRun(rec), logsCame([]string{f.loop.AccessLog, f.loop.AppLog}),
+		logsGave(rec, []string{f.loop.AccessLog})); err != nil {
 		return err
 	}
 	if why := cli.NothingSucceeded(rec); why != "" {
 		return cli.Bad(why)
+	}
+	if bad, code := cli.HasFailed(rec); bad && code != 0 {
+		return cli.Bad("the command ended without success: " + cmp.Or(rec.Run.Command.Signal, "exit code "+strconv.Itoa(code)))
+	} else if bad {
+		return cli.Bad("the benchmark failed")
 	}
 	return nil
 }
@@ -184,13 +208,14 @@ func (f *recordFlags) finish(e *cli.Env, res *record.Result, err error) error {
 // wholeRun is an error when a run left something on the database server, or lacks what
 // was written to a log.
 func wholeRun(rec *kasoku.Recording) error {
-	if lost := record.LostLogs(rec); lost != "" && record.LeftBehind(rec) == "" {
+	if lost := record.LostLogs(rec); lost != "" && record.Leftovers(rec) == "" {
 		return cli.WithHint(cli.Stopped("not all of the run was recorded: "+lost),
 			"the rest is in the run file; keep the logs until the run has ended")
 
 	}
-	if left := record.LeftBehind(rec); left != "" {
-		return cli.WithHint(cli.Stopped("left on the database server: "+left), "`kasoku restore` tries again and says what is left")
+	if left := record.Leftovers(rec); left != "" {
+		return cli.WithHint(cli.Stopped("left on the database server: "+left), "`kasoku restore` tries again and says "+
+			"what is left")
 	}
 	return nil
 }
@@ -205,7 +230,9 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	}
 	o.Run.Version = cli.VersionString()
 	o.Rules = rules.All()
+	o.OnDoubt = func(w kasoku.Warning) { sayDoubt(e, w) }
 	o.Capture = f.capture.Options()
+	f.nameService(e)
 	if len(args) > 0 && o.For > 0 {
 		return cli.Usagef("", "--for is for a recording without a command")
 	}
@@ -245,6 +272,22 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	return nil
 }
 
+// nameService takes the table [service] of the kasoku.toml that lies here. One that cannot
+// be read costs that alone: record needs none.
+func (f *recordFlags) nameService(e *cli.Env) {
+	path, ok := config.Find(".")
+	if !ok {
+		return
+	}
+	c, err := config.Load(path)
+	if err != nil {
+		e.HintOnce([]string{"[service] is not read: " + err.Error()})
+		return
+	}
+	f.loop.Service = record.NamedBy(c.Service)
+	f.reconnects = func(dsn string) bool { return c.MySQL.Reconnects && cli.IsDatabaseOf(c, dsn) }
+}
+
 // checkLogs refuses logs in directories that are not there, which are slips of the
 // pen. An empty path is none.
 func checkLogs(paths []string) error {
@@ -259,12 +302,46 @@ func checkLogs(paths []string) error {
 	return nil
 }
 
+// sayDoubt says before the load what is wrong already.
+func sayDoubt(e *cli.Env, w kasoku.Warning) {
+	e.Caution(w.Text, w.Hint)
+}
+
+// logsGave refuses access logs that gained nothing while the load made requests: they are
+// not those of what was measured.
+func logsGave(rec *kasoku.Recording, paths []string) error {
+	if requestsMade(rec) == 0 {
+		return nil
+	}
+	for _, w := range rec.Logs {
+		if w.Kind == "accesslog" && w.Lines == 0 && w.Note == "" && slices.Contains(paths, w.Path) {
+			return cli.Usagef("`kasoku doctor` says which logs are written here; what else was recorded is kept",
+				"log %q gained no line during the run, and the load made requests", w.Path)
+		}
+	}
+	return nil
+}
+
+// requestsMade is how many requests the load is known to have made.
+func requestsMade(rec *kasoku.Recording) (n uint64) {
+	for _, s := range rec.Seconds {
+		for _, answers := range s.Codes {
+			n += answers
+		}
+	}
+	if s := rec.Run.Score; s != nil {
+		n += s.Requests
+	}
+	return n
+}
+
 // logsCame refuses logs that are not there when a run has ended: their paths are wrong.
 // An empty path is none, and a pattern names what is there.
 func logsCame(paths []string) error {
 	for _, log := range paths {
 		if log != "" && cli.IsMissing(log) && !strings.ContainsAny(log, "*?[") {
-			return cli.Usagef("`kasoku doctor` says which logs are written here; what else was recorded is kept", "log %q is not there", log)
+			return cli.Usagef("`kasoku doctor` says which logs are written here; what else was "+
+				"recorded is kept", "log %q is not there", log)
 		}
 	}
 	return nil
@@ -275,6 +352,9 @@ func (f *recordFlags) completeDatabase(e *cli.Env) (err error) {
 	o := &f.loop
 	if o.MySQL, err = f.database.DSN(e); err != nil {
 		return err
+	}
+	if f.reconnects != nil {
+		o.Reconnects = f.reconnects(o.MySQL)
 	}
 	if f.slowLog && f.noSlowLog {
 		return cli.Usagef("", "--slowlog and --no-slowlog: give one")

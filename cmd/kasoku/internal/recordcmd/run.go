@@ -21,10 +21,12 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/store"
 )
 
 // runFlags are the flags of run as they were typed.
 type runFlags struct {
+	base     string
 	times    int
 	note     string
 	label    string
@@ -49,7 +51,7 @@ func NewRun(e *cli.Env) *cobra.Command {
 		Long: `Do what the kasoku.toml here or above says: make the load, run the benchmark and
 read its score, or record while the load comes from elsewhere.
 
-With -n the runs form a group. At the end it tells their median and spread, how
+With -n the runs form a group. At the end it reports their median and spread, how
 many passed, and whether they differ from the runs before of the same project and
 load. The command finds the run's file in KASOKU_RUN_FILE, its label in
 KASOKU_RUN_LABEL and its place in the group in KASOKU_REPEAT.
@@ -66,15 +68,20 @@ present run in order and keeps all.`,
 	fl.IntVarP(&f.times, "times", "n", 1, "how many runs; 0: until Ctrl-C, when kasoku.toml has load.on")
 	fl.StringVar(&f.note, "note", "", "what was changed")
 	fl.StringVar(&f.label, "label", "", "short `NAME` of the runs, such as index")
+	fl.StringVar(&f.base, "base", "", "the `RUN` that this is a try upon: it is compared with that instead of the "+
+		"one before")
 	fl.StringVar(&f.config, "config", "", "`FILE` instead of the kasoku.toml here or above")
 	fl.BoolVar(&f.off, "observers-off", false, "ask nothing while it runs but the host: no database, slow log, processes")
-	fl.BoolVar(&f.ab, "ab", false, "-n runs with observers and -n without, in turn; tells what observation costs")
+	fl.BoolVar(&f.ab, "ab", false, "-n runs with observers and -n without, in turn; reports what observation costs")
 	fl.Float64Var(&f.price.PerHour, "price", 0, "what the measured machines cost an hour; default that of kasoku.toml")
 	fl.StringVar(&f.price.Currency, "currency", "", "`NAME` of the currency of --price")
-	fl.StringVar(&f.join, "join", "", "who issues which query, by `HOW` statements' times are known: auto, tail, table or off; default that of kasoku.toml")
-	fl.BoolVar(&f.recycle, "recycle-connections", false, "end the database's idle connections when the slow log is on, since those are not in it")
+	fl.StringVar(&f.join, "join", "", "who issues which query, by `HOW` statements' times are known: auto, tail, "+
+		"table or off; default that of kasoku.toml")
+	fl.BoolVar(&f.recycle, "recycle-connections", false, "end the database's idle connections when the slow log is "+
+		"on, since those are not in it")
 	fl.IntVar(&f.sample, "mysql-sample", 0, "MariaDB: the slow log holds 1 of `N` statements; default that of kasoku.toml")
-	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk or the run's, such as 5% or 500MB; default that of kasoku.toml")
+	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk "+
+		"or the run's, such as 5% or 500MB; default that of kasoku.toml")
 	fl.BoolVar(&f.slowLog, "slowlog", false, "take the slow log even where it was on before; default as kasoku.toml says")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the exit code of the first command that failed")
 	return cmd
@@ -107,6 +114,9 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
+	if err := f.findBase(c.Runs); err != nil {
+		return err
+	}
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress()}
 	s.options = func() (record.Options, error) { return f.options(e, c, hard) }
 	if s.o, err = s.options(); err != nil {
@@ -119,8 +129,22 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	err = s.all(ctx)
 	s.progress.Clear()
-	s.tell()
+	s.printEnd()
 	return cmp.Or(err, s.judge())
+}
+
+// findBase makes an id of the name of the base.
+func (f *runFlags) findBase(dir string) error {
+	if f.base == "" {
+		return nil
+	}
+	path, err := store.Resolve(dir, f.base)
+	if err != nil {
+		return cli.Usage(err, "`kasoku list` shows the runs")
+	}
+	info := store.Describe(path)
+	f.base = info.ID
+	return info.Err
 }
 
 // load reads kasoku.toml.
@@ -136,7 +160,7 @@ func (f *runFlags) load() (*config.Config, error) {
 // processes come and go, and each load opens its own connections.
 func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (record.Options, error) {
 	o, err := record.Configured(c, record.Options{
-		Run:    kasoku.Run{Label: f.label, Note: f.note, Version: cli.VersionString(), Price: f.price},
+		Run:    kasoku.Run{Label: f.label, Note: f.note, Base: f.base, Version: cli.VersionString(), Price: f.price},
 		Course: record.Course{Stdin: e.Stdin, Stdout: terminal.Raw(e.Stdout), Stderr: terminal.Raw(e.Stderr)},
 		Rules:  rules.All(),
 		Hard:   hard,
@@ -149,7 +173,8 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 	case err != nil:
 		return o, cli.UsageIf(cli.IsRefused(err), err)
 	case f.times == 0 && o.On.Path == "":
-		return o, cli.Usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a run begins", c.Path)
+		return o, cli.Usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a "+
+			"run begins", c.Path)
 	}
 	e.HintOnce(o.MySQLNotes)
 	if o.Run.Price.Currency == "" {
@@ -217,7 +242,7 @@ func (s *series) planned() int {
 	return s.f.times
 }
 
-// side says how the n-th run, from 0, is observed: with --ab in the order on, off,
+// side describes how the n-th run, from 0, is observed: with --ab in the order on, off,
 // off, on, so that what drifts meets both alike.
 func (s *series) side(n int) string {
 	if s.f.ab && (n%4 == 1 || n%4 == 2) {
@@ -271,7 +296,7 @@ func (s *series) one(ctx context.Context, observers string) (*record.Result, err
 		return nil, err
 	}
 	o.Env = []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_LABEL=" + o.Run.Label, "KASOKU_REPEAT=" + strconv.Itoa(max(o.Run.Repeat, 1))}
-	o.OnProgress = s.show
+	o.OnProgress, o.OnDoubt = s.show, func(w kasoku.Warning) { sayDoubt(s.e, w) }
 	res, err := record.Record(ctx, o)
 	if res != nil {
 		g.id = cmp.Or(g.id, o.Run.ID)
@@ -331,7 +356,7 @@ func (s *series) judge() error {
 		return cli.Stopped("stopped before the end: " + s.stopped)
 	}
 	bad, first := 0, 0
-	var left error
+	var left, gave error
 	for _, g := range s.groups {
 		for _, rec := range g.runs {
 			if is, code := cli.HasFailed(rec); is {
@@ -342,6 +367,7 @@ func (s *series) judge() error {
 				return cli.Stopped("stopped before the end: " + rec.Run.StopReason)
 			}
 			left = cmp.Or(left, wholeRun(rec))
+			gave = cmp.Or(gave, logsGave(rec, s.o.MoreLogs.Access))
 		}
 	}
 	switch {
@@ -349,6 +375,8 @@ func (s *series) judge() error {
 		return left
 	case s.made > 0 && bad == 0 && logsCame(namedLogs(&s.o)) != nil:
 		return logsCame(namedLogs(&s.o))
+	case bad == 0 && gave != nil:
+		return gave
 	case bad == 0:
 		return s.judgeLoad()
 	case s.f.passExit && first > 0:

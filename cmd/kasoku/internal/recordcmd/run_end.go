@@ -16,8 +16,8 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// tell prints what came of the runs.
-func (s *series) tell() {
+// printEnd prints what came of the runs.
+func (s *series) printEnd() {
 	var all []*kasoku.Recording
 	for _, g := range s.groups {
 		all = append(all, g.runs...)
@@ -30,20 +30,20 @@ func (s *series) tell() {
 		shown.Brief = true
 		out := cli.Output{Format: "text"}
 		if err := out.Print(s.e, shown); err != nil {
-			fmt.Fprintln(s.e.Stderr, "kasoku: warning:", err)
+			s.e.Caution(err.Error(), "")
 		}
 	default:
 		for _, g := range s.groups {
-			s.tellGroup(g)
+			s.printGroup(g)
 		}
 	}
 	if s.f.ab {
-		s.tellCost()
+		s.printObserverCost()
 		return
 	}
-	before := s.tellBefore(all)
+	before := s.printAgainstPrevious(all)
 	if s.planned() != 1 {
-		s.tellFinding(all)
+		s.printFirstFinding(all)
 	}
 	if before != "" {
 		fmt.Fprintf(s.e.Stdout, "next     %s compare %s %s\n", s.e.Name, before, nameOf(all))
@@ -94,8 +94,8 @@ func (f figure) values(runs []*kasoku.Recording) []float64 {
 	return out
 }
 
-// tellGroup prints medians and spread of a group, and how many passed.
-func (s *series) tellGroup(g *runGroup) {
+// printGroup prints medians and spread of a group, and how many passed.
+func (s *series) printGroup(g *runGroup) {
 	head := g.id
 	if s.f.ab {
 		head += ", observers " + map[bool]string{true: "off", false: "on"}[g.observers == kasoku.ObserversOff]
@@ -133,15 +133,19 @@ func (s *series) tellGroup(g *runGroup) {
 	}
 }
 
-// tellBefore compares with the runs before of the same project and load, and
+// printAgainstPrevious compares with the runs before of the same project and load, and
 // returns their name; empty when there is nothing to compare.
-func (s *series) tellBefore(now []*kasoku.Recording) (name string) {
+func (s *series) printAgainstPrevious(now []*kasoku.Recording) (name string) {
 	now = finishedRuns(now)
 	if len(now) == 0 {
 		return ""
 	}
 	before := previousRuns(s.dir, now[0].Run)
 	if len(before) == 0 {
+		if now[0].Run.Base != "" {
+			base, why := unlikeBase(s.dir, now[0].Run)
+			s.e.SayLine("before   not compared with %s: %s", base, why)
+		}
 		return ""
 	}
 	c, err := compare.Compare(before, now, compare.Options{Unchanged: unchangedFor([]string{s.dir}, before, now)})
@@ -168,8 +172,8 @@ func unchangedFor(dirs []string, before, after []*kasoku.Recording) []*kasoku.Re
 	return cli.UnchangedRuns(dirs, before[0], after[0])
 }
 
-// previousRuns reads the newest finished run before this one of the same project, load
-// and observers, and all of its group.
+// previousRuns reads the base of this run, else the newest finished run before it of the
+// same project, load and observers, and all of its group.
 func previousRuns(dir string, now kasoku.Run) []*kasoku.Recording {
 	runs, err := store.List(dir)
 	if err != nil {
@@ -180,6 +184,13 @@ func previousRuns(dir string, now kasoku.Run) []*kasoku.Recording {
 			r.Project != now.Project || r.Load != now.Load || r.Observers != now.Observers ||
 			r.ID == now.ID || now.Group != "" && r.Group == now.Group
 	})
+	if now.Base != "" { // no other run takes its place
+		at := slices.IndexFunc(runs, func(r store.Info) bool { return r.ID == now.Base })
+		if at < 0 {
+			return nil
+		}
+		runs = runs[at:]
+	}
 	var out []*kasoku.Recording
 	for i, r := range runs { // the newest first
 		if i > 0 && (r.Group == "" || r.Group != runs[0].Group) {
@@ -193,8 +204,38 @@ func previousRuns(dir string, now kasoku.Run) []*kasoku.Recording {
 	return out
 }
 
-// tellFinding prints what to do first, seen over all runs.
-func (s *series) tellFinding(runs []*kasoku.Recording) {
+// unlikeBase describes why a run is not compared with its base, and names that as
+// [nameOf] does.
+func unlikeBase(dir string, now kasoku.Run) (name, why string) {
+	runs, err := store.List(dir)
+	if err != nil {
+		return now.Base, err.Error()
+	}
+	at := slices.IndexFunc(runs, func(r store.Info) bool { return r.ID == now.Base })
+	if at < 0 {
+		return now.Base, "it is not there any more"
+	}
+	r := runs[at]
+	name = cmp.Or(r.Group, r.ID)
+	switch {
+	case r.Err != nil:
+		why = r.Err.Error()
+	case r.State != kasoku.Finished:
+		why = "it was not finished"
+	case r.Project != now.Project:
+		why = fmt.Sprintf("it is of another project, %q", r.Project)
+	case r.Load != now.Load:
+		why = fmt.Sprintf("its load is another, %q", r.Load)
+	case r.Observers != now.Observers:
+		why = "observers were on in one of the two alone"
+	default:
+		why = "it cannot be read, or is no run before this one"
+	}
+	return name, why
+}
+
+// printFirstFinding prints what to do first, seen over all runs.
+func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 	last := runs[len(runs)-1]
 	c := diagnose.NewCase(last, nil)
 	c.Repeats = runs[:len(runs)-1]
@@ -208,8 +249,8 @@ func (s *series) tellFinding(runs []*kasoku.Recording) {
 	}
 }
 
-// tellCost says what observation costs.
-func (s *series) tellCost() {
+// printObserverCost prints what observation costs.
+func (s *series) printObserverCost() {
 	var on, off []*kasoku.Recording
 	for _, g := range s.groups {
 		if g.observers == kasoku.ObserversOff {
@@ -218,7 +259,7 @@ func (s *series) tellCost() {
 			on = finishedRuns(g.runs)
 		}
 	}
-	told := false
+	printed := false
 	for _, f := range endFigures() {
 		without, with := f.values(off), f.values(on)
 		if len(without) == 0 || len(with) == 0 {
@@ -226,9 +267,9 @@ func (s *series) tellCost() {
 		}
 		sig := compare.Samples(without, with, f.goal)
 		fmt.Fprintf(s.e.Stdout, "cost of observation  off → on: %s %s → %s: %s\n", f.name, f.print(sig.Before.Median), f.print(sig.After.Median), strings.TrimSpace(sig.Why))
-		told = true
+		printed = true
 	}
-	if !told {
+	if !printed {
 		fmt.Fprintln(s.e.Stdout, "cost of observation  unknown: neither a score nor requests were counted on both sides")
 	}
 }

@@ -15,11 +15,10 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/record"
-	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
 )
 
-// machineFlags say what of this machine checkpoint and revert look at.
+// machineFlags is what of this machine checkpoint and revert look at.
 type machineFlags struct {
 	database cli.DatabaseFlags
 	capture  []string
@@ -27,7 +26,8 @@ type machineFlags struct {
 
 func (f *machineFlags) register(fl *pflag.FlagSet) {
 	f.database.Register(fl, "`DSN` of the database whose indexes are meant; default that of kasoku.toml")
-	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,...` match, beside those of kasoku.toml")
+	fl.StringSliceVar(&f.capture, "capture", nil, "also the configuration files that `GLOB,...` match, beside those "+
+		"of kasoku.toml")
 }
 
 // options returns what kasoku.toml and the flags say of this machine.
@@ -89,12 +89,7 @@ puts files and indexes back as they are now.`,
 			if err != nil {
 				return err
 			}
-			for _, w := range res.Recording.Warnings {
-				fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
-				if w.Hint != "" {
-					fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", terminal.Clean(w.Hint))
-				}
-			}
+			e.Warn(res.Recording.Warnings)
 			fmt.Fprintln(e.Stdout, res.Path)
 			return nil
 		},

@@ -40,11 +40,7 @@ func NewGuard(e *cli.Env) *cobra.Command {
 // endRecorder does what a recorder that was killed could not.
 func endRecorder(legacy *guard.Legacy) error {
 	handover.SweepMeetings()
-	ended := make(chan struct{})
-	go contain.Func(contain.Part{Kind: contain.Step, Name: "end of the command"}, func() {
-		defer close(ended)
-		legacy.EndCommand()
-	})()
+	ended := contain.Go(contain.Part{Kind: contain.Step, Name: "end of the command"}, legacy.EndCommand)
 	ctx, cancel := context.WithTimeout(context.Background(), guard.RecoverWithin)
 	defer cancel()
 	err := legacy.Recover(ctx, record.KeepLeft)

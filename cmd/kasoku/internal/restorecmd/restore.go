@@ -46,7 +46,8 @@ The journal has the address and the user, or the option file, but no password.`,
 	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
 	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
-	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began during a recording")
+	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began "+
+		"during a recording")
 	fl.BoolVar(&f.forget, "forget", false, "give up what cannot be put back, and print the statements that would")
 	return cmd
 }
@@ -136,7 +137,7 @@ func (f *restoreFlags) endSessions(ctx context.Context, e *cli.Env, found guard.
 	return errors.Join(err, guard.Restore(ctx, found.Path, dsn, keep))
 }
 
-// sayChanges says what became of the changes, each once.
+// sayChanges prints what became of the changes, each once.
 func sayChanges(e *cli.Env, changes []mysql.Changed, seen map[string]bool) {
 	for _, c := range changes {
 		switch {
@@ -150,13 +151,14 @@ func sayChanges(e *cli.Env, changes []mysql.Changed, seen map[string]bool) {
 	}
 }
 
-// sayPending says what is changed on a server, and who holds on to it.
+// sayPending prints what is changed on a server, and who holds on to it.
 func sayPending(e *cli.Env, j *guard.Journal) {
 	for _, c := range j.Pending() {
 		e.SayLine("  %s is %s, was %s", c.Name, cli.OrEmpty(c.During), cli.OrEmpty(c.Before))
 	}
 	if j.Last != nil && len(j.Holders) == 0 {
-		e.SayLine("  sessions that began during a recording went on logging each statement; `%s restore` looks for them", e.Name)
+		e.SayLine("  sessions that began during a recording went on logging each statement; `%s restore` "+
+			"looks for them", e.Name)
 	}
 	for i := range j.Holders {
 		h := &j.Holders[i]

@@ -16,7 +16,6 @@ import (
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/recording"
-	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/topology"
 	"github.com/spf13/cobra"
 )
@@ -80,7 +79,7 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 	db, taken, err := takePresent(ctx, o)
 	if err != nil {
 		// A server that its option files keep from starting is put back by its files.
-		fmt.Fprintf(e.Stderr, "kasoku: warning: indexes are left out: %s\n", terminal.Clean(err.Error()))
+		e.Caution("indexes are left out: "+err.Error(), "")
 		o.MySQL = ""
 	}
 	if db != nil {
@@ -91,6 +90,7 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 		Host: host, Only: f.only, Globs: append(append([]string(nil), o.Capture.Files...), o.Capture.VCL...),
 	})}
 	if f.apply && !x.Plan.Empty() {
+		o.Capture.Everything, o.Capture.Only = true, changed(x.Plan)
 		o.Run.Label, o.Run.Note = beforeRevertLabel, "before going back to "+rec.Run.ID
 		kept, err := keepConfiguration(e, ctx, o, runs, "")
 		if err != nil {
@@ -120,6 +120,16 @@ func revertRun(e *cli.Env, ctx context.Context, f *revertFlags, name string) err
 	return nil
 }
 
+// changed are the files that a plan writes: of all that servers here are configured by,
+// they alone are kept in the checkpoint before it.
+func changed(p *revert.Plan) []string {
+	out := []string{""} // with no file none of a server is kept
+	for _, f := range p.Files {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
 // askWithin bounds the connection to a database, so that one that hangs does not
 // hang the command.
 const askWithin = 5 * time.Second
@@ -130,6 +140,8 @@ func takePresent(ctx context.Context, o record.Options) (db *sql.DB, taken *capt
 	take := *o.Capture
 	take.Host, _ = os.Hostname() // as it was captured
 	take.Schema = true
+	// Nothing of it is kept: who the service's are is not known without a load.
+	take.Everything = true
 	if o.MySQL == "" {
 		return nil, capture.Take(ctx, take), nil
 	}

@@ -1,6 +1,7 @@
 package showcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +33,12 @@ type compareFlags struct {
 func NewCompare(e *cli.Env) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare BEFORE AFTER",
+		Use:   "compare [BEFORE] AFTER",
 		Short: "Compare two runs, or two groups: what moved, by how much, how sure",
 		Long: `Compare two runs or two groups of runs. BEFORE and AFTER are files, ids, labels,
 groups, or several of them with commas. A label whose newest run is one of a
-group means the whole group.
+group means the whole group. A run that was made with --base, or by autopilot,
+is compared with its base when it is named alone.
 
 With several runs a side each figure is taken once a run; medians are compared
 and judged by the Mann-Whitney test, which needs 4 runs a side at the least.
@@ -44,7 +46,7 @@ and judged by the Mann-Whitney test, which needs 4 runs a side at the least.
 With one run a side the intervals come from a block bootstrap over the seconds
 within each run. They say how steady each run was, not how two runs of the same
 thing would differ; so there is no test of significance. When the directory has
-a group of the same project and load, its runs tell that difference.
+a group of the same project and load, its runs show that difference.
 
 The verdict rests on one row: the score; without one success at the step where
 it broke, else p99 there; else the throughput. With --fail-on worse the exit code
@@ -53,8 +55,9 @@ is 1 when that row got worse.`,
   kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html
   kasoku compare a1,a2,a3,a4 b1,b2,b3,b4
   kasoku compare x86 arm --price before=0.096,after=0.077 --currency USD
-  kasoku compare before after --fail-on worse`,
-		Args: cobra.ExactArgs(2),
+  kasoku compare before after --fail-on worse
+  kasoku compare 3-idx-01`,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.WhileReading(cmd.Context(), func(context.Context) error { return f.run(e, args) })
 		},
@@ -80,6 +83,9 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 	}
 	prices, err := f.prices()
 	if err != nil {
+		return err
+	}
+	if args, err = f.withBase(args); err != nil {
 		return err
 	}
 	sides, err := f.sides(e, args)
@@ -115,6 +121,27 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 	return nil
 }
 
+// withBase puts the base of a try before it, where the try alone is named: the group that
+// it is of, as at the end of the try itself.
+func (f *compareFlags) withBase(args []string) ([]string, error) {
+	if len(args) != 1 {
+		return args, nil
+	}
+	paths, err := findRuns(f.out.Dir, args[0])
+	if err != nil {
+		return nil, err
+	}
+	base := store.Describe(paths[0]).Base
+	if base == "" {
+		return nil, cli.Usagef("`kasoku compare BEFORE AFTER`",
+			"%q is no try: with what it is to be compared is not in it", args[0])
+	}
+	if paths, err = findRuns(f.out.Dir, base); err != nil {
+		return nil, err
+	}
+	return []string{cmp.Or(store.Describe(paths[0]).Group, base), args[0]}, nil
+}
+
 // sides reads the runs of both sides. A run may stand on one side only, unless it
 // is compared with itself.
 func (f *compareFlags) sides(e *cli.Env, args []string) (sides [2][]*kasoku.Recording, err error) {
@@ -139,7 +166,7 @@ func (f *compareFlags) sides(e *cli.Env, args []string) (sides [2][]*kasoku.Reco
 	return sides, nil
 }
 
-// twiceHint says which name stands for a group that the run is of; empty when none
+// twiceHint describes which name stands for a group that the run is of; empty when none
 // does.
 func twiceHint(dir string, args []string, path string) string {
 	for name := range strings.SplitSeq(strings.Join(args, ","), ",") {
@@ -165,8 +192,12 @@ func openPath(e *cli.Env, path string) (*kasoku.Recording, error) {
 	if rec.Diagnosis == nil {
 		cli.Rediagnose(rec, nil)
 	}
+	now := diagnose.Summarise(rec)
 	if rec.Summary == nil {
-		rec.Summary = diagnose.Summarise(rec)
+		rec.Summary = now
+	}
+	if rec.Service.Known() && now.LoadTime > 0 { // an older kasoku counted the CPU of neighbours too
+		rec.Summary.CPU, rec.Summary.LoadTime = now.CPU, now.LoadTime
 	}
 	return rec, nil
 }

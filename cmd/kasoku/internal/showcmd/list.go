@@ -5,11 +5,14 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/runlist"
 	"github.com/kasoku/kasoku/store"
@@ -77,20 +80,63 @@ func (f *listFlags) runs(args []string) ([]store.Info, error) {
 	if err := cli.CheckDir(cmp.Or(slices.Concat(args, []string{f.out.Dir})...)); err != nil {
 		return nil, err
 	}
-	var out []store.Info
+	var out, all []store.Info
 	for _, dir := range dirs {
 		infos, err := store.List(dir)
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, infos...)
 		for _, i := range infos {
 			if (f.project == "" || i.Project == f.project) && (f.label == "" || i.Label == f.label) {
 				out = append(out, i)
 			}
 		}
 	}
+	if len(out) == 0 {
+		return nil, f.unmatched(all)
+	}
 	return out, nil
 }
+
+// unmatched refuses a project or a label that no run has, and says which there are.
+func (f *listFlags) unmatched(all []store.Info) error {
+	for _, x := range []struct {
+		flag, name string
+		of         func(store.Info) string
+	}{
+		{"project", f.project, func(i store.Info) string { return i.Project }},
+		{"label", f.label, func(i store.Info) string { return i.Label }},
+	} {
+		var names []string
+		for _, i := range all {
+			if n := x.of(i); n != "" && i.Err == nil {
+				names = append(names, strconv.Quote(n))
+			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		if x.name == "" || slices.Contains(names, strconv.Quote(x.name)) {
+			continue
+		}
+		hint := "no run has a " + x.flag
+		if len(names) > 0 {
+			near := unit.Nearby(strconv.Quote(x.name), names, mostNames)
+			if len(near) == 0 {
+				near = names[:min(mostNames, len(names))]
+			}
+			hint = "there is " + strings.Join(near, ", ")
+		}
+		return cli.Usagef(hint, "--%s %q: no run has it", x.flag, x.name)
+	}
+	if f.project != "" && f.label != "" {
+		return cli.Usagef("", "no run of the project %q has the label %q", f.project, f.label)
+	}
+	return nil
+}
+
+// mostNames bounds the names that a hint lists.
+const mostNames = 5
 
 // changesBetween reads what was changed between runs from their files, each once. A
 // file that cannot be read is listed as such already.
@@ -139,6 +185,7 @@ type listed struct {
 	Dirty         bool           `json:"dirty"`
 	Group         string         `json:"group,omitempty"`
 	Repeat        int            `json:"repeat,omitempty"`
+	Base          string         `json:"base,omitempty"`
 	Observers     string         `json:"observers"`
 	PricePerHour  float64        `json:"price_per_hour,omitempty"`
 	Currency      string         `json:"currency,omitempty"`
@@ -186,7 +233,7 @@ func listedOf(i store.Info, s runlist.ListStep) listed {
 	l := listed{
 		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
 		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,
-		Revision: i.Revision, Dirty: i.Dirty, Group: i.Group, Repeat: i.Repeat, Observers: i.Observers,
+		Revision: i.Revision, Dirty: i.Dirty, Group: i.Group, Repeat: i.Repeat, Base: i.Base, Observers: i.Observers,
 		PricePerHour: i.Price.PerHour, Currency: i.Price.Currency, Summary: summaryOf(i.Summary),
 		Step: s.Number, StepVerdict: s.Verdict, AgainstBest: s.AgainstBest,
 	}

@@ -66,7 +66,8 @@ the one that ran a command, else of the first.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
-	fl.StringArrayVar(&offsets, "offset", nil, "`HOST=DURATION`: that host's clock minus the reference's, where you know it")
+	fl.StringArrayVar(&offsets, "offset", nil, "`HOST=DURATION`: that host's clock minus the reference's, where "+
+		"you know it")
 	fl.StringVar(&o.Label, "label", "", "short `NAME` of the merged run")
 	fl.StringVar(&o.Note, "note", "", "what was changed")
 	out.RegisterFormat(cmd)
@@ -115,7 +116,7 @@ func parseOffsets(values []string) (map[string]time.Duration, error) {
 	return out, nil
 }
 
-// printClocks says how the hosts' clocks were brought together.
+// printClocks prints how the hosts' clocks were brought together.
 func printClocks(e *cli.Env, rec *kasoku.Recording, path string) {
 	e.SayLine("%s: %s hosts on one clock", path, unit.Count(len(rec.Run.Hosts)))
 	width := 0

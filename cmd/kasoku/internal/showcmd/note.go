@@ -46,7 +46,8 @@ in $VISUAL or $EDITOR. An empty TEXT removes it.`,
 // editedNote lets the user change the present note in an editor.
 func editedNote(cmd *cobra.Command, e *cli.Env, dir, name string) (string, error) {
 	if !e.StdinTTY() {
-		return "", cli.Usagef("give it behind the run; '' removes the note", "the note's text is missing, and standard input is no terminal for an editor")
+		return "", cli.Usagef("give it after the run; '' removes the note", "the note's text is missing, and standard "+
+			"input is no terminal for an editor")
 	}
 	path, err := cli.FindRun(dir, name)
 	if err != nil {
@@ -85,7 +86,8 @@ func editText(cmd *cobra.Command, e *cli.Env, text string) (edited string, err e
 	case err != nil:
 		return "", fmt.Errorf("edit note: %w", err)
 	case !res.Success():
-		return "", cli.WithHint(fmt.Errorf("edit note: editor %q: %s", editor, res), "the note is as it was; $VISUAL or $EDITOR names another editor")
+		return "", cli.WithHint(fmt.Errorf("edit note: editor %q: %s", editor, res), "the note is as it was; $VISUAL "+
+			"or $EDITOR names another editor")
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

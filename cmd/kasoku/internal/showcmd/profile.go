@@ -23,7 +23,8 @@ type profileFlags struct {
 
 func (f *profileFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.kind, "profile", "", "write the profile of `KIND` to stdout, for `go tool pprof`: cpu, allocs, heap, mutex, block or goroutine")
+	fl.StringVar(&f.kind, "profile", "", "write the profile of `KIND` to stdout, for `go tool pprof`: cpu, allocs, "+
+		"heap, mutex, block or goroutine")
 	fl.StringVar(&f.program, "program", "", "with --profile: of `NAME`, a program or its address, where there are several")
 	fl.BoolVar(&f.folded, "folded", false, "with --profile: as folded stacks, for flame graph tools")
 	var kinds []string

@@ -54,7 +54,7 @@ have commas; "none" removes the score.`,
 	o.RegisterDir(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if _, number, ok := strings.Cut(err.Error(), " in -"); ok && number != "" && strings.ContainsRune("0123456789.", rune(number[0])) {
-			return cli.Usagef("a negative score goes behind --: `"+cmd.CommandPath()+" RUN -- -"+number+"`", "score -%s looks like a flag", number)
+			return cli.Usagef("a negative score goes after --: `"+cmd.CommandPath()+" RUN -- -"+number+"`", "score -%s looks like a flag", number)
 		}
 		return cmd.Parent().FlagErrorFunc()(cmd, err)
 	})

@@ -1,7 +1,6 @@
 package showcmd
 
 import (
-	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/recording"
-	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/spf13/pflag"
 )
 
@@ -42,7 +40,7 @@ func (f *textFlags) show(e *cli.Env, o *cli.Output, rec *kasoku.Recording, file 
 		return err
 	}
 	if c.Note != "" {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: %s: %s\n", terminal.Clean(c.Name), terminal.Clean(c.Note))
+		e.Caution(c.Name+": "+c.Note, "")
 	}
 	text := c.Text
 	if e.StdoutTTY {

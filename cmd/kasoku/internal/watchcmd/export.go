@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/export"
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/wire/graphite"
 )
 
@@ -47,6 +48,7 @@ type exportFlags struct {
 
 	watch watchFlags // of what is live
 	runs  string     // directory in which runs are recorded meanwhile
+	place string     // directory of the project whose load is handed on
 
 	address  string
 	protocol string
@@ -72,7 +74,7 @@ func NewExport(e *cli.Env) *cobra.Command {
   mackerel      metrics of hosts, and with --service those of the load and, of a run,
                 annotations for its phases and findings; key in MACKEREL_APIKEY
 
-Counters are told as rates; --raw tells them as they were read, as prometheus and
+Counters are reported as rates; --raw reports them as they were read, as prometheus and
 openmetrics always do. What is live is what kasoku.toml names; without one, what runs
 here; and the load beside it, of a kasoku attack or a run that is recorded. A server that is slow or gone never
 holds up the sampling: what does not fit is dropped and counted. Ctrl-C hands on what is
@@ -98,13 +100,17 @@ left and ends.`,
 	fl.BoolVar(&f.live, "live", false, "what is sampled now instead of a run")
 	fl.StringVarP(&f.out, "out", "o", "", "csv, json, openmetrics: `FILE`, which must not exist; default standard output")
 	fl.BoolVar(&f.raw, "raw", false, "csv, json, graphite: counters as they were read, with _total after their names")
-	fl.StringSliceVar(&f.only, "only", nil, "`SOURCE` or SOURCE.METRIC, …, with * and ?; default all, for mackerel those without an entity")
+	fl.StringSliceVar(&f.only, "only", nil, "`SOURCE` or SOURCE.METRIC, …, with * and ?; default all, for "+
+		"mackerel those without an entity")
 	fl.StringVar(&f.dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
-	fl.StringVar(&f.address, "address", "127.0.0.1", "graphite: `HOST[:PORT]` of Carbon; default port 2003, of pickle 2004")
+	fl.StringVar(&f.address, "address", "127.0.0.1", "graphite: `HOST[:PORT]` of Carbon; default port 2003, of "+
+		"pickle 2004")
 	fl.StringVar(&f.protocol, "protocol", string(graphite.Line), "graphite: line, pickle or udp")
 	fl.StringVar(&f.prefix, "prefix", "kasoku", "graphite: what stands before all paths; may be empty")
-	fl.StringVar(&f.listen, "listen", "127.0.0.1:9798", "prometheus: `ADDRESS` of the page; one that others reach needs a token, or --open")
-	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; default $"+tokenEnv)
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:9798", "prometheus: `ADDRESS` of the page; one that others reach "+
+		"needs a token, or --open")
+	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; "+
+		"default $"+tokenEnv)
 	fl.BoolVar(&f.open, "open", false, "prometheus: let everybody read the page who reaches it")
 	f.mackerel.register(fl)
 	f.watch.database.Register(fl, "live: `DSN` of the database: user:password@tcp(host:port)/database")
@@ -148,7 +154,7 @@ func (f *watchFlags) checkLive() error {
 	return f.check()
 }
 
-// form says what becomes of counters.
+// form describes what becomes of counters.
 func (f *exportFlags) form() export.Form {
 	if f.raw || f.to == "prometheus" {
 		return export.Raw
@@ -197,9 +203,9 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 	if err != nil {
 		return err
 	}
-	if none := export.Selection(f.only).Unmatched(rec); len(none) > 0 {
-		return cli.Usagef("`kasoku export --to csv` without --only has all series: their source and metric",
-			"--only %q: the run has no such series", strings.Join(none, ","))
+	keys := export.KeysOf(rec)
+	if none := export.Selection(f.only).Unmatched(keys); len(none) > 0 {
+		return noSeries("the run has no such series", none, keys)
 	}
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
@@ -223,6 +229,14 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 		err = errors.Join(err, out.Close(ctx))
 	}
 	return errors.Join(err, end())
+}
+
+// noSeries refuses patterns that take none of the series, and lists what may have been
+// meant.
+func noSeries(why string, patterns []string, keys []kasoku.Key) error {
+	near := export.Near(patterns[0], keys)
+	return cli.Usagef("there is "+strings.Join(near, ", ")+"; `kasoku export --to csv` without --only has all series: "+
+		"their source and metric", "--only %q: %s", strings.Join(patterns, ","), why)
 }
 
 // table is the output of --to csv and json.
@@ -250,7 +264,7 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *cli.Env, rec *kasoku.R
 		cancel() // nor for one that did not take it so far
 	}
 	closed := out.Close(last)
-	fmt.Fprintln(e.Stderr, carbonTold(out.Stats(), f.carbonAddress()))
+	fmt.Fprintln(e.Stderr, terminal.Clean(carbonSummary(out.Stats(), f.carbonAddress())))
 	switch {
 	case ctx.Err() != nil:
 		return cli.Stopped("stopped: not all of the run was sent")
@@ -260,8 +274,8 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *cli.Env, rec *kasoku.R
 	return closed
 }
 
-// carbonTold says what went to Carbon.
-func carbonTold(s graphite.Stats, address string) string {
+// carbonSummary describes what went to Carbon.
+func carbonSummary(s graphite.Stats, address string) string {
 	text := fmt.Sprintf("sent  %s points to %s", unit.Count(s.Sent), address)
 	if s.Dropped > 0 {
 		text += fmt.Sprintf(", %s dropped", unit.Count(s.Dropped))

@@ -19,7 +19,7 @@ const tokenEnv = "KASOKU_METRICS_TOKEN"
 // by trying.
 const leastToken = 16
 
-// access says who may read the page. One that others than the users of this host reach
+// access describes who may read the page. One that others than the users of this host reach
 // needs a token, unless it is open in so many words.
 func (f *exportFlags) access(e *cli.Env) (export.Access, error) {
 	token := e.Getenv(tokenEnv)
@@ -33,9 +33,11 @@ func (f *exportFlags) access(e *cli.Env) (export.Access, error) {
 	case f.open && token != "":
 		return export.Access{}, cli.Usagef("", "--open and a token: give one")
 	case token != "" && len(token) < leastToken:
-		return export.Access{}, cli.Usagef("`head -c 18 /dev/urandom | base64 > token` makes one", "the token has %d bytes, fewer than %d", len(token), leastToken)
+		return export.Access{}, cli.Usagef("`head -c 18 /dev/urandom | base64 > token` "+
+			"makes one", "the token has %d bytes, fewer than %d", len(token), leastToken)
 	case token == "" && !f.open && !export.IsLoopback(f.listen):
-		return export.Access{}, cli.Usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends by `authorization: credentials_file`; --open shows the page to all",
+		return export.Access{}, cli.Usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends "+
+			"by `authorization: credentials_file`; --open shows the page to all",
 			"--listen %q is reached by others, and the page has no token", f.listen)
 	}
 	return export.Access{Token: token}, nil

@@ -1,11 +1,13 @@
 package watchcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +38,10 @@ func (f *exportFlags) exportLive(parent context.Context, e *cli.Env) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	await, err := f.awaited(l.Sources)
+	if err != nil {
+		return errors.Join(err, closeSources(l.Sources))
+	}
 	ctx, cancel := f.watch.limited(ctx)
 	defer cancel()
 	defer cli.OutliveReader()()
@@ -52,21 +58,21 @@ func (f *exportFlags) exportLive(parent context.Context, e *cli.Env) (err error)
 	if f.to == "prometheus" {
 		page := export.NewPage(l.Host.Name, start, max(5*time.Second, staleTicks*o.Interval), sourceNames(l.Sources))
 		return f.serve(ctx, e, page, func(ctx context.Context) error {
-			return f.sample(ctx, e, l, start, page)
+			return f.sample(ctx, e, l, start, page, await)
 		})
 	}
-	out, told, err := f.liveOutput(ctx, e, l, start)
+	out, summary, err := f.liveOutput(ctx, e, l, start)
 	if err != nil {
 		return errors.Join(err, closeSources(l.Sources))
 	}
-	err = f.sample(ctx, e, l, start, out)
+	err = f.sample(ctx, e, l, start, out, await)
 	last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
 	defer cancelLast()
 	if err = errors.Join(err, out.Close(last)); reader.Gone.Load() {
 		err = nil // who read it, as head, has what it wanted
 	}
-	if told != nil {
-		fmt.Fprintln(e.Stderr, told())
+	if summary != nil {
+		fmt.Fprintln(e.Stderr, summary())
 	}
 	return err
 }
@@ -79,7 +85,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *cli.Env) (*record.Live, 
 		return nil, record.Options{}, err
 	}
 	o := w.Watch
-	f.runs = w.Runs
+	f.runs, f.place = w.Runs, w.Dir
 	if o.Interval == 0 {
 		o.Interval = observe.DefaultInterval
 	}
@@ -93,9 +99,32 @@ func (f *exportFlags) beginLive(ctx context.Context, e *cli.Env) (*record.Live, 
 		return nil, o, err
 	}
 	for _, n := range notes {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", terminal.Clean(n))
+		e.Caution(n, "")
 	}
 	return l, o, nil
+}
+
+// awaitedSeries are the patterns of --only of which it is known once the sources are read
+// whether they take anything.
+type awaitedSeries struct {
+	patterns, open []string
+}
+
+// awaited refuses patterns that can take nothing.
+func (f *exportFlags) awaited(from []observe.Source) (a awaitedSeries, err error) {
+	keys, open := export.LiveKeys(sourceNames(from))
+	var none []string
+	for _, p := range export.Selection(f.only).Unmatched(keys) {
+		if slices.ContainsFunc(open, func(s string) bool { return export.Concerns(p, s) }) {
+			a.patterns = append(a.patterns, p)
+		} else {
+			none = append(none, p)
+		}
+	}
+	if a.open = open; len(none) > 0 {
+		err = noSeries("nothing that is sampled here has such a series", none, keys)
+	}
+	return a, err
 }
 
 // liveOutput is where the frames go, which never waits, and what is reported at the end.
@@ -106,7 +135,7 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *cli.Env, l *record.Live
 		if err != nil {
 			return nil, nil, err
 		}
-		return out, func() string { return carbonTold(out.Stats(), f.carbonAddress()) }, nil
+		return out, func() string { return carbonSummary(out.Stats(), f.carbonAddress()) }, nil
 	case "mackerel":
 		c, err := f.mackerel.client(e)
 		if err != nil {
@@ -116,7 +145,7 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *cli.Env, l *record.Live
 		if err != nil {
 			return nil, nil, err
 		}
-		return export.NewAsync(f.sums(out), waiting), func() string { return mackerelTold(out.Stats()) }, nil
+		return export.NewAsync(f.sums(out), waiting), func() string { return mackerelSummary(out.Stats()) }, nil
 	}
 	w, end, err := f.create(e)
 	if err != nil {
@@ -126,13 +155,30 @@ func (f *exportFlags) liveOutput(ctx context.Context, e *cli.Env, l *record.Live
 }
 
 // sample lets the sampler run until ctx ends.
-func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, start time.Time, out export.Output) error {
-	loads, leave := listenToLoads(e, start)
+func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, start time.Time, out export.Output,
+	await awaitedSeries) error {
+	var refused error
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	choice := handover.NewChoice(f.place, func(dir string, taken bool) {
+		if dir = cmp.Or(dir, "another project"); taken {
+			fmt.Fprintf(e.Stderr, "kasoku: warning: the load is that of %s\n", terminal.Clean(dir))
+		} else {
+			fmt.Fprintf(e.Stderr, "kasoku: warning: a load of %s is not handed on: `kasoku export --live` there does\n", terminal.Clean(dir))
+		}
+	})
+	loads, leave := listenToLoads(e, start, choice)
 	recorded := handover.NewRecorded(f.runs, start)
+	recorded.Choose(choice)
 	reading, read := context.WithCancel(ctx)
 	var reader sync.WaitGroup
 	reader.Go(contain.Func(contain.Part{Kind: contain.Source, Name: "recorded runs"}, func() { recorded.Follow(reading) }))
 	sink := export.NewLive(export.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
+		Await: await.patterns, Open: await.open,
+		OnUnmatched: func(none []string, seen []kasoku.Key) {
+			refused = noSeries("nothing that is sampled here has such a series", none, seen)
+			cancel()
+		},
 		OnGap: func(g kasoku.Gap) {
 			fmt.Fprintf(e.Stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
 		},
@@ -151,12 +197,15 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 	if late += recorded.Late(); late > 0 {
 		fmt.Fprintf(e.Stderr, "kasoku: warning: %s answers of the load came too late for the second they are counted in\n", unit.Count(late))
 	}
+	if refused != nil {
+		return errors.Join(refused, leave())
+	}
 	return errors.Join(err, loadErr, leave())
 }
 
 // listenToLoads lets `kasoku attack` find this export until leave is called. Without
 // that, loads is nil.
-func listenToLoads(e *cli.Env, start time.Time) (loads func() []kasoku.LoadSecond, leave func() error) {
+func listenToLoads(e *cli.Env, start time.Time, choice *handover.Choice) (loads func() []kasoku.LoadSecond, leave func() error) {
 	path, leave, err := handover.Listen()
 	var handed *handover.Loads
 	if err == nil {
@@ -169,6 +218,7 @@ func listenToLoads(e *cli.Env, start time.Time) (loads func() []kasoku.LoadSecon
 		}
 		return nil, leave
 	}
+	handed.Choose(choice)
 	return func() []kasoku.LoadSecond {
 		// What is broken in the file is of a load that was killed: the rest counts.
 		seconds, _ := handed.Take()

@@ -3,6 +3,7 @@ package watchcmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,14 +13,16 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/export"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/wire/mackerel"
 )
 
 // agentID is where mackerel-agent keeps the id of its host.
 const agentID = "/var/lib/mackerel-agent/id"
 
-// mackerelFlags say what goes where in Mackerel.
+// mackerelFlags is what goes where in Mackerel.
 type mackerelFlags struct {
 	base    string
 	service string
@@ -28,10 +31,13 @@ type mackerelFlags struct {
 }
 
 func (f *mackerelFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.base, "apibase", "", "mackerel: `URL` of the API; default $MACKEREL_APIBASE, else "+mackerel.DefaultBase)
+	fl.StringVar(&f.base, "apibase", "", "mackerel: `URL` of the API; default "+
+		"$MACKEREL_APIBASE, else "+mackerel.DefaultBase)
 	fl.StringVar(&f.service, "service", "", "mackerel: `SERVICE` for the metrics of the load, and annotations")
-	fl.StringSliceVar(&f.roles, "role", nil, "mackerel: `ROLE,...` of the service that annotations are for; default the service")
-	fl.StringToStringVar(&f.hosts, "host-id", nil, "mackerel: ids of hosts, `HOST=ID,...`; default by name, of this host the agent's")
+	fl.StringSliceVar(&f.roles, "role", nil, "mackerel: `ROLE,...` of the service that annotations are for; default "+
+		"the service")
+	fl.StringToStringVar(&f.hosts, "host-id", nil, "mackerel: ids of hosts, `HOST=ID,...`; default by name, of this "+
+		"host the agent's")
 	fl.Lookup("host-id").DefValue = "" // not []
 }
 
@@ -94,7 +100,8 @@ func (f *exportFlags) sums(out export.Output) export.Output {
 // runToMackerel posts a run, and marks what it was.
 func (f *exportFlags) runToMackerel(ctx context.Context, e *cli.Env, rec *kasoku.Recording) error {
 	if age := e.Now().Sub(rec.Run.Started); age > mackerel.MaxAge {
-		return cli.Usagef("export a run within a day, or --live", "Mackerel keeps nothing older than %s, the run began %s ago", unit.Exact(mackerel.MaxAge), unit.Duration(age))
+		return cli.Usagef("export a run within a day, or --live", "Mackerel keeps nothing older than %s, the run "+
+			"began %s ago", unit.Exact(mackerel.MaxAge), unit.Duration(age))
 	}
 	var hosts []string
 	for _, h := range rec.Run.Hosts {
@@ -112,9 +119,9 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *cli.Env, rec *kasoku
 	if err := export.Recording(ctx, rec, export.Rates, f.only, to); err != nil {
 		return err
 	}
-	err = to.Close(ctx)
-	fmt.Fprintln(e.Stderr, mackerelTold(out.Stats()))
-	if err != nil {
+	err = contain.Do(minutesPart, func() error { return to.Close(ctx) })
+	fmt.Fprintln(e.Stderr, terminal.Clean(mackerelSummary(out.Stats())))
+	if bug := new(contain.Bug); err != nil && !errors.As(err, &bug) { // the command reports bugs
 		return err
 	}
 	if f.mackerel.service == "" {
@@ -126,8 +133,11 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *cli.Env, rec *kasoku
 	return err
 }
 
-// mackerelTold says what was posted.
-func mackerelTold(s export.MackerelStats) string {
+// minutesPart names the posting of a run's minutes: its annotations are posted without.
+var minutesPart = contain.Part{Kind: contain.Output, Name: "minutes"}
+
+// mackerelSummary says what was posted.
+func mackerelSummary(s export.MackerelStats) string {
 	text := fmt.Sprintf("posted  %s values of hosts, %s of the service", unit.Count(s.Host), unit.Count(s.Service))
 	if s.Graphs > 0 {
 		text += fmt.Sprintf("; %s graphs named", unit.Count(s.Graphs))

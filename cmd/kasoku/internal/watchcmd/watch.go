@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
@@ -26,6 +29,7 @@ import (
 type watchFlags struct {
 	loop     record.Options
 	database cli.DatabaseFlags
+	nginx    nginx.Table
 	config   string
 	dir      string
 	out      string
@@ -68,8 +72,9 @@ Press ? for the keys. Where stdout is no terminal it prints one line a second.`,
 	fl := cmd.Flags()
 	f.database.Register(fl, "`DSN` of the database to watch: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.config, "config", "", "`FILE` instead of the kasoku.toml here or above")
-	fl.StringSliceVar(&f.loop.MoreLogs.Access, "accesslog", nil, "access logs of a web server, read while they grow, `FILE,...`")
-	fl.StringVar(&f.loop.NginxStatus, "nginx-status", "", "page of nginx with stub_status, `URL`")
+	fl.StringSliceVar(&f.loop.MoreLogs.Access, "accesslog", nil, "access logs of a web server, read while they "+
+		"grow, `FILE,...`")
+	fl.StringVar(&f.nginx.Status, "nginx-status", "", "page of nginx with stub_status, `URL`")
 	fl.StringSliceVar(&f.loop.Expvar, "expvar", nil, "/debug/vars of programs in Go, `URL,...`")
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,...`")
 	fl.DurationVar(&f.loop.Interval, "interval", 0, "between samples; default 1s, or that of kasoku.toml")
@@ -172,7 +177,7 @@ func (f *watchFlags) live(cmd *cobra.Command, e *cli.Env) (err error) {
 	return errors.Join(shown, err)
 }
 
-// reportSaved says where what was seen is kept, or why it is not.
+// reportSaved describes where what was seen is kept, or why it is not.
 func reportSaved(e *cli.Env, save func() (path string, err error)) error {
 	path, err := save()
 	if err != nil {
@@ -187,7 +192,7 @@ func reportSaved(e *cli.Env, save func() (path string, err error)) error {
 // named reports whether a database was named on the command line.
 func (f *watchFlags) named() bool { return f.database.MySQL != "" || f.database.DefaultsFile != "" }
 
-// options say what is watched: what kasoku.toml or what runs here says, and over it
+// options describe what is watched: what kasoku.toml or what runs here says, and over it
 // the flags.
 func (f *watchFlags) options(ctx context.Context, e *cli.Env) (o watch.LiveOptions, notes []string, err error) {
 	c, notes, err := f.configured(ctx, e)
@@ -205,8 +210,9 @@ func (f *watchFlags) options(ctx context.Context, e *cli.Env) (o watch.LiveOptio
 			return o, nil, err
 		}
 	}
-	if given.NginxStatus != "" {
-		w.NginxStatus = given.NginxStatus
+	if f.nginx.IsSet() {
+		w.Servers = slices.DeleteFunc(w.Servers, func(t observe.Table) bool { _, same := t.(*nginx.Table); return same })
+		w.Servers = append(w.Servers, &f.nginx)
 	}
 	if len(given.MoreLogs.Access) > 0 {
 		w.AccessLog, w.MoreLogs.Access = "", given.MoreLogs.Access
@@ -219,7 +225,7 @@ func (f *watchFlags) options(ctx context.Context, e *cli.Env) (o watch.LiveOptio
 	if runs == "" {
 		runs = c.Runs
 	}
-	o = watch.LiveOptions{Watch: w, Runs: runs, Keep: f.keep, Rules: append([]diagnose.Rule(nil), rules.All()...)}
+	o = watch.LiveOptions{Watch: w, Runs: runs, Dir: c.Dir, Keep: f.keep, Rules: append([]diagnose.Rule(nil), rules.All()...)}
 	if f.out != "" {
 		if _, err := cli.PlaceRun(&kasoku.Run{}, f.out, "", e.Now()); err != nil {
 			return o, nil, err

@@ -12,7 +12,7 @@ func TestKnown(t *testing.T) {
 	k.Add(raw, 0)
 	raw[0] = 'x' // it has a copy
 	if _, ok := k.Find(raw); ok {
-		t.Error("found what nobody added")
+		t.Error("found what no one added")
 	}
 	var all sync.WaitGroup
 	for w := range 4 {

@@ -134,7 +134,7 @@ func (t *table) explainList(order iter.Seq2[int32, bool], s Span, limit int, row
 // name returns what messages call a row.
 func (t *table) name(rank int32) string { return t.what + " " + strconv.FormatInt(t.ids[rank], 10) }
 
-// whyNot says why a row is not possible.
+// whyNot describes why a row is not possible.
 func (t *table) whyNot(rank int32, sets []set, s Span) string {
 	for _, x := range sets {
 		if !x.has(rank) {
@@ -144,7 +144,7 @@ func (t *table) whyNot(rank int32, sets []set, s Span) string {
 	if s.From.gone.has(rank) {
 		return "was sold out before the request"
 	}
-	return "nobody has uploaded yet"
+	return "no one has uploaded yet"
 }
 
 func (t *table) ifImpossible(rank int32, s Span) string {

@@ -70,7 +70,7 @@ func locate(corners []isuumo.Point, p place) (in, near bool) {
 		height, width := b.Latitude-a.Latitude, b.Longitude-a.Longitude
 		// cross is the distance to the line through a and b, times their distance.
 		cross := height*(p.longitude-a.Longitude) - width*(p.latitude-a.Latitude)
-		if cross*cross <= nearDegrees*nearDegrees*(height*height+width*width) && besides(a, b, p) {
+		if cross*cross <= nearDegrees*nearDegrees*(height*height+width*width) && nearBox(a, b, p) {
 			near = true
 		}
 		if (a.Longitude > p.longitude) != (b.Longitude > p.longitude) && (cross > 0) == (width > 0) {
@@ -81,8 +81,8 @@ func locate(corners []isuumo.Point, p place) (in, near bool) {
 	return in, near
 }
 
-// besides reports whether a place is in the box that a and b span, or near it.
-func besides(a, b isuumo.Point, p place) bool {
+// nearBox reports whether a place is in the box that a and b span, or near it.
+func nearBox(a, b isuumo.Point, p place) bool {
 	return math.Min(a.Latitude, b.Latitude)-nearDegrees <= p.latitude && p.latitude <= math.Max(a.Latitude,
 		b.Latitude)+nearDegrees &&
 		math.Min(a.Longitude, b.Longitude)-nearDegrees <= p.longitude && p.longitude <= math.Max(a.Longitude,

@@ -45,8 +45,8 @@ export const get = async (path, list = '', meaning = {}) => read(await call(path
 
 export const ask = async (path, value, list) => read(await call(path, json(value), {}), list);
 
-/** tell sends a value to which the answer is empty. */
-export const tell = (path, value, meaning) => call(path, json(value), meaning);
+/** post sends a value to which the answer is empty. */
+export const post = (path, value, meaning) => call(path, json(value), meaning);
 
 export function upload(path, part, file, meaning) {
   const body = new FormData();

@@ -1,6 +1,6 @@
 // @ts-check
 // One chair: buy it, and see where it fits in.
-import {get, tell} from './api.js';
+import {get, post} from './api.js';
 import {detail, id, order, page} from './detail.js';
 import {by, el, show} from './dom.js';
 import {estateTile, grid} from './tiles.js';
@@ -9,7 +9,7 @@ import {chairSize, yen} from './words.js';
 const read = () => get(`/api/chair/${id}`, '', {404: 'この椅子は売り切れたか、登録がありません。'});
 
 async function buy(email) {
-  await tell(`/api/chair/buy/${id}`, {email}, {404: '売り切れました。ほかの椅子を選んでください。'});
+  await post(`/api/chair/buy/${id}`, {email}, {404: '売り切れました。ほかの椅子を選んでください。'});
   const last = await read().then(() => false, error => error.status === 404);
   return {text: `購入しました。控えの宛先: ${email}${last ? ' 最後の 1 脚でした。' : ''}`, last};
 }

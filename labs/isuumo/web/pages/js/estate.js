@@ -1,6 +1,6 @@
 // @ts-check
 // One estate: where it is, and its documents.
-import {get, tell} from './api.js';
+import {get, post} from './api.js';
 import {Atlas} from './atlas.js';
 import {detail, id, order, page} from './detail.js';
 import {by, el} from './dom.js';
@@ -10,7 +10,7 @@ import {doorSize} from './words.js';
 const meaning = {404: 'この物件は登録がありません。'};
 
 async function request(email) {
-  await tell(`/api/estate/req_doc/${id}`, {email}, meaning);
+  await post(`/api/estate/req_doc/${id}`, {email}, meaning);
   return {text: `資料を請求しました。宛先: ${email}`, last: false};
 }
 

@@ -11,7 +11,7 @@ const most = 60;
 
 export class Hand {
   /**
-   * The owner is told that a ring was begun, was ended with these corners, or is to
+   * The owner is notified that a ring was begun, was ended with these corners, or is to
    * be cleared, that the map moved, and of a hit, a click, which it may take. It says
    * whether a pointer draws; else it moves the map.
    * @param {import('./atlas.js').Atlas} atlas

@@ -1,0 +1,28 @@
+package attackcmd
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
+)
+
+// TestPlaces: a recording gets where requests go, and neither paths nor passwords.
+func TestPlaces(t *testing.T) {
+	plan := &load.Plan{Targets: []load.Target{{URL: "http://u:secret@127.0.0.1:8080/a?token=secret"},
+		{URL: "http://127.0.0.1:8080/b"}, {URL: "https://[::1]/"}, {URL: "http://shop.example/"}, {URL: "::"}}}
+	for _, c := range []struct {
+		dial nethttp.Dial
+		want []string
+	}{
+		{nethttp.Dial{}, []string{"http://127.0.0.1:8080", "http://[::1]:443", "http://shop.example:80"}},
+		{nethttp.Dial{ConnectTo: []string{"shop.example:80:127.0.0.1:81", "shop.example:80:127.0.0.1:82"}},
+			[]string{"http://127.0.0.1:8080", "http://[::1]:443", "http://127.0.0.1:81", "http://127.0.0.1:82"}},
+		{nethttp.Dial{UnixSocket: "/run/app.sock"}, []string{"unix:/run/app.sock"}},
+	} {
+		if got := placesOf(plan, c.dial); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.dial, got, c.want)
+		}
+	}
+}

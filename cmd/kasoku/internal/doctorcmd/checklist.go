@@ -1,0 +1,160 @@
+package doctorcmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/report"
+)
+
+// A checkState says how a check came out.
+type checkState string
+
+const (
+	checkOK      checkState = "ok"
+	checkWarn    checkState = "warn"    // a run goes on, and sees less
+	checkMissing checkState = "missing" // it cannot be done at all
+)
+
+// A grant is a line that mends what is missing.
+type grant struct {
+	Where string `json:"where"` // root shell, database, a file
+	Line  string `json:"line"`
+}
+
+// Where grants are typed.
+const (
+	inRootShell = "as root, in a shell"
+	inShell     = observe.InShell
+	inDatabase  = "in the database, as its administrator"
+)
+
+// A check is one line of the list.
+type check struct {
+	Area   string     `json:"area"`
+	Name   string     `json:"name"`
+	State  checkState `json:"state"`
+	Asked  bool       `json:"asked"` // kasoku.toml asks for it
+	Seen   string     `json:"seen"`
+	Lost   string     `json:"lost,omitempty"`
+	Cost   string     `json:"cost,omitempty"`
+	Grants []grant    `json:"grants"`
+}
+
+// A checklist gathers checks.
+type checklist struct{ checks []check }
+
+// ok adds a check that found nothing to mend.
+func (l *checklist) ok(area, name, format string, args ...any) {
+	l.add(check{Area: area, Name: name, State: checkOK, Seen: fmt.Sprintf(format, args...)})
+}
+
+func (l *checklist) add(c check) {
+	if c.Grants == nil {
+		c.Grants = []grant{}
+	}
+	l.checks = append(l.checks, c)
+}
+
+// cannot counts what is asked for and missing.
+func (l *checklist) cannot() int {
+	n := 0
+	for _, c := range l.checks {
+		if c.Asked && c.State == checkMissing {
+			n++
+		}
+	}
+	return n
+}
+
+// signs are how a state looks.
+var signs = map[checkState]struct {
+	sign string
+	tone report.Tone
+}{checkOK: {"✓", report.Good}, checkWarn: {"!", report.Mark}, checkMissing: {"✗", report.Bad}}
+
+// sections lists the checks, one section an area.
+func (l *checklist) sections() []report.Section {
+	var out []report.Section
+	for _, c := range l.checks {
+		if len(out) == 0 || out[len(out)-1].ID != c.Area {
+			out = append(out, report.Section{ID: c.Area, Title: c.Area, Blocks: []report.Block{&report.Notes{}}})
+		}
+		notes := out[len(out)-1].Blocks[0].(*report.Notes)
+		s := signs[c.State]
+		n := report.Note{Sign: s.sign, Tone: s.tone, Label: c.Name, Code: true, Text: c.Seen}
+		if c.State == checkMissing {
+			n.Text = "missing: " + n.Text
+		}
+		if c.Lost != "" {
+			n.Text += "; lost: " + c.Lost
+		}
+		if c.Cost != "" {
+			n.Text += "; the grant costs: " + c.Cost
+		}
+		notes.List = append(notes.List, n)
+	}
+	return out
+}
+
+// table has the checks for machines.
+func (l *checklist) table() report.Section {
+	t := &report.Table{ID: "checks"}
+	for _, key := range []string{"area", "check", "state", "asked", "seen", "lost", "cost", "grant"} {
+		t.Columns = append(t.Columns, report.Column{Key: key, Head: key})
+	}
+	for _, c := range l.checks {
+		var lines []string
+		for _, g := range c.Grants {
+			lines = append(lines, g.Line)
+		}
+		var cells []report.Cell
+		for _, s := range []string{c.Area, c.Name, string(c.State), fmt.Sprint(c.Asked), c.Seen, c.Lost, c.Cost, strings.Join(lines, "; ")} {
+			cells = append(cells, report.Cell{Text: s})
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: cells})
+	}
+	return report.Section{ID: "checks", Title: "Checks", Blocks: []report.Block{t}}
+}
+
+// A place is where grants are typed, with those, each once.
+type place struct {
+	where string
+	lines []string
+}
+
+func (l *checklist) places() []place {
+	var out []place
+	seen := map[grant]bool{}
+	for _, c := range l.checks {
+		for _, g := range c.Grants {
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+			i := 0
+			for i < len(out) && out[i].where != g.Where {
+				i++
+			}
+			if i == len(out) {
+				out = append(out, place{where: g.Where})
+			}
+			out[i].lines = append(out[i].lines, g.Line)
+		}
+	}
+	return out
+}
+
+// grantSections are the same lines for Markdown.
+func (l *checklist) grantSections() []report.Section {
+	var out []report.Section
+	for _, p := range l.places() {
+		s := report.Section{ID: "grants", Title: p.where}
+		for _, line := range p.lines {
+			s.Blocks = append(s.Blocks, report.Para{Text: report.Prose("`" + strings.ReplaceAll(line, "\n", "` `") + "`")})
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package initcmd
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
+	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+)
+
+// TestMain is, in a child, a program that answers at $KASOKU_TEST_LISTEN, is connected to
+// $KASOKU_TEST_DIAL, and writes a log and a pid file.
+func TestMain(m *testing.M) {
+	at := os.Getenv("KASOKU_TEST_LISTEN")
+	if at == "" {
+		os.Exit(m.Run())
+	}
+	l, err := net.Listen("tcp", at)
+	if err == nil {
+		_, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+	}
+	if err == nil {
+		_, err = net.Listen("unix", filepath.Join(os.Getenv("KASOKU_TEST_DIR"), "gunicorn.ctl"))
+	}
+	var open []*os.File
+	for _, name := range []string{"app.log", "server.pid"} {
+		if err == nil {
+			var f *os.File
+			f, err = os.Create(filepath.Join(os.Getenv("KASOKU_TEST_DIR"), name))
+			open = append(open, f)
+		}
+	}
+	if err == nil {
+		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
+	}
+	runtime.KeepAlive(open) // collected, a file is closed
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A project is one service on a host of several.
+type project struct {
+	web *sandbox.NginxServer
+	app string // its directory
+	at  string // where the application listens
+	db  *sandbox.Server
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	p := &project{app: t.TempDir(), db: sandboxtest.MariaDB(t, sandbox.Options{})}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.at = l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(p.app, "shop") // that this test is one, too, is not to matter
+	if err := os.Symlink(exe, program); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(p.app, "server.pid")) // its output, by a slip
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c, err := command.Start(t.Context(), command.Spec{Path: program, DieWithParent: true, Stdout: out, Stderr: out,
+		Env: []string{"KASOKU_TEST_LISTEN=" + p.at, "KASOKU_TEST_DIAL=" + p.db.Socket, "KASOKU_TEST_DIR=" + p.app}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Stop() })
+	sandboxtest.Until(t, "the application answers", func() bool {
+		c, err := net.Dial("tcp", p.at)
+		if err != nil {
+			return false
+		}
+		_ = c.Close()
+		return true
+	})
+	p.web = sandboxtest.Nginx(t, sandbox.NginxOptions{Upstream: p.at})
+	return p
+}
+
+// run runs init in a directory of its own, and returns what it printed and wrote.
+func run(t *testing.T, args ...string) (text, stdout, stderr string, err error) {
+	t.Helper()
+	e, out, errs := clitest.New()
+	file := filepath.Join(t.TempDir(), config.Name)
+	cmd := NewInit(e)
+	cmd.SetArgs(append(args, "--out", file))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	b, readErr := os.ReadFile(file)
+	if (err == nil) != (readErr == nil) {
+		t.Errorf("%v: the file: %v", err, readErr)
+	}
+	return string(b), out.String(), errs.String(), err
+}
+
+// TestInit_Neighbours: two projects on one host, each with an nginx, an application and a
+// MariaDB. However one is named, the file is about it alone; without a name and a terminal
+// both are listed, and nothing is written.
+func TestInit_Neighbours(t *testing.T) {
+	own, other := newProject(t), newProject(t)
+	_, port, _ := net.SplitHostPort(own.web.Addr())
+	_, otherPort, _ := net.SplitHostPort(other.web.Addr())
+	for _, args := range [][]string{{"--url", own.web.URL() + "/"}, {"--port", port}, {"--mysql", "root@unix(" + own.db.Socket + ")/"}} {
+		text, stdout, stderr, err := run(t, args...)
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, stderr)
+		}
+		c, err := config.Parse([]byte(text), config.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(c.Logs.Access, []string{own.web.AccessLog}) || !slices.Equal(c.Logs.App, []string{filepath.Join(own.app, "app.log")}) ||
+			!slices.Equal(c.Logs.Error, []string{own.web.ErrorLog}) {
+			t.Errorf("%v: logs %+v", args, c.Logs)
+		}
+		if !strings.Contains(c.MySQL.DSN, own.db.Socket) {
+			t.Errorf("%v: DSN %q, want %s", args, c.MySQL.DSN, own.db.Socket)
+		}
+		if !strings.HasPrefix(c.Service.URL, own.web.URL()) {
+			t.Errorf("%v: service %+v", args, c.Service)
+		}
+		for _, trace := range []string{other.web.Dir, other.app, other.db.Dir, other.db.Socket, strconv.Itoa(other.web.Pid()), strconv.Itoa(other.db.Pid()),
+			"server.pid", "gunicorn.ctl"} {
+			if strings.Contains(text, trace) {
+				t.Errorf("%v: the file holds %q", args, trace)
+			}
+		}
+		if !strings.Contains(stdout, "--port "+otherPort) {
+			t.Errorf("%v: the other service is not listed:\n%s", args, stdout)
+		}
+	}
+	_, stdout, stderr, err := run(t)
+	if err == nil || stdout != "" {
+		t.Errorf("unnamed: %v, %s", err, stdout)
+	}
+	for _, want := range []string{"--port " + port, "--port " + otherPort} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("unnamed: no %q in\n%s", want, stderr)
+		}
+	}
+	if strings.Contains(stderr, ":"+own.at[strings.LastIndexByte(own.at, ':')+1:]) {
+		t.Errorf("the application alone is listed as a service:\n%s", stderr)
+	}
+}

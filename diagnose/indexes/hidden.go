@@ -1,0 +1,216 @@
+package indexes
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
+)
+
+// A Hidden is a condition that no index of its column can seek: a function of the column
+// is compared, or the column by LIKE.
+type Hidden struct {
+	Column   string
+	Function string // in upper case: LIKE, YEAR, DATE …
+	Pattern  string // of LIKE: [PatternWild], [PatternText], [PatternAny], empty when its text was not kept
+	Type     string // of the column, in lower case: datetime, varchar(40); empty when not known
+	Collate  string // of a column with text, as far as the definition says
+}
+
+// What is known of a LIKE's pattern.
+const (
+	PatternWild = "wild" // begins with % or _
+	PatternText = "text" // begins with text: an index can seek it
+	PatternAny  = "any"  // is % and nothing else: a search for nothing
+)
+
+// LikeFunction is the Function of a condition by LIKE.
+const LikeFunction = "LIKE"
+
+// hide notes a condition that no index can seek; of an OR when all its parts are by LIKE.
+func (s *scope) hide(e ast.ExprNode) {
+	switch e := unwrapParentheses(e).(type) {
+	case *ast.PatternLikeOrIlikeExpr:
+		if e.Not || !e.IsLike {
+			return
+		}
+		if a, name := s.bare(e.Expr); a != nil && len(s.touch(e.Pattern)) == 0 {
+			a.hidden = append(a.hidden, a.hiddenColumn(name, LikeFunction, patternOf(e.Pattern)))
+		}
+	case *ast.BinaryOperationExpr:
+		switch e.Op {
+		case opcode.LogicOr:
+			if allLikes(e) {
+				s.hide(e.L)
+				s.hide(e.R)
+			}
+		case opcode.EQ, opcode.LT, opcode.LE, opcode.GT, opcode.GE:
+			s.hideFunction(e.L, e.R)
+			s.hideFunction(e.R, e.L)
+		}
+	case *ast.BetweenExpr:
+		if !e.Not {
+			s.hideFunction(e.Expr, e.Left, e.Right)
+		}
+	case *ast.PatternInExpr:
+		if !e.Not && e.Sel == nil {
+			s.hideFunction(e.Expr, e.List...)
+		}
+	}
+}
+
+func allLikes(e ast.ExprNode) bool {
+	switch e := unwrapParentheses(e).(type) {
+	case *ast.BinaryOperationExpr:
+		return e.Op == opcode.LogicOr && allLikes(e.L) && allLikes(e.R)
+	case *ast.PatternLikeOrIlikeExpr:
+		return !e.Not && e.IsLike
+	}
+	return false
+}
+
+// hideFunction notes a function of one column that is compared with values.
+func (s *scope) hideFunction(e ast.ExprNode, values ...ast.ExprNode) {
+	name, arg := FunctionOf(e)
+	if name == "" {
+		return
+	}
+	a, column := s.bare(arg)
+	if a == nil {
+		return
+	}
+	for _, v := range values {
+		if len(s.touch(v)) > 0 {
+			return
+		}
+		if _, is := v.(*ast.SubqueryExpr); is {
+			return
+		}
+	}
+	a.hidden = append(a.hidden, a.hiddenColumn(column, name, ""))
+}
+
+// FunctionOf returns the function of one column that an expression is, in upper case, and
+// its argument; other arguments are values. CAST(… AS DATE) is DATE. The name is empty
+// where it is none.
+func FunctionOf(e ast.ExprNode) (name string, column ast.ExprNode) {
+	switch f := unwrapParentheses(e).(type) {
+	case *ast.FuncCastExpr:
+		if f.Tp.GetType() == mysql.TypeDate && f.FunctionType == ast.CastFunction {
+			return "DATE", f.Expr
+		}
+	case *ast.FuncCallExpr:
+		for i, arg := range f.Args {
+			if _, is := unwrapParentheses(arg).(*ast.ColumnNameExpr); is != (i == 0) {
+				return "", nil
+			}
+		}
+		if len(f.Args) > 0 && !isRelation(f.FnName.L) {
+			return strings.ToUpper(f.FnName.L), f.Args[0]
+		}
+	}
+	return "", nil
+}
+
+// patternOf reads a pattern, or its beginning where it is put together.
+func patternOf(e ast.ExprNode) string {
+	switch e := unwrapParentheses(e).(type) {
+	case ast.ParamMarkerExpr:
+		return ""
+	case ast.ValueExpr:
+		switch text := e.GetString(); {
+		case text == "":
+			return ""
+		case strings.Trim(text, "%") == "":
+			return PatternAny
+		case text[0] == '%' || text[0] == '_':
+			return PatternWild
+		default:
+			return PatternText
+		}
+	case *ast.FuncCallExpr:
+		if e.FnName.L == "concat" && len(e.Args) > 0 {
+			if p := patternOf(e.Args[0]); p != PatternAny {
+				return p
+			}
+			for _, arg := range e.Args[1:] {
+				if v, ok := arg.(ast.ValueExpr); !ok || strings.Trim(v.GetString(), "%") != "" {
+					return PatternWild
+				}
+			}
+			return PatternAny
+		}
+	}
+	return ""
+}
+
+// hiddenColumn fills in what the definition of the table says of the column.
+func (a *access) hiddenColumn(name, function, pattern string) Hidden {
+	h := Hidden{Column: name, Function: function, Pattern: pattern}
+	if m := a.table.definitionOf(name); m != "" {
+		h.Type = typeWords().FindString(strings.ToLower(m))
+		h.Collate = a.table.collation(m)
+	}
+	return h
+}
+
+var (
+	typeWords    = lazyregexp.New(`^[a-z]+(\(\d+\))?`)
+	collateWords = lazyregexp.New(`(?i)\bCOLLATE[ =](\w+)`)
+	charsetWords = lazyregexp.New(`(?i)\bCHARACTER SET \w+`)
+)
+
+// definitionOf returns what a definition says of a column, after its name.
+func (t *table) definitionOf(name string) string {
+	begin := "`" + strings.ReplaceAll(name, "`", "``") + "` "
+	for line := range strings.Lines(t.def.Create) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+// collation returns that of a column, else of the table; empty where a character set
+// stands for its default.
+func (t *table) collation(column string) string {
+	if m := collateWords().FindStringSubmatch(column); m != nil {
+		return m[1]
+	}
+	tail := optionsTail().FindString(t.def.Create)
+	if m := collateWords().FindStringSubmatch(tail); m != nil && !charsetWords().MatchString(column) {
+		return m[1]
+	}
+	return ""
+}
+
+// IndexOn returns the statements that make and drop an index of a table's columns, by a
+// name that is free.
+func IndexOn(t *kasoku.TableDef, columns ...string) (name, do, undo string) {
+	var parts []Part
+	name = t.Name
+	for _, c := range columns {
+		parts = append(parts, Part{Column: c})
+		name += "_" + c
+	}
+	name = FreeIndexName(t, name)
+	do, undo = indexDDL(name, t.Name, parts)
+	return name, do, undo
+}
+
+// FreeIndexName returns the name, or one like it that no index of the table has.
+func FreeIndexName(t *kasoku.TableDef, name string) string {
+	name = strings.ToValidUTF8(cutBytes(name, 60), "")
+	free := name
+	taken := func(x kasoku.IndexDef) bool { return strings.EqualFold(x.Name, free) }
+	for i := 2; slices.ContainsFunc(t.Indexes, taken); i++ {
+		free = name + "_" + strconv.Itoa(i)
+	}
+	return free
+}

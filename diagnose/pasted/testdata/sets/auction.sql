@@ -1,0 +1,22 @@
+CREATE TABLE sellers (id BINARY(16) NOT NULL PRIMARY KEY, name VARCHAR(80) NOT NULL, rating DECIMAL(3,2) NOT NULL);
+CREATE TABLE lots (id BINARY(16) NOT NULL PRIMARY KEY, seller_id BINARY(16) NOT NULL, category SMALLINT UNSIGNED NOT NULL, status ENUM('draft','open','sold') NOT NULL, region CHAR(2) NOT NULL, is_deleted TINYINT(1) NOT NULL DEFAULT 0, title VARCHAR(120) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci NOT NULL, attrs JSON NOT NULL, reserve_price DECIMAL(12,2) NOT NULL, closes_at DATETIME NOT NULL, KEY lots_seller (seller_id), CONSTRAINT lots_of_seller FOREIGN KEY (seller_id) REFERENCES sellers (id));
+CREATE TABLE bids (lot_id BINARY(16) NOT NULL, seq INT UNSIGNED NOT NULL, bidder INT UNSIGNED NOT NULL, amount DECIMAL(12,2) NOT NULL, placed_at DATETIME(3) NOT NULL, PRIMARY KEY (lot_id, seq));
+CREATE TABLE watchers (user_id INT UNSIGNED NOT NULL, lot_id BINARY(16) NOT NULL, since DATE NOT NULL, PRIMARY KEY (user_id, lot_id));
+CREATE TABLE wallets (user_id INT UNSIGNED NOT NULL, currency CHAR(3) NOT NULL, balance DECIMAL(14,2) NOT NULL, version INT UNSIGNED NOT NULL, PRIMARY KEY (user_id, currency));
+CREATE TABLE prices (lot_id BINARY(16) NOT NULL, at DATETIME NOT NULL, price DECIMAL(12,2) NOT NULL, PRIMARY KEY (lot_id, at)) PARTITION BY RANGE COLUMNS (at) (PARTITION p1 VALUES LESS THAN ('2026-02-01'), PARTITION p2 VALUES LESS THAN ('2026-03-01'), PARTITION p3 VALUES LESS THAN (MAXVALUE));
+CREATE TABLE lot_totals (lot_id BINARY(16) NOT NULL PRIMARY KEY, bids INT UNSIGNED NOT NULL);
+CREATE TABLE options (k VARCHAR(40) NOT NULL PRIMARY KEY, v VARCHAR(200) NOT NULL, autoload TINYINT(1) NOT NULL);
+CREATE TABLE closings (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, lot_id BINARY(16) NOT NULL, kind VARCHAR(12) NOT NULL, due DATETIME NOT NULL, attempts TINYINT UNSIGNED NOT NULL DEFAULT 0, KEY closings_due (due));
+CREATE TABLE journal (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, who INT UNSIGNED NOT NULL, what JSON NOT NULL, at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3));
+INSERT INTO sellers SELECT UNHEX(LEFT(SHA2(CONCAT('s', n), 256), 32)), CONCAT('seller ', n), 4.5 FROM numbers WHERE n <= 500;
+INSERT INTO lots SELECT UNHEX(LEFT(SHA2(n, 256), 32)), UNHEX(LEFT(SHA2(CONCAT('s', n % 500 + 1), 256), 32)), n * 13 % 120, 'open', 'eu', 0, CONCAT('lot ', n, ' – a clock'), JSON_OBJECT('weight', n % 50), 10 + n % 90, '2026-03-01' + INTERVAL n * 7919 % 40000 MINUTE FROM numbers WHERE n <= 24000;
+INSERT INTO bids SELECT UNHEX(LEFT(SHA2(n % 6000 + 1, 256), 32)), n DIV 6000 + 1, n * 31 % 4000 + 1, 10 + n % 500, '2026-01-01' + INTERVAL n * 7919 % 80000 MINUTE FROM numbers;
+INSERT IGNORE INTO watchers SELECT n * 17 % 4000 + 1, UNHEX(LEFT(SHA2(n * 29 % 23999 + 1, 256), 32)), '2026-01-01' FROM numbers;
+INSERT INTO wallets SELECT n, 'EUR', 1000, 1 FROM numbers WHERE n <= 4000;
+INSERT INTO prices SELECT UNHEX(LEFT(SHA2(n % 400 + 1, 256), 32)), '2026-01-01' + INTERVAL n * 3 MINUTE, n % 700 FROM numbers;
+INSERT INTO lot_totals SELECT lot_id, COUNT(*) FROM bids GROUP BY lot_id;
+INSERT INTO options SELECT CONCAT('option_', n), 'yes', 1 FROM numbers WHERE n <= 24;
+INSERT INTO closings (lot_id, kind, due) SELECT UNHEX(LEFT(SHA2(n, 256), 32)), 'close', '2026-01-01' + INTERVAL n MINUTE FROM numbers WHERE n <= 20000;
+CREATE TRIGGER bids_counted AFTER INSERT ON bids FOR EACH ROW INSERT INTO lot_totals (lot_id, bids) VALUES (NEW.lot_id, 1) ON DUPLICATE KEY UPDATE bids = bids + 1;
+CREATE VIEW open_lots AS SELECT id, seller_id, title, reserve_price, closes_at FROM lots WHERE status = 'open' AND is_deleted = 0;
+ANALYZE TABLE sellers, lots, bids, watchers, wallets, prices, lot_totals, options, closings

@@ -1,0 +1,21 @@
+CREATE TABLE `users` (`id` INT UNSIGNED NOT NULL PRIMARY KEY, `handle` VARCHAR(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci NOT NULL, `presence` ENUM('online','away','offline') NOT NULL DEFAULT 'offline', `profile` JSON NOT NULL, UNIQUE KEY `users_handle` (`handle`)) CHARACTER SET utf8mb4;
+CREATE TABLE `rooms` (`id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, `slug` VARCHAR(64) NOT NULL, `kind` ENUM('open','closed','direct') NOT NULL, `options` JSON NULL, `createdAt` DATETIME(3) NOT NULL, UNIQUE KEY `rooms_slug` (`slug`)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
+CREATE TABLE `memberships` (`room_id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, `user_id` INT UNSIGNED NOT NULL, `role` ENUM('owner','member') NOT NULL, `muted` TINYINT(1) NOT NULL DEFAULT 0, `last_read` BIGINT UNSIGNED NOT NULL DEFAULT 0, PRIMARY KEY (`room_id`, `user_id`)) CHARACTER SET utf8mb4;
+CREATE TABLE `messages` (`id` BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, `room_id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, `author_id` INT UNSIGNED NOT NULL, `body` TEXT NOT NULL, `meta` JSON NULL, `deleted_at` DATETIME(6) NULL, `created_at` DATETIME(6) NOT NULL) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
+CREATE TABLE `reactions` (`message_id` BIGINT UNSIGNED NOT NULL, `emoji` VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, `user_id` INT UNSIGNED NOT NULL, PRIMARY KEY (`message_id`, `emoji`, `user_id`));
+CREATE TABLE `receipts` (`message_id` BIGINT UNSIGNED NOT NULL, `user_id` INT UNSIGNED NOT NULL, `read_at` DATETIME(3) NOT NULL, PRIMARY KEY (`message_id`, `user_id`));
+CREATE TABLE `room_totals` (`room_id` CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, `messages` INT UNSIGNED NOT NULL);
+CREATE TABLE `settings` (`name` VARCHAR(40) NOT NULL PRIMARY KEY, `value` JSON NOT NULL);
+CREATE TABLE `outbox` (`id` BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, `state` ENUM('new','taken','done') NOT NULL DEFAULT 'new', `run_at` DATETIME(3) NOT NULL, `payload` JSON NOT NULL, KEY `outbox_state_run_at` (`state`, `run_at`));
+INSERT INTO users SELECT n, CONCAT('user', n), ELT(n % 3 + 1, 'online', 'away', 'offline'), JSON_OBJECT('lang', 'en', 'n', n) FROM numbers WHERE n <= 3000;
+INSERT INTO rooms SELECT CONCAT('0b9f3c1e-7a52-4d1b-9c00-', LPAD(n, 12, '0')), CONCAT('room-', n), 'open', JSON_OBJECT('topic', 'tea'), '2026-01-01' FROM numbers WHERE n <= 400;
+INSERT IGNORE INTO memberships SELECT CONCAT('0b9f3c1e-7a52-4d1b-9c00-', LPAD(n % 400 + 1, 12, '0')), n DIV 400 * 37 % 3000 + n % 37 + 1, 'member', 0, n FROM numbers;
+INSERT INTO messages SELECT n, CONCAT('0b9f3c1e-7a52-4d1b-9c00-', LPAD(n * 7919 % 400 + 1, 12, '0')), n * 31 % 3000 + 1, CONCAT('message ', n, ' about ', ELT(n % 7 + 1, 'tea', 'trains', 'weather', 'lunch', 'the release', 'a cat', 'music'), ', ', REPEAT('and more of it ', 8)), JSON_OBJECT('via', 'web'), NULL, '2026-01-01' + INTERVAL n MINUTE FROM numbers;
+INSERT INTO reactions SELECT n, '👍', n % 3000 + 1 FROM numbers;
+INSERT INTO reactions SELECT n, '🎉', n % 2999 + 1 FROM numbers WHERE n % 2 = 0;
+INSERT INTO room_totals SELECT room_id, COUNT(*) FROM messages GROUP BY room_id;
+INSERT INTO settings VALUES ('motd', '"hello"'), ('limits', '{"body": 4000}'), ('theme', '"dark"'), ('uploads', 'false'), ('signup', 'true');
+INSERT INTO outbox (state, run_at, payload) SELECT IF(n <= 2000, 'new', 'done'), '2026-01-01' + INTERVAL n SECOND, JSON_OBJECT('to', n) FROM numbers WHERE n <= 20000;
+CREATE TRIGGER messages_counted AFTER INSERT ON messages FOR EACH ROW UPDATE room_totals SET messages = messages + 1 WHERE room_id = NEW.room_id;
+CREATE VIEW room_list AS SELECT r.id, r.slug, r.kind, JSON_EXTRACT(r.options, '$.topic') AS topic, t.messages FROM rooms r JOIN room_totals t ON t.room_id = r.id;
+ANALYZE TABLE users, rooms, memberships, messages, reactions, receipts, room_totals, settings, outbox

@@ -1,0 +1,241 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/language"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+)
+
+// LikeScan is the rule IDX-09.
+type LikeScan struct{}
+
+// ID returns IDX-09.
+func (LikeScan) ID() string { return "IDX-09" }
+
+// Doc describes the rule.
+func (LikeScan) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds searches by LIKE that read a whole table.`,
+		Evidence: `a SELECT with a LIKE that all of its rows must meet, or an OR of nothing else, examines at
+			least 1,000 rows a call, at least half of the table and ten for each that it sends; the plan
+			reads the whole table; it takes at least 2 % of the requests' time. Whether the pattern begins
+			with % is known of the slowest statement, where the run keeps statements, and of a column whose
+			index the server does not use.`,
+		Cause: `an index has text from its beginning: of '%word%' it finds nothing, and each row is read
+			and compared.`,
+		Fix: `a full-text index, or a search service, where words are what is sought: they find other
+			rows than LIKE does. A pattern that begins with text needs an index of the column alone.`,
+		Silent: `when the search is for nothing ('%'), when other conditions leave few rows, when most rows
+			are sent, when it takes little time, and blind without a slow log or the tables' definitions.`,
+	}
+}
+
+// Check looks for tables that are read whole for a LIKE.
+func (r LikeScan) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	advised, err := advice.ForIndexes(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	found, near, said := scansOf(c, advised, func(h *indexes.Hidden) bool {
+		return h.Function == indexes.LikeFunction && h.Pattern != indexes.PatternAny
+	})
+	var out []kasoku.Finding
+	for i := range found {
+		s := &found[i]
+		if slices.ContainsFunc(out, func(f kasoku.Finding) bool { return f.Object.Name == s.read.Table.Name }) {
+			continue // of a table the dearest says it
+		}
+		switch s.pattern() {
+		case indexes.PatternText:
+			if !s.indexed(s.hidden[0].Column) && isText(s.hidden[0].Type) {
+				out = append(out, r.prefix(c, s))
+			}
+		default:
+			out = append(out, r.words(c, s))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if said == "" {
+		said = "no table is read whole for a LIKE"
+	}
+	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// pattern returns what is known of the patterns: one that begins with a wildcard decides. An
+// index that a column has and the server does not use says so as well.
+func (s *scan) pattern() string {
+	known := ""
+	for _, h := range s.hidden {
+		switch {
+		case h.Pattern == indexes.PatternWild, h.Pattern == "" && s.indexed(h.Column):
+			return indexes.PatternWild
+		case h.Pattern != "":
+			known = h.Pattern
+		}
+	}
+	return known
+}
+
+func isText(kind string) bool {
+	return strings.HasPrefix(kind, "varchar(") || strings.HasPrefix(kind, "char(")
+}
+
+func (r LikeScan) title(s *scan) string {
+	return fmt.Sprintf("LIKE reads %s rows of %s for %s", diagnose.Whole(advice.ExaminedPerCall(s.query)),
+		wording.Cut(s.read.Table.Name, 20), wording.Average(statements.RowsPerCall(s.query)))
+}
+
+// prefix is about patterns that begin with text.
+func (r LikeScan) prefix(c *diagnose.Case, s *scan) kasoku.Finding {
+	f := s.finding(c, r.ID(), r.title(s))
+	h := s.hidden[0]
+	_, do, undo := indexes.IndexOn(s.read.Table, h.Column)
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(),
+		diagnose.Signal{Blind: "the pattern is known of the slowest statement alone"})
+	f.Cause = fmt.Sprintf("The pattern begins with text, and no index begins with %s: each of the %s rows is read "+
+		"and compared.",
+		h.Column, diagnose.Whole(advice.ExaminedPerCall(s.query)))
+	f.Fixes = []kasoku.Fix{{Text: "Create the index", Where: "the live database, and the file from which tables are " +
+		"made",
+		Lang: "sql", Code: do + ";", Risk: kasoku.RiskNone, Edits: []kasoku.Edit{{Kind: kasoku.EditIndex, Do: do,
+			Undo: undo}},
+		Note: "Not checked: the server was not asked whether it uses it; `kasoku try` does. Patterns that begin with % " +
+			"go on reading all rows."}}
+	f.Expect = "the statement examines the rows that begin with the text"
+	return f
+}
+
+// words is about patterns that begin with a wildcard, or may.
+func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
+	f := s.finding(c, r.ID(), r.title(s))
+	begins := diagnose.Signal{Holds: true}
+	how := "The pattern begins with %, of which an index finds nothing"
+	if s.pattern() == "" {
+		begins = diagnose.Signal{Blind: "how the patterns begin was not kept (--keep-statements)"}
+		how = "A pattern that begins with % is of no use to an index"
+	}
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), begins)
+	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, %s of them fit.", how,
+		diagnose.Whole(advice.ExaminedPerCall(s.query)), s.read.Table.Name,
+		wording.Average(statements.RowsPerCall(s.query)))
+	f.Fixes = r.fixes(c, s)
+	f.Expect = "the statement examines the rows that have the words"
+	f.Verify = "rows examined a call of the statement; `kasoku answers` says what is found otherwise"
+	return f
+}
+
+// otherAnswers is what a search by words finds otherwise.
+const otherAnswers = "Answers differ, ask whether they may: words are found, not parts of them (+word; word* is " +
+	"what begins so), none shorter than innodb_ft_min_token_size (3) and no stop words; a search for nothing finds " +
+	"nothing. Not checked. The first one of a table copies the table."
+
+func (r LikeScan) fixes(c *diagnose.Case, s *scan) []kasoku.Fix {
+	out := []kasoku.Fix{s.fullText(c)}
+	if out[0].Code != "" {
+		out = append(out, askWords(c))
+	}
+	if s.pattern() == "" {
+		out = append(out, kasoku.Fix{Text: "Where the patterns begin with text instead: an index of " +
+			s.hidden[0].Column,
+			Where: "the live database", Risk: kasoku.RiskNone, Note: "It serves 'word%', and nothing that begins with %."})
+	}
+	return append(out, kasoku.Fix{Text: "Or search outside of the database", Where: "a search service beside it",
+		Risk: kasoku.RiskSemantics,
+		Note: "A search service (OpenSearch, Meilisearch, Mroonga in MariaDB) finds parts of words and sorts by how " +
+			"well they fit; it must learn of each write, and answers late by that."})
+}
+
+// fullText is an index of words, and the statement that uses it; in words where it cannot be
+// written.
+func (s *scan) fullText(c *diagnose.Case) kasoku.Fix {
+	f := kasoku.Fix{Text: "Search words by a full-text index", Where: "the schema, and where the statement is made",
+		Note: otherAnswers, Risk: kasoku.RiskSemantics}
+	if c.Server() == "MySQL" {
+		f.Note += " WITH PARSER ngram, after the columns, finds parts of words of two letters on, Chinese and Japanese " +
+			"too; stop words off (innodb_ft_enable_stopword) before it is made."
+	}
+	code, groups, err := rewrite.DialectOf(c.Recording).MatchWords(statements.TextOf(s.query))
+	if err != nil || !s.searchable(groups) {
+		return f
+	}
+	var steps []string
+	for _, names := range groups {
+		if s.hasFullText(names) {
+			continue
+		}
+		_, do, _ := indexes.IndexOn(s.read.Table, names...)
+		steps = append(steps, strings.Replace(do, "CREATE INDEX", "CREATE FULLTEXT INDEX", 1)+";")
+	}
+	f.Lang, f.Code = "sql", strings.Join(append(steps, code), "\n")
+	return f
+}
+
+// searchable reports whether all columns are text of this table, of an engine with full text.
+func (s *scan) searchable(groups [][]string) bool {
+	for _, names := range groups {
+		for _, n := range names {
+			ok := slices.ContainsFunc(s.hidden, func(h indexes.Hidden) bool {
+				return strings.EqualFold(h.Column, n) && (isText(h.Type) || strings.HasSuffix(h.Type, "text"))
+			})
+			if !ok {
+				return false
+			}
+		}
+	}
+	return slices.Contains([]string{"InnoDB", "Aria", "MyISAM"}, s.read.Table.Engine)
+}
+
+// hasFullText reports whether an index of the words of these columns, and no others, is there.
+func (s *scan) hasFullText(names []string) bool {
+	t := s.read.Table
+	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool {
+		if len(x.Columns) != len(names) || !strings.Contains(t.Create, "FULLTEXT KEY `"+x.Name+"`") {
+			return false
+		}
+		return !slices.ContainsFunc(names, func(n string) bool {
+			return !slices.ContainsFunc(x.Columns, func(have string) bool { return strings.EqualFold(have, n) })
+		})
+	})
+}
+
+// searchWords is how what people type becomes words that all must be there, by language: no
+// letter of it is an operator of the search then.
+//
+// Source: MySQL manual, "Boolean Full-Text Searches"; MariaDB, "Full-Text Index Overview".
+var searchWords = map[string]kasoku.Fix{
+	language.Go: {Lang: "go", Code: "words := strings.FieldsFunc(typed, func(r rune) bool { return " +
+		"!unicode.IsLetter(r) && !unicode.IsNumber(r) })\n" +
+		"search := \"\"\nfor _, w := range words {\n\tsearch += \" +\" + w\n}"},
+	language.PHP: {Lang: "php", Code: "$words = preg_split('/[^\\p{L}\\p{N}]+/u', $typed, -1, " +
+		"PREG_SPLIT_NO_EMPTY);\n" +
+		"$search = implode(' ', array_map(fn($w) => \"+$w\", $words));"},
+	language.Python: {Lang: "python", Code: "search = \" \".join(\"+\" + w for w in re.findall(r\"[^\\W_]+\", " +
+		"typed))"},
+	language.Ruby: {Lang: "ruby", Code: "search = typed.scan(/[[:alnum:]]+/).map { |w| \"+#{w}\" }.join(\" \")"},
+	language.JavaScript: {Lang: "javascript", Code: "const search = (typed.match(/[\\p{L}\\p{N}]+/gu) ?? []).map((w) " +
+		"=> `+${w}`).join(\" \")"},
+	language.Java: {Lang: "java", Code: "String search = " +
+		"Pattern.compile(\"[^\\\\p{L}\\\\p{N}]+\").splitAsStream(typed)\n" +
+		"    .filter(w -> !w.isEmpty()).map(w -> \"+\" + w).collect(Collectors.joining(\" \"));"},
+	language.Unknown: {},
+}
+
+// askWords is how the program asks for words.
+func askWords(c *diagnose.Case) kasoku.Fix {
+	f := language.Pick(c, searchWords)
+	f.Text, f.Where, f.Risk = "Send the words, each after a +", "where the search is made", kasoku.RiskSemantics
+	f.Note = "Split what was typed at all that is no letter and no digit: + - * \" ( ) are operators of the search. " +
+		"Without a word do not search."
+	return f
+}

@@ -1,0 +1,194 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+)
+
+// WrappedColumn is the rule IDX-10.
+type WrappedColumn struct{}
+
+// ID returns IDX-10.
+func (WrappedColumn) ID() string { return "IDX-10" }
+
+// Doc describes the rule.
+func (WrappedColumn) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds conditions on a function of a column (YEAR, DATE, LOWER …) that read a whole table.`,
+		Evidence: `a SELECT compares a function of one column with values, as a condition that all of its rows
+			must meet, and examines at least 1,000 rows a call, at least half of the table and ten for each
+			that it sends; the plan reads the whole table; it takes at least 2 % of the requests' time.`,
+		Cause: `an index has the column's values, not what the function makes of them, so the function is
+			worked out for each row.`,
+		Fix: `compare the column itself: a range for YEAR and DATE, nothing where the column is compared
+			without case anyway; else an index of the function, in MariaDB a generated column with an index.`,
+		Silent: `when other conditions leave few rows, when most rows are sent, when an index of the function
+			serves, when it takes little time, and blind without a slow log or the tables' definitions.`,
+	}
+}
+
+// Check looks for tables that are read whole for a function of a column.
+func (r WrappedColumn) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	advised, err := advice.ForIndexes(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	found, near, said := scansOf(c, advised,
+		func(h *indexes.Hidden) bool { return h.Function != indexes.LikeFunction })
+	var out []kasoku.Finding
+	for i := range found {
+		s := &found[i]
+		name := s.read.Table.Name
+		if !slices.ContainsFunc(out, func(f kasoku.Finding) bool { return f.Object.Name == name }) {
+			out = append(out, r.finding(c, s))
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if said == "" {
+		said = "no table is read whole for a function of a column"
+	}
+	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+func (r WrappedColumn) finding(c *diagnose.Case, s *scan) kasoku.Finding {
+	h := s.hidden[0]
+	call := h.Function + "(" + h.Column + ")"
+	f := s.finding(c, r.ID(), fmt.Sprintf("%s reads %s rows of %s for %s", wording.Cut(call, 24),
+		diagnose.Whole(advice.ExaminedPerCall(s.query)), wording.Cut(s.read.Table.Name, 16),
+		wording.Average(statements.RowsPerCall(s.query))))
+	kept := diagnose.Signal{Holds: true}
+	if s.read.Count {
+		kept.Blind = "how many rows a figure is made of is not in the log"
+	}
+	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), kept)
+	f.Cause = fmt.Sprintf("%s is worked out for each of the %s rows of %s: an index of %s has its values, not what "+
+		"%s makes of them.",
+		call, diagnose.Whole(advice.ExaminedPerCall(s.query)), s.read.Table.Name, h.Column, h.Function)
+	f.Fixes = []kasoku.Fix{s.free(c)}
+	f.Expect = "the statement examines the rows that it needs"
+	return f
+}
+
+// free is how an index comes to serve the first condition: by the column itself where that
+// answers the same, else by what the function gives.
+func (s *scan) free(c *diagnose.Case) kasoku.Fix {
+	h, d, text := s.hidden[0], rewrite.DialectOf(c.Recording), statements.TextOf(s.query)
+	if code, err := d.FreeColumn(text, h); err == nil {
+		f := kasoku.Fix{Text: "Compare the column itself", Where: "where the statement is made, and the schema",
+			Lang: "sql", Code: code, Note: freedNote(h) + " Not checked: whether the server uses the index.",
+			Risk: kasoku.RiskAppRestart}
+		if !s.indexed(h.Column) {
+			_, do, _ := indexes.IndexOn(s.read.Table, h.Column)
+			f.Code = do + ";\n" + code
+		}
+		return f
+	}
+	if call, err := d.FunctionText(text, h); err == nil && isSteady(h) {
+		if d.IndexesFunctions() {
+			name := indexes.FreeIndexName(s.read.Table, s.read.Table.Name+"_"+h.Column+"_"+strings.ToLower(h.Function))
+			do := "CREATE INDEX " + indexes.QuoteName(name) + " ON " + indexes.QuoteName(s.read.Table.Name) + " ((" + call +
+				"))"
+			return kasoku.Fix{Text: "Index the function; the statement stays as it is",
+				Where: "the live database, and the file from which tables are made",
+				Lang:  "sql", Code: do + ";", Risk: kasoku.RiskNone,
+				Note: "Not checked: the server was not asked whether it uses it; `kasoku try` does.",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditIndex, Do: do, Undo: "DROP INDEX " + indexes.QuoteName(name) + " ON " +
+					indexes.QuoteName(s.read.Table.Name)}}}
+		}
+		if f, ok := s.generated(d, text, call); ok {
+			return f
+		}
+	}
+	return kasoku.Fix{Text: "Compare the column itself, or keep what the function gives in a column of its own",
+		Risk:  kasoku.RiskAppRestart,
+		Where: "where the statement is made", Note: "An index serves a column that stands alone on its side of the " +
+			"comparison: a range of it, or a generated column that has the function's value."}
+}
+
+// freedNote says why the answers are the same.
+func freedNote(h indexes.Hidden) string {
+	switch h.Function {
+	case "YEAR":
+		return "Same answers, for years of four digits; a year that is compared by = is sent twice."
+	case "DATE":
+		if h.Type == "date" {
+			return "Same answers: the column is a date."
+		}
+		return "Same answers where what is sent is a day, without a time of day; one that is compared by = is sent twice."
+	}
+	return "Same answers: " + h.Collate + " compares without case."
+}
+
+// isSteady reports whether an index can have a function: its result depends on the column
+// alone, whose type the definition says.
+func isSteady(h indexes.Hidden) bool {
+	return kindOfResult(h) != ""
+}
+
+// kindOfResult returns the type of what a function gives, empty where it is not known.
+func kindOfResult(h indexes.Hidden) string {
+	switch h.Function {
+	case "LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "REVERSE":
+		if isText(h.Type) {
+			return strings.ToUpper(h.Type)
+		}
+	case "CHAR_LENGTH", "LENGTH":
+		if isText(h.Type) {
+			return "INT"
+		}
+	case "YEAR", "MONTH", "DAY", "DAYOFMONTH", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "QUARTER":
+		if h.Type == "date" || h.Type == "datetime" {
+			return "INT"
+		}
+	case "HOUR", "MINUTE":
+		if h.Type == "datetime" {
+			return "INT"
+		}
+	case "DATE":
+		if h.Type == "datetime" {
+			return "DATE"
+		}
+	}
+	return ""
+}
+
+// generated is a column that has what the function gives, with an index, and the statement
+// that asks for it.
+func (s *scan) generated(d rewrite.Dialect, text, call string) (kasoku.Fix, bool) {
+	h, t := s.hidden[0], s.read.Table
+	column := strings.ToLower(h.Column + "_" + h.Function)
+	for strings.Contains(strings.ToLower(t.Create), "`"+column+"`") {
+		column += "_"
+	}
+	code, err := d.NameColumn(text, h, column)
+	if err != nil {
+		return kasoku.Fix{}, false
+	}
+	kind := kindOfResult(h)
+	if h.Collate != "" && strings.Contains(kind, "CHAR") {
+		kind += " COLLATE " + h.Collate
+	}
+	hidden := ""
+	note := "SELECT * gets one more column."
+	if d.HidesColumns() {
+		hidden, note = " INVISIBLE", "SELECT * leaves the column out."
+	}
+	_, do, _ := indexes.IndexOn(t, column)
+	return kasoku.Fix{Text: "Keep what the function gives in a generated column, and compare that", Lang: "sql",
+		Risk:  kasoku.RiskAppRestart,
+		Where: "the schema, and where the statement is made",
+		Code: "ALTER TABLE " + indexes.QuoteName(t.Name) + " ADD COLUMN " + indexes.QuoteName(column) + " " + kind +
+			" GENERATED ALWAYS AS (" + call + ") VIRTUAL" + hidden + ";\n" + do + ";\n" + code,
+		Note: "Same answers. " + note + " Not checked: whether the server uses the index."}, true
+}

@@ -1,0 +1,157 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// Thresholds of the rules about conditions that no index can seek.
+const (
+	// scannedRows examined a call are work that shows, and scannedShare of the table's rows are
+	// all of them, as far as the server's estimate of these goes.
+	scannedRows  = 1000
+	scannedShare = 0.5
+	// scannedPerRow of the rows examined go for one that is sent: else most would be read
+	// with any index.
+	scannedPerRow = 10
+)
+
+// A scan is a class of statements that reads a whole table for a condition that no index can
+// seek.
+type scan struct {
+	query  *kasoku.Query
+	read   indexes.Read
+	hidden []indexes.Hidden
+	plan   *kasoku.PlanRow // of the table; nil when it was not recorded
+	impact kasoku.Impact
+}
+
+// scansOf returns those with conditions that are wanted, the most time first, and how near
+// the nearest other came.
+func scansOf(c *diagnose.Case, advised *indexes.Advice, want func(*indexes.Hidden) bool) (out []scan,
+	near float64, said string) {
+	for _, read := range advised.Reads() {
+		q := c.Statements().QueryByID(read.QueryID)
+		if q == nil || q.Verb != "SELECT" || q.Calls == 0 {
+			continue
+		}
+		s := scan{query: q, read: read}
+		for i := range read.Hidden {
+			if want(&read.Hidden[i]) {
+				s.hidden = append(s.hidden, read.Hidden[i])
+			}
+		}
+		if len(s.hidden) == 0 || !s.readsTable(c) {
+			continue
+		}
+		s.impact = evidence.TimeImpact(c, c.Statements().QueryTime(q))
+		s.impact.Estimate = true
+		examined := advice.ExaminedPerCall(q)
+		n := min(examined/scannedRows, examined/(scannedShare*float64(max(read.Table.Rows, 1))),
+			examined/(scannedPerRow*max(statements.RowsPerCall(q), 1)), s.impact.Share/evidence.SmallShare)
+		if n >= 1 {
+			out = append(out, s)
+		} else if n >= near {
+			near = n
+			said = fmt.Sprintf("%s examines %s rows of %s for %s sent, and takes %s %s; the thresholds are %d rows, half "+
+				"of the table, %d for each that is sent and %s",
+				s.condition(), wording.Average(examined), read.Table.Name, wording.Average(statements.RowsPerCall(q)),
+				unit.Percent(s.impact.Share), s.impact.Of, scannedRows, scannedPerRow, unit.Percent(evidence.SmallShare))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b scan) int { return int((b.query.Total - a.query.Total).Microseconds()) })
+	return out, near, said
+}
+
+// readsTable finds the table's part of the plan, and reports whether all of the table is read.
+// Without a plan a statement of one table does when it examines its rows.
+func (s *scan) readsTable(c *diagnose.Case) bool {
+	for i := range c.Plans {
+		if c.Plans[i].QueryID != s.query.ID {
+			continue
+		}
+		for k := range c.Plans[i].Rows {
+			r := &c.Plans[i].Rows[k]
+			rows := float64(s.read.Table.Rows)
+			if strings.EqualFold(r.Table, s.read.Table.Name) || s.read.Alone || r.Rows >= rows/2 && r.Rows <= 2*rows {
+				s.plan = r
+				return r.Access == "ALL" || r.Access == "index"
+			}
+		}
+		return false
+	}
+	return s.read.Alone
+}
+
+// condition words the first condition.
+func (s *scan) condition() string {
+	if h := s.hidden[0]; h.Function != indexes.LikeFunction {
+		return h.Function + "(" + h.Column + ")"
+	}
+	return s.hidden[0].Column + " LIKE"
+}
+
+// columns are those of the conditions.
+func (s *scan) columns() (names []string) {
+	for _, h := range s.hidden {
+		if !slices.Contains(names, h.Column) {
+			names = append(names, h.Column)
+		}
+	}
+	return names
+}
+
+// indexed reports whether an index of the table begins with the column.
+func (s *scan) indexed(column string) bool {
+	return slices.ContainsFunc(s.read.Table.Indexes, func(x kasoku.IndexDef) bool {
+		return len(x.Columns) > 0 && strings.EqualFold(x.Columns[0], column)
+	})
+}
+
+func (s *scan) evidence(c *diagnose.Case) []kasoku.Evidence {
+	q := s.query
+	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls),
+		wording.Average(advice.ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
+	if x := evidence.Surest(c, q.ID); x != nil {
+		note += ", by " + x.Endpoint()
+	}
+	out := []kasoku.Evidence{evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds())}
+	if s.plan != nil {
+		out = append(out, advice.PlanEvidence(s.plan, s.read.Table.Name, q))
+	}
+	return append(out, kasoku.Evidence{Source: "schema", Text: "rows of " + s.read.Table.Name,
+		Note:  "as the server estimates them",
+		Value: unit.Count(s.read.Table.Rows), Number: float64(s.read.Table.Rows), Interval: c.Whole()},
+		evidence.StatementTime(c, c.Statements().QueryTime(q), s.impact))
+}
+
+// planned is the signal that the server says so too.
+func (s *scan) planned() diagnose.Signal {
+	if s.plan == nil {
+		return diagnose.Signal{Blind: "the server's plan was not recorded"}
+	}
+	return diagnose.Signal{Holds: true}
+}
+
+// finding is what both rules have in common.
+func (s *scan) finding(c *diagnose.Case, id, title string) kasoku.Finding {
+	t := s.read.Table.Name
+	return kasoku.Finding{
+		ID: id, Object: kasoku.Object{Kind: "table", Name: t}, Severity: kasoku.Problem, Impact: s.impact,
+		Interval: c.Focus.Interval,
+		Title:    wording.Cut(title, wording.MaxTitle),
+		Clause:   fmt.Sprintf("%s reads all rows of %s", wording.Cut(s.condition(), 30), wording.Cut(t, 30)),
+		Evidence: s.evidence(c),
+		Verify:   "rows examined a call of the statement; EXPLAIN names the index",
+	}
+}

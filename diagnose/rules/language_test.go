@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/application"
+	"github.com/kasoku/kasoku/diagnose/rules/driver"
+	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/pool"
+	"github.com/kasoku/kasoku/observe/process"
+)
+
+// goWords are what only advice for a program in Go may say.
+var goWords = []string{"database/sql", "SetMaxOpenConns", "interpolateParams", "ctx", "fmt.Println", "Echo", "GORM", "sqlx", "DSN"}
+
+// TestLanguage: fixes are in the application's language, and where that is not known they
+// are words.
+func TestLanguage(t *testing.T) {
+	for _, x := range []struct {
+		rule diagnose.Rule
+		says map[string]string // by language, what the fixes must say
+	}{
+		{pool.IdlePool{}, map[string]string{"python": "CONN_MAX_AGE", "ruby": "Mysql2", "javascript": "createPool", "java": "hikari", "php": "ATTR_PERSISTENT", "": "in a pool"}},
+		{driver.Prepare{}, map[string]string{"python": "prepared=True", "ruby": "prepared_statements: false", "javascript": "pool.query", "java": "cachePrepStmts", "php": "ATTR_EMULATE_PREPARES", "": "emulated"}},
+		{driver.SQLLog{}, map[string]string{"python": "django.db.backends", "ruby": "Rails", "javascript": "Sequelize", "java": "show-sql", "php": "Laravel", "": "echo"}},
+		{application.RequestLog{}, map[string]string{"python": "gunicorn", "ruby": "Rails", "javascript": "morgan", "java": "Spring", "php": "PHP-FPM", "": "access log"}},
+		{durability.NeedlessTransaction{}, map[string]string{"python": "ATOMIC_REQUESTS", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
+	} {
+		all, err := filepath.Glob("testdata/" + x.rule.ID() + "/fires/*.txtar")
+		if err != nil || len(all) == 0 {
+			t.Fatal(x.rule.ID(), err)
+		}
+		rec := recordedCase(t, all[0])
+		for language, want := range x.says {
+			rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: language}}}
+			found, silent := x.rule.Check(diagnose.NewCase(rec, nil))
+			if len(found) != 1 {
+				t.Errorf("%s, %q: %d findings, %+v", x.rule.ID(), language, len(found), silent)
+				continue
+			}
+			said := found[0].Cause
+			for _, f := range found[0].Fixes {
+				said += fmt.Sprint("\n", f.Text, f.Where, f.Lang, f.Code, f.Note)
+				if language == "" && f.Code != "" {
+					t.Errorf("%s: code for an unknown language: %s", x.rule.ID(), f.Code)
+				}
+			}
+			if !strings.Contains(said, want) {
+				t.Errorf("%s, %q: does not say %q:\n%s", x.rule.ID(), language, want, said)
+			}
+			for _, w := range goWords {
+				if strings.Contains(said, w) {
+					t.Errorf("%s, %q: says %q:\n%s", x.rule.ID(), language, w, said)
+				}
+			}
+		}
+	}
+}
+
+// TestLanguage_AllRules: of each rule a recorded case, as of an application in PHP and of one
+// whose language is not known: nothing is said that only a program in Go could do.
+func TestLanguage_AllRules(t *testing.T) {
+	of := map[string]bool{"POOL-06": true} // it reads what programs in Go alone publish
+	words := append([]string{"net/http", "sync.", "goroutine", "GOMAXPROCS", "http.Client", "tx.Commit", "exec.Command", "archive/zip", "go tool"}, goWords...)
+	for _, r := range All() {
+		all, _ := filepath.Glob("testdata/" + r.ID() + "/fires/*.txtar")
+		if len(all) == 0 || of[r.ID()] {
+			continue
+		}
+		rec := recordedCase(t, all[0])
+		for _, language := range []string{"php", ""} {
+			rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: language}}}
+			found, _ := r.Check(diagnose.NewCase(rec, nil))
+			for _, x := range found {
+				said := x.Cause
+				for _, f := range x.Fixes {
+					said += fmt.Sprint("\n", f.Text, f.Where, f.Code, f.Note)
+					if f.Lang == "go" {
+						t.Errorf("%s, %q: code in Go: %s", r.ID(), language, f.Code)
+					}
+				}
+				for _, w := range words {
+					if strings.Contains(said, w) && w != "DSN" {
+						t.Errorf("%s, %q: says %q:\n%s", r.ID(), language, w, said)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNeighbours_LogWriter: a program outside of the service is not what writes the
+// application's log, however much it writes.
+func TestNeighbours_LogWriter(t *testing.T) {
+	all, err := filepath.Glob("testdata/APP-01/fires/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	rec := recordedCase(t, all[0])
+	for i := range rec.Series {
+		if s := &rec.Series[i]; s.Key.Source == diagnose.Process && s.Key.Name == process.IOWriteCalls {
+			cpu := *s
+			cpu.Key.Name = process.CPUUser
+			rec.Series = append(rec.Series, cpu)
+		}
+	}
+	said := func() string {
+		found, silent := (application.RequestLog{}).Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("silent: %+v", silent)
+		}
+		return fmt.Sprint(found[0].Evidence)
+	}
+	if !strings.Contains(said(), "write calls of") {
+		t.Fatalf("the case has no write calls: %s", said())
+	}
+	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High,
+		Processes: []kasoku.MemberProcess{{PID: 1 << 22, Leader: true}}}}}
+	if s := said(); strings.Contains(s, "write calls of") {
+		t.Error("a neighbour writes the log: ", s)
+	}
+}

@@ -1,0 +1,77 @@
+//go:build extract
+
+package rules
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// reelTable has 19,998 reels of 400 halls, shown over 20 years.
+var reelTable = []string{
+	"CREATE TABLE reels (id INT NOT NULL PRIMARY KEY, hall INT NOT NULL, shown DATETIME NOT NULL, title VARCHAR(60) NOT NULL, label VARCHAR(40) COLLATE utf8mb4_bin NOT NULL, KEY by_hall (hall), KEY by_title (title))",
+	"INSERT INTO reels SELECT seq, seq * 7 MOD 400, '2006-01-01' + INTERVAL seq * 17 HOUR, CONCAT('reel from harbour ', seq * 13 MOD 9001), CONCAT('Box ', seq) FROM (" + numbers(9999) + ") s",
+	"INSERT INTO reels SELECT id + 9999, hall, shown + INTERVAL 5 MINUTE, CONCAT('a ', title), CONCAT('x', label) FROM reels",
+	"ANALYZE TABLE reels",
+}
+
+// switchTable has 300 settings.
+var switchTable = []string{
+	"CREATE TABLE IF NOT EXISTS switches (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(400) NOT NULL)",
+	"INSERT INTO switches SELECT CONCAT('switch ', seq), REPEAT('on ', 80) FROM (" + numbers(300) + ") s",
+	"ANALYZE TABLE switches",
+}
+
+// scanRuns are those of the rules about conditions that no index can seek.
+func scanRuns() []boardRun {
+	run := func(name, keep, q string, args func(n uint64) []any) boardRun {
+		return boardRun{name: name, target: "GET /reels", rate: 30, each: 4 * time.Second, setup: reelTable, keep: keep, want: "table reels",
+			serve: func(ctx context.Context, b *board, n uint64) (string, error) {
+				_, err := b.each(ctx, q, args(n)...)
+				return "", err
+			}}
+	}
+	one := func(values ...any) func(n uint64) []any {
+		return func(n uint64) []any { return []any{values[n%uint64(len(values))]} }
+	}
+	page := func(name, keep string, all ...string) boardRun {
+		r := run(name, keep, "", nil)
+		r.want = ""
+		r.setup = append(r.setup[:len(r.setup):len(r.setup)], switchTable...)
+		r.serve = func(ctx context.Context, b *board, n uint64) (string, error) {
+			for _, q := range all {
+				if strings.HasPrefix(q, "SELECT") {
+					rows, err := b.db.QueryContext(ctx, b.tag(q))
+					if err != nil {
+						return "", err
+					}
+					for rows.Next() {
+					}
+					if err := rows.Close(); err != nil {
+						return "", err
+					}
+				} else if _, err := b.db.ExecContext(ctx, b.tag(q)); err != nil {
+					return "", err
+				}
+			}
+			return "", nil
+		}
+		return r
+	}
+	both := func(r boardRun) boardRun { r.also = "GET /halls"; return r }
+	return []boardRun{
+		run("like-words", "IDX-09/fires IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("%harbour 77%", "%harbour 4242%", "%harbour 815%")),
+		run("like-begin", "IDX-09/silent IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("reel from harbour 77%", "reel from harbour 4242%")),
+		run("like-of-hall", "IDX-09/silent", "SELECT id, title FROM reels WHERE hall = ? AND title LIKE '%harbour 8%'", one(7, 14, 21)),
+		run("label-lower", "IDX-10/fires", "SELECT id, title FROM reels WHERE LOWER(label) = ?", one("box 77", "box 4242")),
+		run("year", "IDX-10/fires IDX-09/silent", "SELECT id, title FROM reels WHERE YEAR(shown) = ?", one(2007, 2011, 2019)),
+		run("hall-year", "IDX-10/silent", "SELECT id, title FROM reels WHERE hall = ? AND YEAR(shown) = 2011", one(7, 14, 21)),
+		page("found-rows", "QRY-11/fires QRY-10/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels ORDER BY shown DESC LIMIT 20"),
+		page("found-in-hall", "QRY-11/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels WHERE hall = 7 ORDER BY shown DESC LIMIT 20"),
+		page("page-and-count", "QRY-11/silent", "SELECT id, title FROM reels ORDER BY shown DESC LIMIT 20", "SELECT COUNT(*) FROM reels"),
+		both(page("switches", "QRY-10/fires", "SELECT name, value FROM switches", "SELECT id, title FROM reels WHERE id = 7")),
+		page("switches-of-one", "QRY-10/silent", "SELECT name, value FROM switches"),
+		both(page("switches-written", "QRY-10/silent", "UPDATE switches SET value = UUID() WHERE name = 'switch 7'", "SELECT name, value FROM switches")),
+	}
+}

@@ -1,0 +1,163 @@
+package neighbours
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Where cgroups are mounted: cgroup-v1/cgroups.rst and cgroup-v2.rst of the kernel's
+// Documentation/admin-guide.
+const (
+	cgroupRoot  = "/sys/fs/cgroup"
+	period      = 100 * time.Millisecond
+	removeLimit = 10 * time.Second
+)
+
+// A Group is a cgroup in the hierarchies that limit and account for CPU: two of version
+// 1 (cpu, cpuacct), which may be one directory, or one of version 2. Its account has what
+// every process in it ever used, and is so what other ways to count are held to.
+type Group struct {
+	unified bool
+	dirs    []string // where a member is written into cgroup.procs
+}
+
+// NewGroup makes an empty group. It takes root.
+func NewGroup(name string) (*Group, error) {
+	g := &Group{}
+	parents := []string{filepath.Join(cgroupRoot, "cpu"), filepath.Join(cgroupRoot, "cpuacct")}
+	if _, err := os.Stat(filepath.Join(parents[0], "cgroup.procs")); err != nil {
+		g.unified, parents = true, []string{cgroupRoot}
+		// The root hands its controllers down when it is asked to; where it has, that is no error.
+		if err := os.WriteFile(filepath.Join(cgroupRoot, "cgroup.subtree_control"), []byte("+cpu"), 0o644); err != nil {
+			return nil, fmt.Errorf("neighbours: a cgroup with a limit of CPU: %w", err)
+		}
+	}
+	for _, parent := range parents {
+		dir := filepath.Join(parent, "kasoku-"+name)
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) { // cpu and cpuacct may be one
+			return nil, fmt.Errorf("neighbours: a cgroup: %w", errors.Join(err, g.Remove()))
+		}
+		g.dirs = append(g.dirs, dir)
+	}
+	return g, nil
+}
+
+// limit holds the group to so many cores; 0: to none.
+func (g *Group) limit(cores float64) error {
+	name, none, text := "cpu.cfs_quota_us", "-1", strconv.Itoa(int(cores*float64(period.Microseconds())))
+	if g.unified {
+		name, none = "cpu.max", "max"
+		text += " " + strconv.Itoa(int(period.Microseconds()))
+	}
+	if cores == 0 {
+		text = none
+	}
+	if err := os.WriteFile(filepath.Join(g.dirs[0], name), []byte(text), 0o644); err != nil {
+		return fmt.Errorf("neighbours: limit: %w", err)
+	}
+	return nil
+}
+
+// Used returns the CPU time of all that was ever in the group.
+func (g *Group) Used() (time.Duration, error) {
+	last := g.dirs[len(g.dirs)-1]
+	if !g.unified {
+		text, err := os.ReadFile(filepath.Join(last, "cpuacct.usage"))
+		if err != nil {
+			return 0, err
+		}
+		ns, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		return time.Duration(ns), err
+	}
+	text, err := os.ReadFile(filepath.Join(last, "cpu.stat"))
+	if err != nil {
+		return 0, err
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if value, ok := strings.CutPrefix(line, "usage_usec "); ok {
+			us, err := strconv.ParseInt(value, 10, 64)
+			return time.Duration(us) * time.Microsecond, err
+		}
+	}
+	return 0, fmt.Errorf("%s has no usage_usec", last)
+}
+
+// Take moves a process and all that it has started into the group; what they start from
+// now on is in it. What they used before stays with the groups that they were in.
+func (g *Group) Take(pid int) error {
+	for _, dir := range g.dirs {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644); err != nil {
+			return fmt.Errorf("neighbours: into the group: %w", err)
+		}
+	}
+	tasks, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		for _, field := range strings.Fields(string(text)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				return err
+			}
+			if err := g.Take(child); err != nil && syscall.Kill(child, 0) == nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enter puts the calling process into the group.
+func enter(dirs []string) error {
+	for _, dir := range dirs {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove kills what is still in the group, and removes it.
+func (g *Group) Remove() error {
+	var errs []error
+	for _, dir := range g.dirs {
+		end := time.Now().Add(removeLimit)
+		for {
+			err := os.Remove(dir)
+			if err == nil || errors.Is(err, os.ErrNotExist) {
+				break
+			}
+			if time.Now().After(end) {
+				errs = append(errs, err)
+				break
+			}
+			g.kill(dir)
+			<-time.After(20 * time.Millisecond) // what is killed takes a moment to be gone, and nothing reports it
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// kill kills the processes of a group.
+func (g *Group) kill(dir string) {
+	text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return
+	}
+	for _, field := range strings.Fields(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package answers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// A Difference is one thing that answers of an endpoint have in another way.
+type Difference struct {
+	Endpoint   string
+	Path       string // in the body; status, content type, header.Location …
+	What       string // what differs there: value, kind, order, elements …
+	Count      int    // how often
+	Of         int    // elements there were, of lists; else 0
+	Answers    int    // of the endpoint that have it
+	Asked      int    // answers of the endpoint
+	Request    string // the first that has it
+	Was, Now   string // there, as text; empty for lists
+	Concurrent bool   // only while other requests were under way
+}
+
+// A Checked is what Check returns.
+type Checked struct {
+	Answers     int // that were asked for
+	Of          int // that the file has
+	Volatile    int // places that were left out
+	Differences []Difference
+}
+
+// Check asks for all golden answers again, alone and with others under way. When the
+// context ends, or the service is not there, what was found so far is returned with the
+// error.
+func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
+	if err := a.start(); err != nil {
+		return nil, err
+	}
+	requests := make([]Request, len(g.Answers))
+	out := &Checked{Of: len(g.Answers)}
+	for i := range g.Answers {
+		if g.Answers[i].tree == nil { // recorded just now, and not read
+			if err := g.Answers[i].check(); err != nil {
+				return nil, err
+			}
+		}
+		requests[i] = g.Answers[i].Request
+		out.Volatile += len(g.Answers[i].Volatile)
+	}
+	s := &summary{known: map[summaryKey]*Difference{}, in: map[summaryKey]map[int]bool{}, asked: map[string]int{}}
+	got, err := a.pass(ctx, "alone", requests, 1, 2*a.most)
+	for i := range got {
+		if got[i].done {
+			out.Answers++
+			s.asked[requests[i].Endpoint]++
+			s.add(i, &g.Answers[i], &got[i], false)
+		}
+	}
+	if err == nil {
+		got, err = a.pass(ctx, "at once", requests, a.InFlight, 2*a.most)
+		for i := range got {
+			if got[i].done {
+				s.add(i, &g.Answers[i], &got[i], true)
+			}
+		}
+	}
+	out.Differences = s.differences()
+	return out, err
+}
+
+type summaryKey struct{ endpoint, path, what string }
+
+// A summary adds up differences of the answers of each endpoint.
+type summary struct {
+	known map[summaryKey]*Difference
+	in    map[summaryKey]map[int]bool // which answers have it
+	asked map[string]int              // answers by endpoint
+	order []summaryKey
+}
+
+func (s *summary) add(n int, golden *Answer, now *asked, concurrent bool) {
+	if now.err != nil {
+		s.note(n, golden, concurrent, Difference{Path: "status", What: ofPresence, Count: 1, Was: fmt.Sprint(golden.Status), Now: now.err.Error()})
+		return
+	}
+	root := &place{}
+	for _, v := range golden.Volatile {
+		if at, err := root.at(v.Path); err == nil { // check has seen to it
+			at.setVolatile(v.What)
+		}
+	}
+	d := newDiffer(root)
+	d.compare(root, golden.tree, now.answer.tree)
+	changes := d.changes
+	i := slices.IndexFunc(changes, func(c *change) bool { return c.at.path() == "status" })
+	if i >= 0 {
+		changes = changes[i : i+1] // another status has another body
+	}
+	hashed := slices.IndexFunc(changes, func(c *change) bool { return c.at.path() == "body hash.hash" })
+	for _, c := range changes {
+		path := c.at.path()
+		if path == "body hash.bytes" && hashed >= 0 {
+			continue // the other one says it
+		}
+		s.note(n, golden, concurrent, Difference{Path: path, What: c.what, Count: c.count, Of: c.of,
+			Was: valueWords(c.what, c.was), Now: valueWords(c.what, c.now)})
+	}
+}
+
+// valueWords is a value in a few words: itself, or its kind.
+func valueWords(what string, v any) string {
+	switch kind := kindOf(v); {
+	case what == ofOrder, what == ofElements, what == isLonger, what == hasLost:
+		return ""
+	case what == ofValue:
+		text := plain(v)
+		if runes := []rune(text); len(runes) > 60 {
+			text = string(runes[:59]) + "…"
+		}
+		if kind == "text" {
+			return fmt.Sprintf("%q", text)
+		}
+		return text
+	default:
+		return kind
+	}
+}
+
+func (s *summary) note(n int, golden *Answer, concurrent bool, x Difference) {
+	k := summaryKey{golden.Endpoint, x.Path, x.What}
+	known := s.known[k]
+	switch {
+	case known == nil:
+		x.Endpoint, x.Request, x.Concurrent = golden.Endpoint, golden.String(), concurrent
+		s.known[k], s.in[k] = &x, map[int]bool{n: true}
+		s.order = append(s.order, k)
+	case !s.in[k][n]:
+		known.Count, known.Of = known.Count+x.Count, known.Of+x.Of
+		s.in[k][n] = true
+	}
+}
+
+func (s *summary) differences() (out []Difference) {
+	for _, k := range s.order {
+		d := *s.known[k]
+		d.Answers, d.Asked = len(s.in[k]), s.asked[k.endpoint]
+		out = append(out, d)
+	}
+	slices.SortStableFunc(out, func(a, b Difference) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
+	return out
+}
+
+// Place returns the path for people: that in the body without the body's name.
+func (d *Difference) Place() string {
+	for _, form := range []string{formJSON, formHTML, formLines, formHash} {
+		if rest, ok := strings.CutPrefix(d.Path, bodyOf(form)); ok {
+			return strings.TrimPrefix(rest, ".")
+		}
+	}
+	return d.Path
+}
+
+// Text describes the difference, without the endpoint.
+func (d *Difference) Text() string {
+	text := d.text()
+	if d.Asked > 1 {
+		text += fmt.Sprintf(", in %d of %d answers", d.Answers, d.Asked)
+	}
+	if d.Concurrent {
+		text += ", only with other requests under way"
+	}
+	return text
+}
+
+// String describes it with the endpoint, in one line.
+func (d *Difference) String() string {
+	if text := d.Text(); d.What == ofOrder && d.Place() == "" {
+		return d.Endpoint + " " + text
+	}
+	return d.Endpoint + ": " + d.Text()
+}
+
+func (d *Difference) text() string {
+	place := d.Place()
+	named := func(text string) string {
+		if place == "" {
+			return text
+		}
+		return place + ": " + text
+	}
+	switch {
+	case d.Path == "status" && d.What == ofPresence:
+		return "no answer, was " + d.Was + " (" + d.Now + ")"
+	case d.Path == "status" || d.Path == "content type":
+		return fmt.Sprintf("%s %s, was %s", d.Path, strings.Trim(d.Now, `"`), strings.Trim(d.Was, `"`))
+	case strings.HasPrefix(d.Path, "body ") && !strings.ContainsAny(d.Path, ".[") && d.What != ofOrder && d.Now+d.Was != "" &&
+		(d.What == ofPresence || d.What == isAdded):
+		return "the body has another form"
+	case d.Path == "body hash.hash":
+		return "the body differs"
+	}
+	switch d.What {
+	case ofOrder:
+		if place != "" {
+			place += " "
+		}
+		return fmt.Sprintf("%snow comes in another order (%s of %s)", place, unit.Count(uint64(d.Count)), unit.Count(uint64(d.Of)))
+	case ofElements, hasLost:
+		verb := "are"
+		if d.Count == 1 {
+			verb = "is"
+		}
+		return named(fmt.Sprintf("%s of %s %s missing", unit.Count(uint64(d.Count)), unit.Counted(d.Of, "element", "elements"), verb))
+	case isLonger:
+		return named(fmt.Sprintf("%s more than the %s there were", unit.Counted(d.Count, "element", "elements"), unit.Count(uint64(d.Of))))
+	case ofPresence:
+		return place + " is missing" + d.times()
+	case isAdded:
+		return place + " is new" + d.times()
+	}
+	return named(fmt.Sprintf("%s, was %s", d.Now, d.Was)) + d.times()
+}
+
+// times says how often, where that is more than once.
+func (d *Difference) times() string {
+	if d.Count < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s times)", unit.Count(uint64(d.Count)))
+}

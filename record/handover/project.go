@@ -1,0 +1,178 @@
+package handover
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// configName is the file in the directory of a project.
+const configName = "kasoku.toml"
+
+// runsDir is the directory of a project in which its runs are kept unless it says otherwise.
+const runsDir = "runs"
+
+// Project names the project that a directory is of, by a path: the nearest directory with
+// a kasoku.toml, it or above, else the directory itself.
+func Project(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if root := rootOf(dir); root != "" {
+		return root
+	}
+	return dir
+}
+
+// rootOf returns the nearest directory with a kasoku.toml, empty when there is none.
+func rootOf(dir string) string {
+	for {
+		if hasConfig(dir) {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// projectOfRun names the project of a run by the file in which it is kept.
+func projectOfRun(path string) string {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	if root := rootOf(dir); root != "" {
+		return root
+	}
+	if filepath.Base(dir) == runsDir {
+		return filepath.Dir(dir)
+	}
+	return dir
+}
+
+// here is the project of this process.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return Project(dir)
+}
+
+// idleSeconds is for how many seconds the project that was taken must make no load before
+// another one's is taken.
+const idleSeconds = 10
+
+// A Choice decides which project's load an onlooker takes: that of its own project or, as
+// long as that makes none, that of one other project. When the own project has a
+// kasoku.toml, others that have one too are never taken. The loads of two projects are
+// never added up within a second. It is safe for concurrent use.
+type Choice struct {
+	own     string
+	named   bool // the own one has a kasoku.toml
+	refused func(project string, taken bool)
+
+	mu      sync.Mutex
+	any     bool   // one was taken
+	project string // whose load is taken
+	last    int    // second of what was taken
+	floor   int    // second up to which another's was taken
+	said    []string
+	others  map[string]bool // projects that have a kasoku.toml of their own
+}
+
+// NewChoice returns the choice of an onlooker that was started in a directory. other is
+// called once with each other project that makes a load, and whether that is taken; it
+// may be nil.
+func NewChoice(dir string, other func(project string, taken bool)) *Choice {
+	own := Project(dir)
+	return &Choice{own: own, named: hasConfig(own), refused: other, floor: math.MinInt, others: map[string]bool{}}
+}
+
+// Takes reports whether what a project's load counted in a second is taken.
+func (c *Choice) Takes(project string, second int) bool {
+	if c == nil {
+		return true
+	}
+	c.mu.Lock()
+	taken := c.takes(project, second)
+	first := project != c.own && c.refused != nil && !slices.Contains(c.said, project)
+	if first {
+		c.said = append(c.said, project)
+	}
+	c.mu.Unlock()
+	if first {
+		c.refused(project, taken)
+	}
+	return taken
+}
+
+func (c *Choice) takes(project string, second int) bool {
+	switch {
+	case c.ofOthers(project):
+		return false
+	case !c.any:
+		c.any, c.project, c.last = true, project, second
+	case project != c.project && project != c.own && second <= c.last+idleSeconds:
+		return false
+	case project != c.project:
+		c.project, c.floor = project, c.last
+	}
+	c.last = max(c.last, second)
+	return second > c.floor
+}
+
+// ofOthers reports whether a project other than the own one has a kasoku.toml, and the own
+// one too.
+func (c *Choice) ofOthers(project string) bool {
+	if !c.named || project == c.own || project == "" {
+		return false
+	}
+	known, ok := c.others[project]
+	if !ok {
+		known = hasConfig(project)
+		c.others[project] = known
+	}
+	return known
+}
+
+func hasConfig(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, configName))
+	return err == nil
+}
+
+// Of reports whether a project's load is the one that is taken.
+func (c *Choice) Of(project string) bool {
+	if c == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.any && c.project == project
+}
+
+// OwnFirst puts the runs of the own project before those of others.
+func (c *Choice) OwnFirst(runs []Ongoing) []Ongoing {
+	if c == nil {
+		return runs
+	}
+	out := slices.Clone(runs)
+	slices.SortStableFunc(out, func(a, b Ongoing) int {
+		switch {
+		case c.isOwn(a) == c.isOwn(b):
+			return 0
+		case c.isOwn(a):
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func (c *Choice) isOwn(r Ongoing) bool { return r.Project == c.own }
