@@ -14,21 +14,23 @@ type gapTracker struct {
 	open   bool
 	from   time.Duration
 	reason string
-	last   time.Duration // of the last frame
+	due    time.Duration // the tick that the last frame answers
+	last   time.Duration // when that frame was there
 	any    bool          // there was one
 }
 
-// frame takes note of a frame and returns the gap that it ends.
-func (g *gapTracker) frame(at time.Duration) (gap kasoku.Gap, ended bool) {
+// frame takes note of the frame that answers the tick of due, and returns the gap that it
+// ends.
+func (g *gapTracker) frame(due, at time.Duration) (gap kasoku.Gap, ended bool) {
 	gap, ended = g.end(at)
-	g.last, g.any = at, true
+	g.due, g.last, g.any = due, at, true
 	return gap, ended
 }
 
 // miss takes note that the tick of due has no frame, as is known since at, and
 // returns the gap that ends because its reason was another one.
 func (g *gapTracker) miss(due, at time.Duration, reason string) (gap kasoku.Gap, ended bool) {
-	if g.any && due <= g.last {
+	if g.any && (due <= g.due || due < g.last) {
 		return kasoku.Gap{}, false // the frame came while the miss was being reported
 	}
 	if g.open && g.reason == reason {

@@ -61,7 +61,7 @@ func (s *Sampler) handle(items []item) {
 func (s *Sampler) handleOne(it *item) {
 	switch {
 	case it.frame != nil:
-		if gap, ended := it.w.gaps.frame(it.at); ended {
+		if gap, ended := it.w.gaps.frame(it.due, it.at); ended {
 			s.gap(it.w, gap)
 		}
 		s.note(s.o.Sink.Frame(it.frame))

@@ -64,9 +64,9 @@ func TestGapTracker(t *testing.T) {
 			t.Fatalf("%+v, %t", gap, ended)
 		}
 	}
-	frame := func(at time.Duration, from, to time.Duration, reason string) {
+	frame := func(due, at time.Duration, from, to time.Duration, reason string) {
 		t.Helper()
-		gap, ended := g.frame(at)
+		gap, ended := g.frame(due, at)
 		f(gap, ended, from, to, reason)
 	}
 	miss := func(due, at time.Duration, why string, from, to time.Duration, reason string) {
@@ -75,13 +75,15 @@ func TestGapTracker(t *testing.T) {
 		f(gap, ended, from, to, reason)
 	}
 	miss(0, 0, "down", 0, 0, "")
-	frame(s, 0, s, "down")
+	frame(s, s, 0, s, "down")
 	miss(s, 2*s, "slow", 0, 0, "") // the frame of that tick came just now
-	frame(2*s, 0, 0, "")
+	frame(s, 2*s, 0, 0, "")
+	miss(2*s, 3*s, "slow", 0, 0, "") // asked when the frame of the tick before came
+	frame(2*s, 3*s, 2*s, 3*s, "slow")
 	miss(3*s, 4*s, "slow", 0, 0, "")
 	miss(3*s, 5*s, "slow", 0, 0, "")
 	miss(3*s, 6*s, "down", 3*s, 6*s, "slow")
-	frame(7*s, 6*s, 7*s, "down")
+	frame(7*s, 7*s, 6*s, 7*s, "down")
 	miss(8*s, 8*s, "down", 0, 0, "")
 	gap, ended := g.end(8 * s)
 	f(gap, ended, 8*s, 8*s+1, "down")
