@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,9 @@ func run(e *cli.Env) (code int) {
 
 // carryOut is [run] without the last resort.
 func carryOut(e *cli.Env) int {
+	// kasoku itself has no use for it: what net/http and drivers say there, such as of a
+	// server that talks before it is asked, would stand in the midst of an answer.
+	log.SetOutput(io.Discard)
 	g, args, err := parseGlobals(e.Args)
 	if err != nil {
 		return e.Finish(err)
