@@ -11,7 +11,7 @@ import (
 
 // A server that says more than it was asked for is noted by net/http in its own log, which
 // is no part of what kasoku prints.
-func TestAnswersThatNobodyAskedFor(t *testing.T) {
+func TestUnsolicitedAnswers(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
