@@ -48,7 +48,7 @@ var writers = map[string]struct{ calls, why string }{
 	"observe/procfile/procfile.go":                  {"unix.Open", "reads"},
 	"load/alarm_linux.go":                           {"os.NewFile", "a timer"},
 	"mysqlflags/mysqlflags.go":                      {"sql.OpenDB", "a MySQL server"},
-	"mysql/scratch/server.go":                       {"os.Mkdir", "0700, in a directory of package private"},
+	"mysql/scratch/server.go":                       {"os.Chmod os.Lchown os.Mkdir", "0700, in a directory of package private, of the user whom the server runs as"},
 	"mysqlflags/bounded.go":                         {"sql.OpenDB", "a MySQL server"},
 	"sqltag/sqltag.go":                              {"sql.Open sql.OpenDB sql.OpenDB", "a MySQL server"},
 

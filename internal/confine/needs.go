@@ -30,6 +30,7 @@ const (
 	Config    Part = "capture" // the configuration in force, read again
 	Handover  Part = "owner"   // files are handed to who called sudo, or lie in another user's directory
 	Command   Part = "command"
+	Indexes   Part = "index check" // a private database server, as a user of its own
 )
 
 // A Need is what a part of a recording needs a capability for.
@@ -39,6 +40,8 @@ type Need struct {
 	For        string
 	Lost       string // what a recording lacks without it
 }
+
+const unchecked = "whether proposed indexes would be used"
 
 // Needs returns the table.
 func Needs() []Need {
@@ -57,6 +60,11 @@ func Needs() []Need {
 		{Handover, unix.CAP_CHOWN, "run files that belong to who called sudo", "run files that he can read"},
 		{Handover, unix.CAP_FOWNER, "their modes", "run files that he can read"},
 		{Handover, unix.CAP_DAC_OVERRIDE, "writing into his directories", "run files there"},
+		{Indexes, unix.CAP_SETUID, "a private server that is not root's", unchecked},
+		{Indexes, unix.CAP_SETGID, "the same with its group", unchecked},
+		{Indexes, unix.CAP_CHOWN, "directories of its own", unchecked},
+		{Indexes, unix.CAP_DAC_OVERRIDE, "their removal", unchecked},
+		{Indexes, unix.CAP_KILL, "its end", unchecked},
 		{Command, unix.CAP_KILL, "ending a command that changed its user", "the end of such a command at Ctrl-C"},
 	}
 }

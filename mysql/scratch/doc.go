@@ -6,10 +6,11 @@
 // is small, and only the choices of the optimizer are those of the original.
 //
 // The private server is found as [command.TrustedPath] finds programs, has no network, no
-// accounts and no option file, and ends with the process. All that it keeps lies in one
-// directory, which only this user may enter; it may read and write files nowhere else
-// (secure_file_priv, NO_DIR_IN_CREATE), since definitions of tables and statements are
-// texts of others. The directory goes at [Server.Close]; that of a killed process at the
+// accounts and no option file, and ends with the process. Definitions of tables and
+// statements are texts of others, so that root's private server runs as a user id that
+// no account has ([command.Unused]), and none may read or write files elsewhere
+// (secure_file_priv, NO_DIR_IN_CREATE). All that it keeps lies in one directory, whose parts
+// are that user's alone. The directory goes at [Server.Close]; that of a killed process at the
 // next start of kasoku ([private.SweepTemp]).
 //
 // Sources: MySQL 9.7 Reference Manual, Initializing the Data Directory, secure_file_priv,

@@ -21,7 +21,7 @@ const versionWithin = 5 * time.Second
 
 // findProgram returns the name of a server program of this very version on the trusted
 // path: optimizers differ from patch to patch.
-func findProgram(ctx context.Context, flavor mysql.Flavor, want mysql.Version) (string, error) {
+func findProgram(ctx context.Context, as *command.Identity, flavor mysql.Flavor, want mysql.Version) (string, error) {
 	names := []string{"mysqld"}
 	if flavor == mysql.MariaDB {
 		names = []string{"mariadbd", "mysqld"}
@@ -30,7 +30,7 @@ func findProgram(ctx context.Context, flavor mysql.Flavor, want mysql.Version) (
 	defer cancel()
 	found := ""
 	for _, name := range names {
-		said, err := programVersion(ctx, name)
+		said, err := programVersion(ctx, as, name)
 		var untrusted *command.UntrustedError
 		switch {
 		case errors.As(err, &untrusted):
@@ -50,8 +50,8 @@ func findProgram(ctx context.Context, flavor mysql.Flavor, want mysql.Version) (
 func plainVersion(v mysql.Version) string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
 // programVersion returns what a server program prints of its version: the word after Ver.
-func programVersion(ctx context.Context, name string) (string, error) {
-	out, err := command.Output(ctx, command.Spec{Path: name, Args: []string{"--no-defaults", "--version"}, Trusted: true}, 4096)
+func programVersion(ctx context.Context, as *command.Identity, name string) (string, error) {
+	out, err := command.Output(ctx, command.Spec{Path: name, Args: []string{"--no-defaults", "--version"}, Trusted: true, As: as}, 4096)
 	if err != nil {
 		return "", err
 	}

@@ -24,6 +24,7 @@ const maxSocketPath = 107
 // A Server is a private server. It is not safe for concurrent use.
 type Server struct {
 	temp   *private.TempDir
+	as     *command.Identity // nil: as the caller
 	child  *command.Process
 	db     *sql.DB
 	reader *mysql.Reader
@@ -36,7 +37,11 @@ var optimizerSettings = []string{"optimizer_switch", "optimizer_prune_level", "o
 
 // Start starts a server as the reader's, in its version and the settings of its optimizer.
 func Start(ctx context.Context, like *mysql.Reader) (*Server, error) {
-	program, err := findProgram(ctx, like.Flavor(), like.Version())
+	as, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	program, err := findProgram(ctx, as, like.Flavor(), like.Version())
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +56,19 @@ func Start(ctx context.Context, like *mysql.Reader) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{temp: temp}
+	s := &Server{temp: temp, as: as}
 	if err := s.begin(ctx, program, like.Flavor(), vars); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// identity is whom a server runs as: one of root's as a user that no account is.
+func identity() (*command.Identity, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	return command.Unused()
 }
 
 // begin starts the program and gives it the settings of the original.
@@ -85,20 +98,18 @@ func (s *Server) Connection() *mysql.Reader { return s.reader }
 
 // launch makes a data directory, starts the program there and waits until it answers.
 func (s *Server) launch(ctx context.Context, program string, flavor mysql.Flavor, vars map[string]string) error {
-	socket := s.temp.File("sock")
+	socket := s.temp.File("run/sock")
 	if len(socket) > maxSocketPath {
 		return fmt.Errorf("socket %q: its path is too long: set TMPDIR to a shorter one", socket)
 	}
-	for _, dir := range []string{"data", "tmp", "files"} {
-		if err := os.Mkdir(s.temp.File(dir), 0o700); err != nil {
-			return fmt.Errorf("private server: %w", err)
-		}
+	if err := s.makeDirectories("data", "tmp", "files", "run"); err != nil {
+		return fmt.Errorf("private server: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	said := command.NewTail(4 << 10)
-	spec := command.Spec{Path: program, Args: s.arguments(vars), Trusted: true, DieWithParent: true, Dir: s.temp.Path,
-		Env: []string{"TMPDIR=" + s.temp.File("tmp")}, Stdout: said, Stderr: said}
+	spec := command.Spec{Path: program, Args: s.arguments(vars), Trusted: true, DieWithParent: true, Dir: s.temp.File("run"),
+		As: s.as, Env: []string{"TMPDIR=" + s.temp.File("tmp")}, Stdout: said, Stderr: said}
 	if flavor == mysql.MySQL { // MariaDB needs no tables of its own where no one is asked for a name
 		initial := spec
 		initial.Args = append(append([]string(nil), spec.Args...), "--initialize-insecure")
@@ -107,7 +118,7 @@ func (s *Server) launch(ctx context.Context, program string, flavor mysql.Flavor
 		}
 	}
 	spec.Args = append(spec.Args, "--skip-grant-tables", "--skip-networking", "--socket="+socket,
-		"--pid-file="+s.temp.File("pid"))
+		"--pid-file="+s.temp.File("run/pid"))
 	var err error
 	if s.child, err = command.Start(context.WithoutCancel(ctx), spec); err != nil {
 		return fmt.Errorf("private server: %w", err)
@@ -119,6 +130,25 @@ func (s *Server) launch(ctx context.Context, program string, flavor mysql.Flavor
 		return s.explain("start", err, said)
 	}
 	return nil
+}
+
+// makeDirectories makes directories that are the server's alone.
+func (s *Server) makeDirectories(names ...string) error {
+	for _, name := range names {
+		if err := os.Mkdir(s.temp.File(name), 0o700); err != nil {
+			return err
+		}
+		if s.as == nil {
+			continue
+		}
+		if err := os.Lchown(s.temp.File(name), s.as.UID, s.as.GID); err != nil {
+			return err
+		}
+	}
+	if s.as == nil {
+		return nil
+	}
+	return os.Chmod(s.temp.Path, 0o711) // to pass through, not to list
 }
 
 // explain adds the first error that the server wrote.
@@ -133,15 +163,11 @@ func (s *Server) explain(step string, err error, said *command.Tail) error {
 
 // arguments are those of making the directory and of the start.
 func (s *Server) arguments(vars map[string]string) []string {
-	args := []string{"--no-defaults"}
-	if os.Geteuid() == 0 {
-		args = append(args, "--user=root") // the directory is root's alone
-	}
-	args = append(args, "--datadir="+s.temp.File("data"), "--tmpdir="+s.temp.File("tmp"),
-		"--secure-file-priv="+s.temp.File("files"), "--local-infile=0", "--skip-log-bin",
+	args := []string{"--no-defaults", "--datadir=" + s.temp.File("data"), "--tmpdir=" + s.temp.File("tmp"),
+		"--secure-file-priv=" + s.temp.File("files"), "--local-infile=0", "--skip-log-bin",
 		"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0", "--performance-schema=OFF",
 		"--sql-mode=NO_DIR_IN_CREATE,NO_AUTO_VALUE_ON_ZERO", "--loose-mysqlx=OFF",
-		"--loose-innodb-redo-log-capacity=8M")
+		"--loose-innodb-redo-log-capacity=8M"}
 	for _, name := range []string{"lower_case_table_names", "innodb_page_size"} {
 		if v := vars[name]; v != "" && strings.Trim(v, "0123456789") == "" {
 			args = append(args, "--"+strings.ReplaceAll(name, "_", "-")+"="+v)

@@ -26,6 +26,9 @@ func (x rightsExam) wanted() []confine.Part {
 	if !x.c.Capture.Off {
 		parts = append(parts, confine.Config)
 	}
+	if x.c.MySQL.CheckIndexes {
+		parts = append(parts, confine.Indexes)
+	}
 	return parts
 }
 

@@ -20,6 +20,9 @@ func (f *recordFlags) rights(e *cli.Env) confine.Options {
 	if len(o.Command) > 0 {
 		parts = append(parts, confine.Command)
 	}
+	if o.CheckIndexes {
+		parts = append(parts, confine.Indexes)
+	}
 	dirs := []string{filepath.Dir(o.Path), os.TempDir()}
 	if o.Guard != nil {
 		dirs = append(dirs, o.Guard.Dir)
