@@ -44,6 +44,16 @@ func (st Statements) QueryByID(id string) *kasoku.Query {
 	return nil
 }
 
+// QueriesByID returns the classes of statements with those ids, each once.
+func (st Statements) QueriesByID(ids []string) (out []*kasoku.Query) {
+	for i := range st.c.Queries {
+		if slices.Contains(ids, st.c.Queries[i].ID) {
+			out = append(out, &st.c.Queries[i])
+		}
+	}
+	return out
+}
+
 // RequestTime returns how long all requests took together, initialize left out:
 // those of the access log, else those that the load made; 0 when nothing timed
 // them.
@@ -78,13 +88,10 @@ func (st Statements) QueryTime(q *kasoku.Query) time.Duration {
 	return max(sum, 0)
 }
 
-// QueryShare returns the share of all requests' time that statements of a class
-// take, 0..1; 0 when the requests were not timed. What several statements of one
-// request take at the same time counts for each of them, hence the cap.
-func (st Statements) QueryShare(q *kasoku.Query) float64 { return st.ShareOf(st.QueryTime(q)) }
-
 // ShareOf returns how much of all requests' time that is, 0..1; 0 when the
-// requests were not timed.
+// requests were not timed. What several statements of one request take at the same
+// time counts for each of them, hence the cap. It is the caller's part that requests
+// run them: other programs do, too.
 func (st Statements) ShareOf(d time.Duration) float64 {
 	all := st.RequestTime()
 	if all <= 0 {

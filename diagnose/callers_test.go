@@ -37,7 +37,7 @@ func TestCallers(t *testing.T) {
 	if d := c.Statements().RequestTime(); d != 4*time.Second {
 		t.Errorf("request time %v", d)
 	}
-	if s := c.Statements().QueryShare(c.Statements().QueryByID("A")); s != 0.5 {
+	if s := c.Statements().ShareOf(c.Statements().QueryTime(c.Statements().QueryByID("A"))); s != 0.5 {
 		t.Errorf("share %v", s)
 	}
 	if s := c.Statements().ShareOf(time.Hour); s != 1 {
@@ -46,7 +46,7 @@ func TestCallers(t *testing.T) {
 	if e := c.Statements().EndpointOf("GET /e"); e == nil || e.Total != 4*time.Second || c.Statements().EndpointOf("GET /f") != nil {
 		t.Error("endpoint by name")
 	}
-	if NewCase(nil, nil).Statements().QueryShare(&kasoku.Query{Total: 1}) != 0 {
+	if NewCase(nil, nil).Statements().ShareOf(1) != 0 {
 		t.Error("a share of nothing")
 	}
 }

@@ -73,6 +73,15 @@ func (g *IndexGroup) top(c *diagnose.Case) *kasoku.Query {
 	return c.Statements().QueryByID(g.Served[0].QueryID)
 }
 
+// classes are those of the statements that the indexes serve.
+func (g *IndexGroup) classes(c *diagnose.Case) []*kasoku.Query {
+	var ids []string
+	for _, s := range g.Served {
+		ids = append(ids, s.QueryID)
+	}
+	return c.Statements().QueriesByID(ids)
+}
+
 // Check makes one finding for each table.
 func (r IndexRule) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	advice, err := ForIndexes(c)
@@ -82,7 +91,7 @@ func (r IndexRule) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	var out []kasoku.Finding
 	near, said := 0.0, r.None
 	for _, g := range r.groups(c, advice) {
-		impact := evidence.TimeImpact(c, g.saved)
+		impact := evidence.TimeImpact(c, g.saved, g.classes(c)...)
 		if impact.Share >= IndexShare {
 			out = append(out, r.finding(c, g, impact))
 			continue
@@ -146,7 +155,7 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 	}
 	return kasoku.Finding{
 		ID: r.ID, Object: kasoku.Object{Kind: "table", Name: g.Table}, Title: wording.Cut(r.Title(c, g), wording.MaxTitle),
-		Clause: r.clause(g), Severity: evidence.SeverityOf(impact.Share), Impact: impact, Interval: c.Focus.Interval,
+		Clause: r.clause(g), Severity: evidence.StatementSeverity(impact), Impact: impact, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: top.Before >= 10*top.After, Lacks: "an index would not save nine of ten rows"},
 			planned),

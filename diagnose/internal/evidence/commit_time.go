@@ -19,7 +19,7 @@ import (
 type Commits struct {
 	Calls  uint64
 	time   time.Duration   // beyond a statement's own
-	Share  float64         // of the requests' time, else of the run's
+	Share  float64         // that requests wait, of their time; without requests of the run's
 	Of     string          // "of the requests' time", "of the run's time"
 	top    []*kasoku.Query // most time first
 	syncs  diagnose.Grown  // of InnoDB
@@ -61,6 +61,8 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 	}
 	base := CheapestRead(c)
 	var writes time.Duration
+	var ofRequests float64 // of the time
+	sure := true
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		own := max(base, plainCommit)
@@ -76,13 +78,23 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 			continue
 		}
 		k.Calls += q.Calls
-		k.time += max(q.Total-time.Duration(q.Calls)*own, 0)
+		waited := max(q.Total-time.Duration(q.Calls)*own, 0)
+		part, known := requestPart(c, []*kasoku.Query{q})
+		k.time += waited
+		ofRequests += part * float64(waited)
+		sure = sure && known
 		k.top = append(k.top, q)
 	}
+	ofRequests /= max(float64(k.time), 1)
 	// A write outside of a transaction may have waited for a lock instead.
 	k.time -= min(LockTime(c), writes)
 	slices.SortStableFunc(k.top, func(a, b *kasoku.Query) int { return int(b.Total - a.Total) })
-	k.Share, k.Of = shareOfTime(c, k.time)
+	if k.Share, k.Of = shareOfTime(c, k.time); c.Statements().RequestTime() > 0 {
+		k.Share = c.Statements().ShareOf(time.Duration(ofRequests * float64(k.time)))
+		if !sure {
+			k.Of += " at most"
+		}
+	}
 	k.syncs, k.synced = WholeRun(c).Counters().Status(mysql.InnodbDataFsyncs)
 	return k, nil
 }

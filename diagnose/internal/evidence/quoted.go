@@ -18,25 +18,35 @@ const (
 	SmallShare = 0.02
 )
 
-// TimeImpact is the impact of statements that take that long: their share of the
-// requests' time, and where requests were not timed, of the statements'.
+// TimeImpact is the impact of time that statements of some classes take: the share of the
+// requests' time that the part takes which requests run, at most that where it is not known
+// who runs them. Where no request runs them, or requests were not timed, it is that of the
+// statements' time. Without classes the time is that of requests.
 //
 // Where the database takes most of a busy host's CPU, requests spend most of their
 // time waiting for what it does for others, for CPU or for one of its connections.
 // That wait shrinks with the work that causes it, so the share is then that of the
 // statements' time, scaled to the database's part of the CPU.
-func TimeImpact(c *diagnose.Case, d time.Duration) kasoku.Impact {
+func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kasoku.Impact {
 	all := c.Statements().RequestTime()
 	if all <= 0 {
-		return kasoku.Impact{Share: StatementShare(c, d), Of: "of the statements' time", Estimate: true}
+		return kasoku.Impact{Share: StatementShare(c, d), Of: ofStatements, Estimate: true}
 	}
+	part, known := requestPart(c, classes)
+	if part <= 0 {
+		return kasoku.Impact{Share: StatementShare(c, d), Of: OfNoRequest, Estimate: true}
+	}
+	d = time.Duration(part * float64(d))
 	share := c.Statements().ShareOf(d)
 	if s, err := StackOf(c); err == nil && s.DatabaseShare() >= LeastDatabaseShare && s.BusyRatio() >= Saturated {
 		if queued := StatementShare(c, d) * s.DatabaseShare(); queued > share {
-			return kasoku.Impact{Share: queued, Of: "of request time", Estimate: true}
+			return kasoku.Impact{Share: queued, Of: ofRequestTime, Estimate: true}
 		}
 	}
-	return kasoku.Impact{Share: share, Of: "of request time"}
+	if !known {
+		return kasoku.Impact{Share: share, Of: ofRequestAtMost, Estimate: true}
+	}
+	return kasoku.Impact{Share: share, Of: ofRequestTime}
 }
 
 // StatementShare returns how much of all statements' time that is, 0..1.
@@ -57,6 +67,15 @@ func SeverityOf(share float64) kasoku.Severity {
 		return kasoku.Info
 	}
 	return kasoku.Problem
+}
+
+// StatementSeverity is that of an impact of statements: a remark, too, where no request runs
+// them.
+func StatementSeverity(i kasoku.Impact) kasoku.Severity {
+	if i.Of == OfNoRequest {
+		return kasoku.Info
+	}
+	return SeverityOf(i.Share)
 }
 
 // Statement quotes a class of statements.

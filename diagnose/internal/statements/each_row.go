@@ -475,6 +475,18 @@ func (r RowLoop) Amount(c *diagnose.Case, without int) string {
 	return amount(max(r.PerRequest(c)-n, 1), max(least-n, 1), max(most-n, 1))
 }
 
+// Unplaced are the classes of all loops, where not even part of them is known to be of the
+// endpoint: their time is then all that they took, whoever ran them.
+func (r RowLoop) Unplaced() (out []*kasoku.Query) {
+	for _, l := range r.Loops {
+		if l.Caller != nil && l.Caller.Share < 1 {
+			return nil
+		}
+		out = append(out, l.Query)
+	}
+	return out
+}
+
 // Severity of an N+1: that which is small beside all requests is still a defect
 // where it is a good part of what its own endpoint takes.
 func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
@@ -482,5 +494,5 @@ func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
 	if e != nil && e.Total > 0 && i.Share >= leastLoopShare && float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
 		return kasoku.Problem
 	}
-	return evidence.SeverityOf(i.Share)
+	return evidence.StatementSeverity(i)
 }

@@ -92,7 +92,7 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 		object, who = kasoku.Object{Kind: "table", Name: s.Table}, "A loop"
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
 		Title:  evidence.EndpointTitle(who, " prepares its INSERT anew for every row"),
 		Clause: fmt.Sprintf("%s prepares its INSERT into %s anew for every row", lowerFirst(who), s.Table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, evidence.CallerSignal(l.caller),

@@ -142,7 +142,7 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 	i := evidence.TimeImpact(c, insertTime(c, l, 1-1/l.per))
 	i.Estimate = true // what the rows themselves take stays
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: evidence.SeverityOf(i.Share),
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: evidence.StatementSeverity(i),
 		Impact: i, Interval: c.Focus.Interval,
 		Title: evidence.EndpointTitle(l.endpoint, fmt.Sprintf(" inserts row by row: %s INSERTs a request",
 			wording.Average(l.per))),

@@ -93,10 +93,10 @@ func (r OpaqueCommit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 }
 
 func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kasoku.Finding {
-	i := evidence.TimeImpact(c, m.total)
+	i := evidence.TimeImpact(c, m.total, m.classes...)
 	i.Estimate = true
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "statement", Name: "COMMIT"}, Severity: evidence.SeverityOf(i.Share), Impact: i,
+		ID: r.ID(), Object: kasoku.Object{Kind: "statement", Name: "COMMIT"}, Severity: evidence.StatementSeverity(i), Impact: i,
 		Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("COMMIT takes %s of statement time, and nothing says whose", unit.Percent(share)),
 			wording.MaxTitle),

@@ -88,9 +88,9 @@ func (r NeedlessTransaction) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku
 
 func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64) kasoku.Finding {
 	rounds, each := roundTrips(c)
-	i := evidence.TimeImpact(c, time.Duration(float64(each)*float64(n.count)))
+	i := evidence.TimeImpact(c, time.Duration(float64(each)*float64(n.count)), bounds(c)...)
 	i.Estimate = true
-	does, severity := "protect nothing", evidence.SeverityOf(i.Share)
+	does, severity := "protect nothing", evidence.StatementSeverity(i)
 	several := severalReads(n)
 	if 2*several > n.count { // they may have to be of one moment
 		does, severity = "only read", kasoku.Info
@@ -110,7 +110,8 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
 	}
 	needlessRounds := 2 * float64(n.count) / max(rounds, 1)
-	if 2*several <= n.count && f.Severity == kasoku.Info && needlessRounds >= needlessRoundsShare {
+	if 2*several <= n.count && f.Severity == kasoku.Info && i.Of != evidence.OfNoRequest &&
+		needlessRounds >= needlessRoundsShare {
 		f.Severity = kasoku.Problem
 	}
 	f.Evidence = []kasoku.Evidence{
@@ -175,6 +176,16 @@ func (NeedlessTransaction) object(c *diagnose.Case, n needless) kasoku.Object {
 		}
 	}
 	return kasoku.Object{Kind: "statement", Name: "BEGIN"}
+}
+
+// bounds are the classes of statements that begin and end transactions.
+func bounds(c *diagnose.Case) (out []*kasoku.Query) {
+	for i := range c.Queries {
+		if slices.Contains([]string{"BEGIN", "START", "COMMIT", "ROLLBACK"}, c.Queries[i].Verb) {
+			out = append(out, &c.Queries[i])
+		}
+	}
+	return out
 }
 
 // roundTrips counts all statements, and says how long the shortest BEGIN and its

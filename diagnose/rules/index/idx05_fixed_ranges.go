@@ -83,7 +83,7 @@ next:
 // impact is that of the column that gives most: statements with several such columns
 // would be counted for each.
 func (FixedRanges) impact(c *diagnose.Case, list []indexes.FixedRanges) kasoku.Impact {
-	i := evidence.TimeImpact(c, list[0].Saved)
+	i := evidence.TimeImpact(c, list[0].Saved, c.Statements().QueriesByID(list[0].QueryIDs)...)
 	i.Estimate = true
 	return i
 }
@@ -114,7 +114,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 		quotes = append(quotes, evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds()))
 	}
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: evidence.SeverityOf(impact.Share),
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: evidence.StatementSeverity(impact),
 		Impact: impact, Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Ranges of %s in %s are always the same %d", wording.Cut(first.Column, 20),
 			wording.Cut(first.Table, 16), first.Ranges), wording.MaxTitle),

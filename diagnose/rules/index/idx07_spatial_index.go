@@ -61,7 +61,7 @@ func (r SpatialIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		if s.Constant {
 			saved += time.Duration(q.Calls) * roundTrip
 		}
-		impact := evidence.TimeImpact(c, saved)
+		impact := evidence.TimeImpact(c, saved, q)
 		if impact.Share >= advice.IndexShare {
 			seen[s.Table] = true
 			out = append(out, r.finding(c, s, q, saved, impact))
@@ -104,7 +104,7 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 				indexes.QuoteName(s.Table), s.Function, indexes.QuoteName(s.Column))})
 	}
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: evidence.SeverityOf(impact.Share),
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: s.Table}, Severity: evidence.StatementSeverity(impact),
 		Impact: impact, Interval: c.Focus.Interval,
 		Title:  wording.Cut(r.title(s), wording.MaxTitle),
 		Clause: fmt.Sprintf("%s on %s uses no spatial index", s.Function, wording.Cut(s.Table, 20)),

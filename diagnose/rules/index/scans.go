@@ -54,7 +54,7 @@ func scansOf(c *diagnose.Case, advised *indexes.Advice, want func(*indexes.Hidde
 		if len(s.hidden) == 0 || !s.readsTable(c) {
 			continue
 		}
-		s.impact = evidence.TimeImpact(c, c.Statements().QueryTime(q))
+		s.impact = evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		s.impact.Estimate = true
 		examined := advice.ExaminedPerCall(q)
 		n := min(examined/scannedRows, examined/(scannedShare*float64(max(read.Table.Rows, 1))),
@@ -147,7 +147,7 @@ func (s *scan) planned() diagnose.Signal {
 func (s *scan) finding(c *diagnose.Case, id, title string) kasoku.Finding {
 	t := s.read.Table.Name
 	return kasoku.Finding{
-		ID: id, Object: kasoku.Object{Kind: "table", Name: t}, Severity: kasoku.Problem, Impact: s.impact,
+		ID: id, Object: kasoku.Object{Kind: "table", Name: t}, Severity: evidence.StatementSeverity(s.impact), Impact: s.impact,
 		Interval: c.Focus.Interval,
 		Title:    wording.Cut(title, wording.MaxTitle),
 		Clause:   fmt.Sprintf("%s reads all rows of %s", wording.Cut(s.condition(), 30), wording.Cut(t, 30)),

@@ -44,7 +44,7 @@ func checkLoops(c *diagnose.Case, id string, say func(statements.RowLoop, *kasok
 
 // loopFinding is what all of these findings have in common.
 func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
-	i := evidence.TimeImpact(c, r.Saved(c))
+	i := evidence.TimeImpact(c, r.Saved(c), r.Unplaced()...)
 	i.Estimate = i.Estimate || r.Between(c) > 0
 	first := r.Loops[0]
 	object := kasoku.Object{Kind: "endpoint", Name: r.Endpoint}

@@ -178,7 +178,7 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 			unit.Count(u.query.RowsSent), s.Table, unit.Bytes(uint64(answered(c))), name)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: evidence.SeverityOf(i.Share), Impact: i,
+		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: evidence.StatementSeverity(i), Impact: i,
 		Interval: c.Focus.Interval,
 		Title: evidence.EndpointTitle(name, fmt.Sprintf(reads,
 			wording.Average(statements.RowsPerCall(u.query)))),

@@ -55,7 +55,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 				wording.Times(q.Calls), manyCounts)
 			continue
 		}
-		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		impact.Share, impact.Estimate = impact.Share/10, true // the round trip stays
 		out = append(out, kasoku.Finding{
 			ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: read.Table.Name}, Severity: kasoku.Info,

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -84,14 +85,15 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 	t := read.Table
 	row := float64(t.DataBytes) / float64(max(t.Rows, 1))
 	var quotes []kasoku.Evidence
-	impact := evidence.TimeImpact(c, 0)
+	var took time.Duration
 	for _, q := range of {
-		impact.Share = min(1, impact.Share+evidence.TimeImpact(c, c.Statements().QueryTime(q)).Share)
+		took += c.Statements().QueryTime(q)
 		if len(quotes) < advice.QuotedStatements {
 			quotes = append(quotes, evidence.Statement(q, unit.Duration(q.Total),
 				fmt.Sprintf("%s, %s rows a call", wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q))), q.Total.Seconds()))
 		}
 	}
+	impact := evidence.TimeImpact(c, took, of...)
 	if row < wideRow || impact.Share < evidence.SmallShare {
 		return nil, min(row/wideRow, impact.Share/evidence.SmallShare, 0.99),
 			fmt.Sprintf("rows of %s have %s, lists of them take %s %s; the thresholds are %d bytes and %s",

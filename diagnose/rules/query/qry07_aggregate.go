@@ -64,7 +64,7 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		examined := float64(q.RowsExamined) / float64(q.Calls)
 		each := float64(q.RowsExamined) / float64(max(q.RowsSent, 1))
 		changed := float64(countChanges(c, q)) / float64(q.Calls)
-		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
 			impact.Share >= evidence.SmallShare {
 			out = append(out, r.finding(c, q, s, examined, changed, impact))
@@ -115,7 +115,7 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 		note += "; " + evidence.CallerWords(x)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
 		Title: evidence.EndpointTitle(who, " adds up "+diagnose.Whole(examined)+" rows at each call"),
 		Clause: fmt.Sprintf("a sum over %s rows of %s is worked out anew at each call", diagnose.Whole(examined),
 			s.Table),

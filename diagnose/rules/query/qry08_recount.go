@@ -81,7 +81,7 @@ func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, each float64) kasoku.Finding {
-	i := evidence.TimeImpact(c, c.Statements().QueryTime(q))
+	i := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 	x := evidence.Surest(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table}, unit.Counted(q.Distinct, "different statement",
 		"different statements")
@@ -90,7 +90,7 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 	}
 	written := countChanges(c, q)
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i, Interval: c.Focus.Interval,
+		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for "+
 			"each value", s.Table, wording.Average(each)),
 			wording.MaxTitle),

@@ -151,7 +151,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 
 func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	q, s := g.query, statements.Of(g.query)
-	i := evidence.TimeImpact(c, time.Duration(float64(c.Statements().QueryTime(q))*(1-g.first/max(g.last, 1))))
+	i := evidence.TimeImpact(c, time.Duration(float64(c.Statements().QueryTime(q))*(1-g.first/max(g.last, 1))), q)
 	i.Estimate = true
 	x := evidence.Surest(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table},
@@ -169,7 +169,7 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 		where = evidence.HandlerOf(x.Endpoint())
 	}
 	return kasoku.Finding{
-		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(i.Share), Impact: i,
+		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i,
 		Title: wording.Cut(fmt.Sprintf("Rows read of %s grow during the run: %s → "+
 			"%s a call", s.Table, wording.Average(g.first),
 			wording.Average(g.last)), wording.MaxTitle),

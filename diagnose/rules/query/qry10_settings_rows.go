@@ -86,7 +86,7 @@ func (r SettingsRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, diagnose.Quiet(r.ID(), 0, "no rows of a small table that does not change are read by four in five "+
 			"requests")
 	}
-	impact := evidence.TimeImpact(c, took)
+	impact := evidence.TimeImpact(c, took, found...)
 	if impact.Share < evidence.SmallShare {
 		return nil, diagnose.Quiet(r.ID(), impact.Share/evidence.SmallShare,
 			"rows of %s that do not change are read by each request, and take %s %s; the threshold is %s",
@@ -169,7 +169,7 @@ func (r SettingsRows) finding(c *diagnose.Case, found []*kasoku.Query, took time
 		"is kept then, " +
 		"in each process; initialize too.")
 	return kasoku.Finding{
-		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: tables[0]}, Severity: evidence.SeverityOf(i.Share),
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: tables[0]}, Severity: evidence.StatementSeverity(i),
 		Impact:   i,
 		Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Each request loads rows of %s that do not change", wording.List(tables, 2)),

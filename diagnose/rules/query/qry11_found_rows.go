@@ -57,7 +57,7 @@ func (r FoundRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			continue
 		}
 		examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
-		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		n := min(examined/foundRows, examined/(foundPerRow*max(sent, 1)), impact.Share/evidence.SmallShare)
 		if n >= 1 {
 			out = append(out, r.finding(c, q, impact))
@@ -86,7 +86,7 @@ func (r FoundRows) finding(c *diagnose.Case, q *kasoku.Query, impact kasoku.Impa
 		note += "; " + evidence.CallerWords(x)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: object, Severity: evidence.SeverityOf(impact.Share), Impact: impact,
+		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(impact), Impact: impact,
 		Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("SQL_CALC_FOUND_ROWS finds %s rows of %s for a page of %s",
 			diagnose.Whole(advice.ExaminedPerCall(q)), wording.Cut(s.Table, 16),

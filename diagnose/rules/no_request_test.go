@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/query"
+)
+
+// joined gives a run a join that found no request for any statement.
+func joined(c *diagnose.Case) *diagnose.Case {
+	host := c.Queries[0].Host
+	c.Joins = []kasoku.Join{{Host: host, Interval: kasoku.Interval{To: time.Hour}}}
+	for i := range c.Queries {
+		c.Queries[i].Seconds = map[int]kasoku.QuerySecond{1: {Calls: c.Queries[i].Calls, Total: c.Queries[i].Total}}
+	}
+	return c
+}
+
+// TestNoRequest: statements that the join found no request for are a share of the
+// statements' time and a remark; part of a class counts as that part, and where there is no
+// join the share is the most that it can be.
+func TestNoRequest(t *testing.T) {
+	r := query.Aggregate{}
+	q := class("S", "SELECT SUM(score) FROM papers GROUP BY pupil", 1000, 10, 30*time.Second)
+	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers"}
+	f := func(c *diagnose.Case) kasoku.Finding {
+		t.Helper()
+		found, silent := r.Check(c)
+		if len(found) != 1 {
+			t.Fatalf("%d findings, %+v", len(found), silent)
+		}
+		return found[0]
+	}
+	x := f(joined(queryRun(ordersGet, []kasoku.Query{q})))
+	if x.Severity != kasoku.Info || x.Impact.Of != "of the statements' time, in no request" || !x.Impact.Estimate {
+		t.Errorf("of no request: %s, %+v", x.Severity, x.Impact)
+	}
+	all := f(queryRun(ordersGet, []kasoku.Query{q}, runBy("S", 1, kasoku.CallerConfirmed)))
+	if all.Severity != kasoku.Problem || all.Impact.Of != "of request time" || all.Impact.Estimate {
+		t.Errorf("of requests: %s, %+v", all.Severity, all.Impact)
+	}
+	part := runBy("S", 1, kasoku.CallerHigh)
+	part.Source = kasoku.FromOverlap
+	c := joined(queryRun(ordersGet, []kasoku.Query{q}, part))
+	c.Callers[0].Share = 0.25
+	if x := f(c); x.Impact.Share < 0.24*all.Impact.Share || x.Impact.Share > 0.26*all.Impact.Share {
+		t.Errorf("a quarter of the class: %+v of %+v", x.Impact, all.Impact)
+	}
+	if x := f(queryRun(ordersGet, []kasoku.Query{q})); x.Impact.Of != "of request time at most" || !x.Impact.Estimate {
+		t.Errorf("no join: %+v", x.Impact)
+	}
+	c = joined(queryRun(ordersGet, []kasoku.Query{q}))
+	c.Joins[0].Checks = []kasoku.JoinCheck{{Name: "requests given up"}}
+	if x := f(c); x.Impact.Of != "of request time at most" {
+		t.Errorf("statements that outlive their requests: %+v", x.Impact)
+	}
+	c = joined(queryRun(ordersGet, []kasoku.Query{q}))
+	c.Queries[0].Seconds = map[int]kasoku.QuerySecond{1: {Calls: 19}}
+	if x := f(c); x.Impact.Of != "of request time at most" {
+		t.Errorf("few calls within the join: %+v", x.Impact)
+	}
+}
+
+// TestCommitsOfNoRequest: commits of a worker are no wait of requests.
+func TestCommitsOfNoRequest(t *testing.T) {
+	r := durability.CommitSync{}
+	for _, k := range keptRuns(t, r.ID()) {
+		if k.kind != "fires" {
+			continue
+		}
+		found, _ := r.Check(k.c)
+		if len(found) != 1 || !strings.HasSuffix(found[0].Impact.Of, " at most") {
+			t.Errorf("%s: without a join: %+v", k.path, found)
+		}
+		if found, silent := r.Check(joined(k.c)); len(found) > 0 || !strings.Contains(silent[0].Reason, "0 % of the requests' time") {
+			t.Errorf("%s: speaks of commits that no request waits for: %+v %+v", k.path, found, silent)
+		}
+	}
+}
