@@ -4,6 +4,7 @@ package rules
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"maps"
@@ -34,6 +35,7 @@ type deskRun struct {
 	targets  string // "POST /book 2,GET /seats": paths with how often each comes for once of the others
 	rate     float64
 	serial   int // clients that send one request after another, instead of a load by kasoku
+	program  int // connections over which a program inserts row by row; the service is not started
 	crowd    int // writers that keep the disk busy meanwhile
 	vars     []string
 	settings []kasoku.Setting
@@ -140,9 +142,12 @@ func measureDesk(t *testing.T, s *sandbox.Server, r deskRun) *kasoku.Recording {
 		Database: record.Database{MySQL: c.DSN, SlowLog: true},
 		Sources:  record.Sources{AccessLog: c.AccessLog, AppLog: appLog, PIDs: []int{s.Pid()}, Expvar: []string{"http://" + r.desk.Listen + "/debug/vars"}},
 	}
-	if r.serial > 0 {
+	switch {
+	case r.program > 0:
+		o.For, o.Sources.AccessLog, o.Sources.AppLog, o.Sources.Expvar = 25*time.Second, "", "", nil
+	case r.serial > 0:
 		o.For = 7 * time.Second
-	} else {
+	default:
 		o.Load = &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.rate)}
 	}
 	var stop func()
@@ -159,6 +164,13 @@ func measureDesk(t *testing.T, s *sandbox.Server, r deskRun) *kasoku.Recording {
 		clients.Go(func() { neighbour(ctx, t, file) })
 	}
 	o.Prepare = func(_ context.Context, w record.Watch) error {
+		for range r.program {
+			db := sandboxtest.DB(t, s, "tickets")
+			clients.Go(func() { insertRows(ctx, db) })
+		}
+		if r.program > 0 {
+			return nil
+		}
 		url, pid, halt, err := startService(ctx, c, appLog)
 		if err != nil {
 			return err
@@ -199,6 +211,15 @@ func deskTargets(url, text string) (out []load.Target) {
 		}
 	}
 	return out
+}
+
+// insertRows inserts one row after another until the context ends.
+func insertRows(ctx context.Context, db *sql.DB) {
+	for ctx.Err() == nil {
+		if _, err := db.ExecContext(ctx, "INSERT INTO bookings (seat, note) VALUES (1, 'x')"); err != nil {
+			return
+		}
+	}
 }
 
 // oneByOne sends one request after another until the context ends.
@@ -269,7 +290,9 @@ func plainRuns() []deskRun {
 		{name: "pool-left", desk: deskConfig{Pool: 40, Think: 20 * ms}, vars: relaxed, targets: "GET /report", rate: 140, keep: "POOL-06/silent HW-03/silent MES-14/silent"},
 
 		{name: "burning", desk: deskConfig{Pool: 5, Spin: 16 * ms}, targets: "GET /quote 3,GET /seats", rate: 130, keep: "HW-03/fires", want: "process "},
-		{name: "one-by-one", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 1, keep: "HW-11/fires HW-03/silent"},
+		{name: "one-by-one", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 1, keep: "HW-11/silent HW-03/silent"},
+		{name: "row-by-row", program: 1, keep: "HW-11/fires", want: "process the client"},
+		{name: "rows-by-four", program: 4, keep: "HW-11/silent"},
 		{name: "four-at-once", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 4, keep: "HW-11/silent"},
 
 		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1}, targets: "GET /news,GET /seats 4,POST /book", rate: 60, keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
@@ -379,12 +402,10 @@ func TestConstructDesk(t *testing.T) {
 				}
 			}
 		})
-		f("HW-11", server+"-one-by-one", "making requests shorter until 0.6 are under way", func(rec, _ *kasoku.Recording) {
-			c := diagnose.NewCase(rec, nil)
-			counts, _ := c.BySecond()
-			underWay := c.Statements().RequestTime().Seconds() / float64(len(counts))
-			for i := range rec.Endpoints {
-				rec.Endpoints[i].Total = time.Duration(0.6 / underWay * float64(rec.Endpoints[i].Total))
+		f("HW-11", server+"-row-by-row", "taking statements out of samples until 48 % of them have one", func(rec, _ *kasoku.Recording) {
+			points := rec.Find(kasoku.Key{Source: diagnose.MySQL, Name: "conn.query"}).Points
+			for i := range points {
+				points[i].Value = float64((i * 12 / 25) - ((i - 1) * 12 / 25))
 			}
 		})
 		f("MES-03", server+"-synced-again", "making requests slower until commits are 45 % of their time", func(rec, base *kasoku.Recording) {
