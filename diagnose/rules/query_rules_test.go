@@ -162,9 +162,17 @@ func TestSingleInserts(t *testing.T) {
 	r := driver.SingleInserts{}
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}, runBy("N", 12, kasoku.CallerHigh)),
 		"endpoint POST /v1/orders", "inserts row by row: 12 INSERTs a request", "INSERT INTO `lines` (a, b) VALUES (?, ?), (?, ?), (?, ?);", "finding")
-	// Without endpoints: rows on a connection, and requests that change something.
-	sayAll(t, r, counting(queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), map[string]float64{"Com_commit": 1000, "Com_insert": 12000}), "12 INSERTs a request", "finding medium")
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{rowInsert(12000)}), "quiet: ")
+	// Without endpoints: rows on a connection, more than requests explain; no number a request, no endpoint.
+	loop := counting(queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), map[string]float64{"Com_commit": 1000, "Com_insert": 12000})
+	sayAll(t, r, loop, "table lines\nA loop inserts into lines row by row on one connection", "Which program runs it is not known", "finding medium")
+	for _, word := range []string{"a request", ordersPost} {
+		if said := saysOf(t, r, loop); strings.Contains(said, word) {
+			t.Errorf("says %q of a loop whose program is not known:\n%s", word, said)
+		}
+	}
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{rowInsert(2900)}), "quiet: at most 2.90")
+	// An import beside few requests, which the join finds in none: a remark.
+	sayAll(t, r, joined(queryRun(ordersPost, []kasoku.Query{rowInsert(250)})), "table lines\nA loop inserts into lines", "info")
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(2900)}, runBy("N", 2.9, kasoku.CallerConfirmed)), "quiet: at most 2.90 INSERTs")
 	several := rowInsert(12000)
 	several.SingleRow, several.Sample = 0, "INSERT INTO `lines` (a, b) VALUES (?, ?), …"
@@ -182,7 +190,7 @@ func TestPreparedLoop(t *testing.T) {
 	if found, _ := r.Check(c); len(found[0].Explains) != 1 || found[0].Explains[0] != "DRV-01" {
 		t.Errorf("explains %v", found[0].Explains)
 	}
-	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "prepares its INSERT")
+	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "table lines\nA loop prepares its INSERT")
 	sayAll(t, r, run(1000, 13000, rowInsert(12000)), "quiet: statements were prepared 0.08 times")
 	sayAll(t, r, run(30000, 30000, rowInsert(12000)), "quiet: no loop of INSERTs")
 	// One a request is no loop, though a service of one statement shows rows of it.

@@ -84,7 +84,7 @@ func (PreparedLoop) inLoop(c *diagnose.Case, l insertLoop) float64 {
 func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part float64) kasoku.Finding {
 	s := statements.Of(l.query)
 	// A prepare is a round trip and a parse, like half of a short execution.
-	i := evidence.TimeImpact(c, insertTime(c, l, 0.5))
+	i := l.impact(c, 0.5)
 	i.Estimate = true
 	object := kasoku.Object{Kind: "endpoint", Name: l.endpoint}
 	who := l.endpoint
@@ -109,13 +109,16 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 			"statement for each row: %s prepares for %s executions.",
 			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
 		Fixes: []kasoku.Fix{
-			language.Snippet(c, kasoku.Fix{Text: "Prepare once before the loop", Where: evidence.HandlerOf(l.endpoint),
+			language.Snippet(c, kasoku.Fix{Text: "Prepare once before the loop", Where: l.where(),
 				Risk: kasoku.RiskAppRestart,
 			}, language.Go, "stmt, err := tx.PrepareContext(ctx, insert)\nif err != nil {\n\treturn err\n}\ndefer stmt.Close()\nfor _, row := range rows {\n\tif _, err := stmt.ExecContext(ctx, row...); err != nil {\n\t\treturn err\n\t}\n}"),
 			insertFix(c, l, "Or insert all rows with one statement"),
 		},
 		Expect: "one prepare a request instead of one a row",
 		Verify: "the next run: Com_stmt_prepare far below Com_stmt_execute",
+	}
+	if l.caller == nil {
+		f.Expect = "one prepare instead of one a row"
 	}
 	if part >= explainsPrepares {
 		f.Explains = []string{"DRV-01"}

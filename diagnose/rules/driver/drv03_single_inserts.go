@@ -38,11 +38,11 @@ func (SingleInserts) ID() string { return "DRV-03" }
 // Doc describes the rule.
 func (SingleInserts) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds a request that inserts its rows one by one.`,
+		Summary: `finds a request, or a loop of another program, that inserts its rows one by one.`,
 		Evidence: `an INSERT or REPLACE whose statements write a single row each runs at least 3 times in
-			each request of an endpoint; where endpoints are not known, 3 times for each request that changes
-			something, and in rows on one connection. That there are far fewer commits than INSERTs bears it
-			out.`,
+			each request of an endpoint; where the endpoint is not known, in rows on one connection, 3 times
+			as often as there are requests, or known to be of none. Then the table is named, not a number a
+			request. That there are far fewer commits than INSERTs bears it out.`,
 		Cause: `the program inserts one element of a list after another: a round trip, a parse and a look
 			at each index for every row.`,
 		Fix: `one INSERT with all rows.`,
@@ -55,9 +55,13 @@ func (SingleInserts) Doc() diagnose.Doc {
 type insertLoop struct {
 	query    *kasoku.Query
 	caller   *kasoku.Caller // nil when not known
-	endpoint string
-	per      float64
+	endpoint string         // empty when not known
+	per      float64        // a request; of all requests where the endpoint is not known
+	rows     bool           // the endpoint is not known, and they come in rows on one connection
 }
+
+// loops reports whether a program inserts row by row.
+func (l insertLoop) loops() bool { return l.per >= leastInserts && (l.caller != nil || l.rows) }
 
 // singleRows reports whether the statements of a class write one row each. Recordings of older
 // versions do not count single rows; there the statement's text decides.
@@ -76,7 +80,7 @@ func singleRows(q *kasoku.Query) bool {
 // insertLoops returns the classes of single-row INSERTs with how often a request
 // runs each, the most time first.
 func insertLoops(c *diagnose.Case) []insertLoop {
-	changing, busiest := changingRequests(c)
+	requests, err := c.Requests(c.Whole())
 	var out []insertLoop
 	for i := range c.Queries {
 		q := &c.Queries[i]
@@ -86,8 +90,11 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 		l := insertLoop{query: q}
 		if x := evidence.Surest(c, q.ID); x != nil {
 			l.caller, l.endpoint, l.per = x, x.Endpoint(), x.PerRequest
-		} else if changing > 0 && statements.InRows(c, q) {
-			l.endpoint, l.per = busiest, float64(q.Calls)/float64(changing)
+		} else if part, known := evidence.RequestPart(c, q); known && part <= 0 {
+			l.rows, l.per = statements.InRows(c, q), float64(q.Streak)
+		} else if err == nil && requests.Count > 0 {
+			// A service that inserts a row a request has rows of them too.
+			l.rows, l.per = statements.InRows(c, q), float64(q.Calls)/float64(requests.Count)
 		}
 		out = append(out, l)
 	}
@@ -98,24 +105,6 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 	return out
 }
 
-// changingRequests counts the requests that may change something, and names the
-// endpoint with most of them. Without an access log it counts none.
-func changingRequests(c *diagnose.Case) (n uint64, busiest string) {
-	var most uint64
-	_, endpoints := diagnose.FrontLog(c.Recording)
-	for i := range endpoints {
-		e := &endpoints[i]
-		if e.Method == "GET" || e.Method == "HEAD" || e.Method == "OPTIONS" {
-			continue
-		}
-		n += e.Count
-		if e.Count > most {
-			most, busiest = e.Count, e.Method+" "+e.Route
-		}
-	}
-	return n, busiest
-}
-
 // Check looks for single-row INSERTs that a request runs several times.
 func (r SingleInserts) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err := evidence.CheckStatements(c); err != nil {
@@ -124,9 +113,10 @@ func (r SingleInserts) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	var out []kasoku.Finding
 	var most float64
 	for _, l := range insertLoops(c) {
-		most = max(most, l.per)
-		if l.per >= leastInserts {
+		if l.loops() {
 			out = append(out, r.finding(c, l))
+		} else if l.caller != nil || l.rows {
+			most = max(most, l.per)
 		}
 	}
 	if len(out) > 0 {
@@ -139,7 +129,7 @@ func (r SingleInserts) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 
 func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 	s := statements.Of(l.query)
-	i := evidence.TimeImpact(c, insertTime(c, l, 1-1/l.per))
+	i := l.impact(c, 1-1/l.per)
 	i.Estimate = true // what the rows themselves take stays
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: l.endpoint}, Severity: evidence.StatementSeverity(i),
@@ -148,13 +138,23 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 			wording.Average(l.per))),
 		Clause:     fmt.Sprintf("%s inserts its rows one by one", l.endpoint),
 		Confidence: diagnose.Confidence(r.signals(c, l)...),
-		Evidence:   append([]kasoku.Evidence{insertEvidence(c, l)}, evidence.EndpointCount(c, l.endpoint)...),
+		Evidence:   append([]kasoku.Evidence{insertEvidence(l)}, evidence.EndpointCount(c, l.endpoint)...),
 		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, "+
 			"and is parsed, of its own.",
 			l.endpoint, s.Table, wording.Average(l.per)),
 		Fixes:  []kasoku.Fix{insertFix(c, l, "Insert all rows of a request with one statement")},
 		Expect: fmt.Sprintf("one INSERT a request instead of %s", wording.Average(l.per)),
 		Verify: "the next run: INSERTs into " + s.Table + " about as many as requests",
+	}
+	if l.caller == nil {
+		f.Object = kasoku.Object{Kind: "table", Name: s.Table}
+		f.Title = wording.Cut(fmt.Sprintf("A loop inserts into %s row by row on one connection", wording.Cut(s.Table, 24)),
+			wording.MaxTitle)
+		f.Clause = fmt.Sprintf("a loop inserts into %s row by row", s.Table)
+		f.Cause = fmt.Sprintf("A loop inserts into %s one row a statement, up to %s in a row on one connection: each is a "+
+			"round trip, and is parsed, of its own. Which program runs it is not known.", s.Table, unit.Count(l.query.Streak))
+		f.Fixes[0].Text = "Insert many rows with one statement"
+		f.Expect, f.Verify = "one INSERT for many rows", "the next run: INSERTs into "+s.Table+" are few"
 	}
 	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.Statements().QueryTime(l.query), i))
 	if g, err := c.Counters().Status(mysql.ComCommit); err == nil {
@@ -163,22 +163,25 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 	return f
 }
 
-// insertTime returns the given part of the time that the server spent on the
-// endpoint's share of the INSERTs.
-func insertTime(c *diagnose.Case, l insertLoop, part float64) time.Duration {
-	share := 1.0
-	if l.caller != nil && l.caller.Share > 0 {
-		share = min(l.caller.Share, 1)
+// impact is that of the given part of the time that the server spent on the endpoint's share
+// of the INSERTs; where the endpoint is not known, on all.
+func (l insertLoop) impact(c *diagnose.Case, part float64) kasoku.Impact {
+	took := part * float64(c.Statements().QueryTime(l.query))
+	if l.caller == nil {
+		return evidence.TimeImpact(c, time.Duration(took), l.query)
 	}
-	return time.Duration(float64(c.Statements().QueryTime(l.query)) * share * part)
+	if l.caller.Share > 0 {
+		took *= min(l.caller.Share, 1)
+	}
+	return evidence.TimeImpact(c, time.Duration(took))
 }
 
-func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
-	note := "in rows of up to " + unit.Count(l.query.Streak) + " on one connection"
-	if l.caller != nil {
-		note = evidence.CallerWords(l.caller)
+func insertEvidence(l insertLoop) kasoku.Evidence {
+	if l.caller == nil {
+		return evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
+			"in rows of up to "+unit.Count(l.query.Streak)+" on one connection, endpoint unknown", float64(l.query.Calls))
 	}
-	return evidence.Statement(l.query, "× "+wording.Average(l.per)+" a request", note, l.per)
+	return evidence.Statement(l.query, "× "+wording.Average(l.per)+" a request", evidence.CallerWords(l.caller), l.per)
 }
 
 func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
@@ -206,9 +209,17 @@ var manyRows = map[string]string{
 	language.Java:       "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
 }
 
+// where is the program that runs the INSERTs.
+func (l insertLoop) where() string {
+	if l.caller == nil {
+		return "the program that runs the loop: a request, a worker, an import"
+	}
+	return evidence.HandlerOf(l.endpoint)
+}
+
 // insertFix has the INSERT with several rows, or says why it cannot be written.
 func insertFix(c *diagnose.Case, l insertLoop, text string) kasoku.Fix {
-	f := kasoku.Fix{Text: text, Where: evidence.HandlerOf(l.endpoint), Risk: kasoku.RiskAppRestart,
+	f := kasoku.Fix{Text: text, Where: l.where(), Risk: kasoku.RiskAppRestart,
 		Note: "A thousand rows a statement are fine" + language.Pick(c, manyRows) + ". Keep statements below " +
 			"max_allowed_packet. The driver reports the AUTO_INCREMENT of the first row alone."}
 	code, err := rewrite.DialectOf(c.Recording).InsertMany(statements.TextOf(l.query))
