@@ -57,7 +57,10 @@ type Member struct {
 
 	Logs    []string // files that it has open for writing
 	Configs []string // files that this instance read
-	Limits  Limits
+	// Blocks are the server blocks of Configs that may answer the load, of a web server;
+	// more than one where it is not known which, none where nothing is.
+	Blocks []ConfigBlock
+	Limits Limits
 
 	Found []Reason // how it was found, the strongest first
 	Sure  Level
@@ -72,6 +75,12 @@ type MemberProcess struct {
 	Start  uint64 // clock ticks since boot; 0 when unknown
 	Leader bool
 	Ended  time.Duration // offset at which it was seen to have gone; 0 while it lives
+}
+
+// A ConfigBlock is where a block of a configuration begins.
+type ConfigBlock struct {
+	File string
+	Line int // from 1
 }
 
 // Limits are those that the kernel holds a member's leader to; 0 when unknown or none.

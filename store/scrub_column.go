@@ -48,9 +48,10 @@ var keptColumns = map[string]string{
 	"deadlock":         "table_name statements indexes",
 	"profile":          "program address unit",
 	"profile_function": "name file",
-	"member":           "member_id role program unit container cgroup processes listeners language framework version logs configs found sure",
-	"member_edge":      "from_member to_member network address protocol found",
-	"unseen":           "what why show_by",
+	"member": "member_id role program unit container cgroup processes listeners language framework version logs configs found sure " +
+		"blocks",
+	"member_edge": "from_member to_member network address protocol found",
+	"unseen":      "what why show_by",
 }
 
 // exactColumns hold ids, in which a row of digits is no person's number.

@@ -33,6 +33,14 @@ type listenerJSON struct {
 func packListener(l kasoku.Listener) listenerJSON   { return listenerJSON(l) }
 func unpackListener(l listenerJSON) kasoku.Listener { return kasoku.Listener(l) }
 
+type blockJSON struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+func packBlock(b kasoku.ConfigBlock) blockJSON   { return blockJSON(b) }
+func unpackBlock(b blockJSON) kasoku.ConfigBlock { return kasoku.ConfigBlock(b) }
+
 type reasonJSON struct {
 	By   string `json:"by"`
 	Text string `json:"text"`
@@ -56,7 +64,7 @@ func memberTable() table[kasoku.Member] {
 			{"max_files", numberOf(&v.Limits.OpenFiles)}, {"max_processes", numberOf(&v.Limits.Processes)},
 			{"max_memory", numberOf(&v.Limits.MemoryBytes)}, {"max_cores", realOf(&v.Limits.Cores)},
 			{"found", packedOf(&v.Found, packReason, unpackReason)}, {"sure", textOf(&v.Sure)},
-			{"others", numberOf(&v.Others)},
+			{"others", numberOf(&v.Others)}, {"blocks", packedOf(&v.Blocks, packBlock, unpackBlock)},
 		}
 	})
 }

@@ -37,6 +37,8 @@ type NginxConfig struct {
 	Config nginxconf.Config
 	Files  []NginxFile
 	Unread []error // included files that could not be read
+
+	Version string // of nginx, 1.22.1; empty of programs made from it, and when it is hidden
 }
 
 // Resolve returns where a path of the configuration leads.
@@ -57,11 +59,13 @@ func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
 	left := mostConfig
-	return readNginx(nginxFiles{
+	version := ""
+	conf, err := readNginx(nginxFiles{
 		args: p.Args,
 		built: func() map[string]string {
-			text, _ := foreign.ReadExe(ctx, p, mostProgram, configureArguments) // hidden: the defaults
-			return parseConfigure(text)
+			texts, _ := foreign.ReadExe(ctx, p, mostProgram, builtTexts) // hidden: the defaults
+			version = parseNginxVersion(texts.version)
+			return parseConfigure(texts.configure)
 		},
 		read: func(as *foreign.Writer, path string) (foreign.File, error) {
 			f, err := p.For(as).ReadFile(ctx, path, left)
@@ -74,6 +78,10 @@ func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
 		},
 		writer: func(f foreign.File, as *foreign.Writer) *foreign.Writer { return p.WriterOf(f, as) },
 	})
+	if conf != nil {
+		conf.Version = version
+	}
+	return conf, err
 }
 
 // nginxFiles is how a configuration is read: each file for the one whose words name it.
@@ -151,6 +159,27 @@ func parseNginxCall(args []string) (conf, prefix string) {
 		i = k - 1
 	}
 	return conf, prefix
+}
+
+// nginxTexts are what the program of an nginx says of itself.
+type nginxTexts struct{ configure, version string }
+
+// builtTexts finds them in the program.
+func builtTexts(r io.ReaderAt, size int64) (out nginxTexts, err error) {
+	if out.configure, err = configureArguments(r, size); err == nil {
+		out.version, err = textIn(r, size, "nginx version: ")
+	}
+	return out, err
+}
+
+var nginxVersion = regexp.MustCompile(`nginx version: nginx/(\d+\.\d+\.\d+)`)
+
+// parseNginxVersion returns the version in what nginx -v prints.
+func parseNginxVersion(text string) string {
+	if m := nginxVersion.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // configureArguments finds in the program of an nginx what it was configured with.

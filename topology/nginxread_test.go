@@ -35,6 +35,14 @@ func TestParseConfigure(t *testing.T) {
 }
 
 // A text is found wherever it stands, at the edge of what is read at once too.
+func TestParseNginxVersion(t *testing.T) {
+	for text, want := range map[string]string{"nginx version: nginx/1.29.7\n": "1.29.7", "nginx version: openresty/1.27.1.1": "", "": ""} {
+		if got := parseNginxVersion(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 func TestTextIn(t *testing.T) {
 	const text = " --with-x --conf-path=/a/nginx.conf"
 	for _, at := range []int{1, 1<<20 - len(text)/2, 1<<20 + mostText - 5, 3<<20 - 20} {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/topology"
 	"github.com/kasoku/kasoku/topology/members"
@@ -19,7 +20,7 @@ var passes = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "
 // webOf returns the server blocks of a configuration. number returns the address of a
 // name, or the name.
 func webOf(conf *topology.NginxConfig, number func(host string) string) members.Web {
-	w := members.Web{}
+	w := members.Web{Version: conf.Version}
 	for _, f := range conf.Files {
 		w.Configs = append(w.Configs, f.Path)
 	}
@@ -28,6 +29,7 @@ func webOf(conf *topology.NginxConfig, number func(host string) string) members.
 		if d := &conf.Config[i]; d.Block && d.Words[0] == "server" && len(d.Words) == 1 {
 			b := blockOf(conf.Config, i, upstreams, number)
 			b.Logs = logsOf(conf, i)
+			b.At = kasoku.ConfigBlock{File: d.File, Line: d.Line}
 			w.Blocks = append(w.Blocks, b)
 		}
 	}

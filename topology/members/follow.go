@@ -224,21 +224,7 @@ func isNginx(in *instance) bool {
 
 // answering returns the server blocks that the load's requests come to.
 func (d *decision) answering(f *found, web Web) []Block {
-	ports := map[int]bool{}
-	for _, p := range append(slices.Clone(d.q.Targets), d.q.User...) {
-		for _, at := range parsePlace(p.Address) {
-			ports[int(at.Port())] = true
-		}
-	}
-	if !f.entry || len(ports) == 0 {
-		ports = d.calledPorts(f)
-	}
-	var onPort []Block
-	for _, b := range web.Blocks {
-		if len(ports) == 0 || slices.ContainsFunc(b.Ports, func(p int) bool { return ports[p] }) {
-			onPort = append(onPort, b)
-		}
-	}
+	onPort := d.onPort(f, web)
 	if len(onPort) < 2 || !f.entry {
 		return onPort
 	}
@@ -254,6 +240,43 @@ func (d *decision) answering(f *found, web Web) []Block {
 		return onPort[i : i+1]
 	}
 	return onPort[:1] // nginx: the first block of a port is its default
+}
+
+// perhapsAnswering returns all server blocks that may answer: where no target says which
+// name the requests have, the first block of a port is only one of them, and those that
+// write the logs that are read are more likely.
+func (d *decision) perhapsAnswering(f *found, web Web) []Block {
+	if len(d.q.Targets) > 0 || len(d.q.Hosts) > 0 {
+		return d.answering(f, web)
+	}
+	onPort := d.onPort(f, web)
+	logging := slices.DeleteFunc(slices.Clone(onPort), func(b Block) bool {
+		return !slices.ContainsFunc(b.Logs, func(log string) bool { return slices.Contains(d.q.Logs, log) })
+	})
+	if len(logging) > 0 {
+		return logging
+	}
+	return onPort
+}
+
+// onPort returns the server blocks at the ports to which the requests go; all of them
+// where these are not known.
+func (d *decision) onPort(f *found, web Web) (out []Block) {
+	ports := map[int]bool{}
+	for _, p := range append(slices.Clone(d.q.Targets), d.q.User...) {
+		for _, at := range parsePlace(p.Address) {
+			ports[int(at.Port())] = true
+		}
+	}
+	if !f.entry || len(ports) == 0 {
+		ports = d.calledPorts(f)
+	}
+	for _, b := range web.Blocks {
+		if len(ports) == 0 || slices.ContainsFunc(b.Ports, func(p int) bool { return ports[p] }) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // calledPorts are those by which other members call an instance.

@@ -1,6 +1,7 @@
 package members
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -70,6 +71,10 @@ func joinMember(m, again kasoku.Member) kasoku.Member {
 	m.Workers, m.Threads = max(m.Workers, again.Workers), max(m.Threads, again.Threads)
 	m.Others = max(m.Others, again.Others)
 	m.Logs, m.Configs = joinNames(m.Logs, again.Logs), joinNames(m.Configs, again.Configs)
+	if len(again.Blocks) > 0 { // the load is known better than before, or the configuration is another
+		m.Blocks = again.Blocks
+	}
+	m.Version = cmp.Or(again.Version, m.Version)
 	return m
 }
 

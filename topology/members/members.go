@@ -56,6 +56,7 @@ type Question struct {
 type Web struct {
 	Blocks  []Block
 	Configs []string // files that it read
+	Version string   // of the program; empty when unknown
 }
 
 // A Block is one server block.
@@ -66,6 +67,7 @@ type Block struct {
 	Upstreams []Place
 	Variable  bool // an upstream is made of variables
 	Default   bool // of its ports
+	At        kasoku.ConfigBlock
 }
 
 // A Result is a service, and what reading more of would decide more.
@@ -191,6 +193,10 @@ func (d *decision) member(f *found) kasoku.Member {
 	if web, ok := d.q.Webs[p.PID]; ok {
 		m.Configs = web.Configs
 		m.Logs = d.siteLogs(f, web, m.Logs)
+		m.Version = web.Version
+		for _, b := range d.perhapsAnswering(f, web) {
+			m.Blocks = append(m.Blocks, b.At)
+		}
 	}
 	m.Others = d.others(f)
 	name := string(cmp.Or(m.Role, "program"))

@@ -226,6 +226,7 @@ func (a *arrangement) web(f []string) {
 		b.Upstreams = append(b.Upstreams, placeOf(up))
 	}
 	w := a.q.Webs[atoi(f[0])]
+	b.At = kasoku.ConfigBlock{File: "sites", Line: 1 + len(w.Blocks)}
 	w.Blocks = append(w.Blocks, b)
 	a.q.Webs[atoi(f[0])] = w
 }
@@ -495,4 +496,40 @@ func crowd(n int) string {
 		fmt.Fprintf(&b, "proc %d 1 /srv/x/%d\nconn %d 127.0.0.1:%d > 30 127.0.0.1:3306\n", 2000+i, i, 2000+i, 10000+i)
 	}
 	return b.String()
+}
+
+// TestDecide_Blocks: a member has the server blocks that may answer: the one of the target's
+// name, or its port's default; without a target those that write the logs that are read, or all.
+func TestDecide_Blocks(t *testing.T) {
+	const nginx = "proc 10 1 /usr/sbin/nginx log=/l/a\nlisten 10 0.0.0.0:80\nlisten 10 0.0.0.0:81\n" +
+		"web 10 80 other.test 127.0.0.1:3000\nweb 10 80 shop.test 127.0.0.1:8080\nweb 10 81 admin.test 127.0.0.1:8080\n"
+	lines := func(text string, logs ...string) (out []int) {
+		t.Helper()
+		a := arrange(t, nginx+text)
+		for i, log := range logs {
+			a.q.Webs[10].Blocks[i].Logs = []string{log}
+		}
+		for _, m := range Decide(&a.snap, a.q).Service.Members {
+			if m.Role == kasoku.RoleWeb {
+				for _, b := range m.Blocks {
+					out = append(out, b.Line)
+				}
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		got, want []int
+	}{
+		{lines("target 127.0.0.1:80\nhost shop.test\n"), []int{2}},
+		{lines("target 127.0.0.1:80\nhost 127.0.0.1\n"), []int{1}},
+		{lines("target 127.0.0.1:81\n"), []int{3}},
+		{lines("user 127.0.0.1:80\n"), []int{1, 2}},
+		{lines("log /l/a\n", "/l/x", "/l/a", "/l/y"), []int{2}},
+		{lines("log /l/a\n", "/l/a", "/l/a", "/l/a"), []int{1, 2, 3}},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("blocks %v, want %v", c.got, c.want)
+		}
+	}
 }
