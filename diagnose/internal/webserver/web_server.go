@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -21,7 +22,11 @@ import (
 // (proxy_set_header is inherited only by blocks that have none), ngx_http_upstream_module.
 type Config struct {
 	Directives nginxconf.Config
-	Locations  []Location
+	// Locations are those of the server block that answers the load; none where it is not
+	// known which of several does that pass requests on.
+	Locations []Location
+
+	servers []int // server blocks that may answer, of which one does
 }
 
 // A Location is a block of nginx that answers requests.
@@ -73,6 +78,7 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 	for _, n := range names {
 		conf, _ := nginxconf.ReadFrom(fs, n) // what can be read of a bad one
 		w := &Config{Directives: conf}
+		w.findServers(rec)
 		if !slices.ContainsFunc(conf, func(d nginxconf.Directive) bool { return d.Depth == 0 && d.Name() == "http" }) {
 			continue // a file that another one includes
 		}
@@ -94,9 +100,79 @@ func ofService(rec *kasoku.Recording, f kasoku.Config) bool {
 	})
 }
 
-func (w *Config) findLocations() {
+// findServers chooses the server blocks that may answer: those that the members' search found,
+// else all; of these the ones that pass requests on, as others answer with files and redirects.
+func (w *Config) findServers(rec *kasoku.Recording) {
+	var all, found []int
 	for i, d := range w.Directives {
-		if d.Name() != "location" || !d.Block || len(d.Words) < 2 {
+		if d.Name() != "server" || !d.Block || len(d.Words) != 1 {
+			continue
+		}
+		all = append(all, i)
+		at := kasoku.ConfigBlock{File: d.File, Line: d.Line}
+		if slices.ContainsFunc(rec.Service.Of(kasoku.RoleWeb), func(m *kasoku.Member) bool {
+			return slices.Contains(m.Blocks, at)
+		}) {
+			found = append(found, i)
+		}
+	}
+	if w.servers = found; len(found) == 0 {
+		w.servers = all
+	}
+	if passing := slices.DeleteFunc(slices.Clone(w.servers), func(at int) bool { return !w.passesIn(at) }); len(passing) > 0 {
+		w.servers = passing
+	}
+}
+
+// Undecided returns why the locations are not known; nil where they are.
+func (w *Config) Undecided() error {
+	if len(w.servers) < 2 || !w.passesIn(w.servers[0]) {
+		return nil
+	}
+	return fmt.Errorf("which of %d server blocks of nginx that pass requests on answers is not known", len(w.servers))
+}
+
+// Place names the server block that answers, where there are others: "server block at
+// /etc/nginx/sites-enabled/shop.conf:1". It is empty where there is one alone.
+func (w *Config) Place() string {
+	others := slices.ContainsFunc(w.Directives, func(d nginxconf.Directive) bool {
+		return d.Name() == "server" && d.Block && len(d.Words) == 1 &&
+			(len(w.servers) != 1 || d.File != w.Directives[w.servers[0]].File || d.Line != w.Directives[w.servers[0]].Line)
+	})
+	if len(w.servers) != 1 || !others {
+		return ""
+	}
+	d := w.Directives[w.servers[0]]
+	return fmt.Sprintf("server block at %s:%d", d.File, d.Line)
+}
+
+// passes are the directives by which nginx passes requests on.
+var passes = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass"}
+
+// passesIn reports whether a block or one in it passes requests on.
+func (w *Config) passesIn(block int) bool {
+	return slices.ContainsFunc(w.Directives, func(d nginxconf.Directive) bool {
+		return slices.Contains(passes, d.Name()) && w.isIn(d, block)
+	})
+}
+
+// isIn reports whether a directive stands in a block or one in it.
+func (w *Config) isIn(d nginxconf.Directive, block int) bool {
+	for p := d.Parent; p >= 0; p = w.Directives[p].Parent {
+		if p == block {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Config) findLocations() {
+	if w.Undecided() != nil {
+		return
+	}
+	for i, d := range w.Directives {
+		if d.Name() != "location" || !d.Block || len(d.Words) < 2 ||
+			!slices.ContainsFunc(w.servers, func(at int) bool { return w.isIn(d, at) }) {
 			continue
 		}
 		l := Location{At: i, Path: d.Words[len(d.Words)-1], Context: strings.Join(d.Words, " ")}
@@ -137,24 +213,92 @@ func (w *Config) Value(block int, name string) string {
 	return ""
 }
 
-// Passes returns where a location passes requests on to, "http://app"; empty when
-// it answers itself. Blocks inside of it, such as if, count.
-func (w *Config) Passes(l Location) string {
+// A Pass is how a location passes requests on.
+type Pass struct {
+	Directive string // proxy_pass, fastcgi_pass …
+	To        string // http://app, 127.0.0.1:9000
+	Own       bool   // it stands in the location itself, not in a block such as if
+}
+
+// Prefix returns how the directives begin that change this: "fastcgi_".
+func (p Pass) Prefix() string { return strings.TrimSuffix(p.Directive, "pass") }
+
+// PassOf returns how a location passes requests on; false when it answers itself. Blocks
+// inside of it, such as if, count.
+func (w *Config) PassOf(l Location) (Pass, bool) {
 	for i := range w.Directives {
 		d := w.Directives[i]
-		if d.Name() != "proxy_pass" || len(d.Words) < 2 {
+		if !slices.Contains(passes, d.Name()) || len(d.Words) < 2 {
 			continue
 		}
 		for p := d.Parent; p >= 0; p = w.Directives[p].Parent {
 			if p == l.At {
-				return d.Words[1]
+				return Pass{d.Name(), d.Words[1], d.Parent == l.At}, true
 			}
 			if w.Directives[p].Name() == "location" {
 				break
 			}
 		}
 	}
+	return Pass{}, false
+}
+
+// Passes returns where a location passes requests on to by proxy_pass, "http://app"; empty
+// when it does not.
+func (w *Config) Passes(l Location) string {
+	if p, ok := w.PassOf(l); ok && p.Directive == "proxy_pass" {
+		return p.To
+	}
 	return ""
+}
+
+// parameter is a part of a route that stands for many.
+var parameter = lazyregexp.New(`:[A-Za-z_]+`)
+
+// Passing returns the location that passes on the requests of a route: the one that answers
+// them, or to which its try_files leads. It is false where that is not known, as where the
+// paths of the route may have different ones.
+func (w *Config) Passing(route string) (Location, bool) {
+	var out Location
+	for i, name := range []string{"1", "x"} { // most patterns of locations ask for one of these
+		l, ok := w.passingPath(parameter().ReplaceAllString(route, name))
+		if !ok || i > 0 && l.At != out.At {
+			return Location{}, false
+		}
+		out = l
+	}
+	return out, true
+}
+
+// passingPath is Passing of one path.
+func (w *Config) passingPath(uri string) (Location, bool) {
+	l, ok := w.LocationOf(uri)
+	for range 3 { // /index.php may lead on to another
+		if !ok {
+			return Location{}, false
+		}
+		if _, passes := w.PassOf(l); passes {
+			return l, true
+		}
+		try := w.InForce(l.At, "try_files")
+		if len(try) != 1 || len(try[0].Words) < 3 {
+			return Location{}, false
+		}
+		to := try[0].Words[len(try[0].Words)-1]
+		if strings.HasPrefix(to, "@") {
+			i := slices.IndexFunc(w.Locations, func(l Location) bool { return l.Path == to })
+			if ok = i >= 0; ok {
+				l = w.Locations[i]
+			}
+			continue
+		}
+		path, _, _ := strings.Cut(to, "?")
+		if !strings.HasPrefix(path, "/") || strings.Contains(path, "$") {
+			return Location{}, false
+		}
+		l, ok = w.LocationOf(path)
+	}
+	return Location{}, false
 }
 
 // LocationOf returns the location that answers requests for a path, as nginx
@@ -189,7 +333,7 @@ func (w *Config) LocationOf(uri string) (Location, bool) {
 	return best, found
 }
 
-// HasLocation reports whether there is a location of that path in any server.
+// HasLocation reports whether there is a location of that path in the server that answers.
 func (w *Config) HasLocation(path string) bool {
 	return slices.ContainsFunc(w.Locations, func(l Location) bool { return l.Path == path })
 }
@@ -262,6 +406,16 @@ func Edit(context string, lines ...string) kasoku.Edit {
 func Fix(text, note string, risk kasoku.Risk, edits ...kasoku.Edit) kasoku.Fix {
 	return kasoku.Fix{Text: text, Where: "nginx.conf, then nginx -s reload", Code: Code(edits...),
 		Note: note, Risk: risk, Lang: "nginx", Edits: edits}
+}
+
+// Fix is a fix of the server block that answers. Where the configuration has others it names
+// this one, and has no edits: those name a block by its words alone.
+func (w *Config) Fix(text, note string, risk kasoku.Risk, edits ...kasoku.Edit) kasoku.Fix {
+	f := Fix(text, note, risk, edits...)
+	if at := w.Place(); at != "" {
+		f.Where, f.Edits = "nginx's "+at+", then nginx -s reload", nil
+	}
+	return f
 }
 
 // Code shows edits, each in the block that it belongs to.

@@ -182,13 +182,14 @@ func changesRows(c *diagnose.Case, e *kasoku.Endpoint) bool {
 // allows; where stale is nil the fix asks for one.
 func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean time.Duration) kasoku.Fix {
 	f := kasoku.Fix{Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics}
+	place := ""
 	const compare = "First compare the answers that two clients get; drop what is kept on initialize. " +
 		"What comes with a cookie, Authorization or a body goes to the application as before: where each client has " +
 		"a cookie, " +
 		"name the one by which answers differ ($cookie_session instead of $http_cookie)."
 	if stale == nil {
 		f.Text = "May " + webserver.EndpointName(e) + " be 1 s old? If so, keep the answer for less than that"
-		f.Code = nginxKeeps(c, e.Route, 1, "proxy_cache_use_stale updating;")
+		f.Code, place = nginxKeeps(c, e.Route, 1, "proxy_cache_use_stale updating;")
 		f.Note = compare + " Where T seconds are allowed, keep it for less than T minus what an answer takes. " +
 			"[contract] in kasoku.toml answers the question for the next run: stale = '1s', or '0s' where it must be fresh."
 	} else {
@@ -196,7 +197,7 @@ func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean
 		f.Note = compare
 		left := *stale - mean
 		if seconds := int(left / time.Second); seconds >= 1 {
-			f.Code = nginxKeeps(c, e.Route, seconds, "")
+			f.Code, place = nginxKeeps(c, e.Route, seconds, "")
 		} else {
 			f.Where, f.Lang = "Varnish, or the handler: nginx knows whole seconds alone", "vcl"
 			f.Code = varnishKeeps(e.Route, left)
@@ -208,6 +209,9 @@ func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean
 			"proxy_cache_valid, proxy_cache_lock on. "+f.Note
 	case f.Lang == "":
 		f.Lang = "nginx"
+		if place != "" {
+			f.Where = "nginx's " + place + ", Varnish, or the handler"
+		}
 	}
 	return f
 }
@@ -232,17 +236,18 @@ func patternOf(route string) (pattern string, literal, ok bool) {
 }
 
 // nginxKeeps returns directives by which nginx keeps answers for so many seconds, in a
-// location that passes on as the one does that answers now; empty where that is not known.
-func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) string {
+// location that passes on as the one does that answers now; empty where that is not known. place
+// names the server block that they belong to, where there are others.
+func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) (code, place string) {
 	w, err := webserver.ConfigOf(c.Recording)
 	pattern, literal, known := patternOf(route)
 	if err != nil || !known {
-		return ""
+		return "", ""
 	}
 	from, ok := w.LocationOf(route)
 	pass := w.PassesAs(from)
 	if !ok || len(pass) == 0 || from.Modifier == "=" || !literal && from.Modifier != "" {
-		return ""
+		return "", ""
 	}
 	context := "location = " + route
 	if !literal {
@@ -255,7 +260,7 @@ func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) string
 		lines = append(lines, more)
 	}
 	return webserver.Block("http", "proxy_cache_path "+CachePath+" keys_zone=short:1m max_size=64m;") + "\n" +
-		webserver.Block("server", webserver.Block(context, lines...))
+		webserver.Block("server", webserver.Block(context, lines...)), w.Place()
 }
 
 // CachePath is where nginx keeps answers for a short time: a directory in memory, that nginx

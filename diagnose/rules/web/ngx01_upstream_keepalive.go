@@ -63,6 +63,9 @@ func (r UpstreamKeepalive) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.S
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
+	if err := w.Undecided(); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
 	lacking, passing := lackingKeepalive(w)
 	if passing == 0 {
 		return nil, diagnose.Quiet(r.ID(), 0, "nginx passes no requests on")
@@ -222,7 +225,7 @@ func (r UpstreamKeepalive) finding(c *diagnose.Case, w *webserver.Config, lackin
 		Expect: "a part of a millisecond less for each request, and less CPU on both sides",
 		Verify: "repeat the load: the host opens few connections, and none stays in TIME_WAIT", Interval: c.Whole(),
 	}
-	f.Fixes = []kasoku.Fix{webserver.Fix("Keep connections to the application open",
+	f.Fixes = []kasoku.Fix{w.Fix("Keep connections to the application open",
 		keepaliveNote(c), kasoku.RiskNone, keepaliveEdits(w, lacking)...)}
 	return f
 }

@@ -159,10 +159,13 @@ func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) k
 	if left > 0 {
 		f.Note += fmt.Sprintf(" Not among them: %s, not found as files.", unit.Counted(left, "path", "paths"))
 	}
-	blocks := staticBlocks(c, files, roots)
+	blocks, place := staticBlocks(c, files, roots)
 	if len(blocks) == 0 {
 		f.Note = inWords + f.Note
 		return f
+	}
+	if place != "" {
+		f.Where = "nginx's " + place
 	}
 	f.Lang, f.Code = "nginx", webserver.Block("server", blocks...)
 	return f
@@ -179,16 +182,17 @@ func rootsOf(files []staticFile) (out []string) {
 
 // staticBlocks returns a location for each root, and the one that passes on what is not
 // there; none where the files are passed on by several locations or in a way that another
-// location cannot repeat.
-func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []string) {
+// location cannot repeat. place names the server block that they belong to, where there are
+// others.
+func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []string, place string) {
 	w, err := webserver.ConfigOf(c.Recording)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	from, ok := w.LocationOf(files[0].endpoint.Route)
 	pass := w.PassesAs(from)
 	if !ok || len(pass) == 0 || from.Modifier == "=" || from.Modifier == "^~" || w.HasLocation("@application") {
-		return nil
+		return nil, ""
 	}
 	for _, root := range roots {
 		var names []string
@@ -202,5 +206,5 @@ func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []s
 				"root "+root+";", "try_files $uri @application;", "expires 1d;"))
 		}
 	}
-	return append(out, webserver.Block("location @application", pass...))
+	return append(out, webserver.Block("location @application", pass...)), w.Place()
 }

@@ -31,7 +31,8 @@ func (RequestSpooled) Doc() diagnose.Doc {
 			($request_length) says how large the buffer has to be.`,
 		Cause: `a body that is larger than client_body_buffer_size, 16 kB unless it is set, is written to
 			a file before it is passed on.`,
-		Fix: `a buffer that holds the largest body, or proxy_request_buffering off.`,
+		Fix: `a buffer that holds the largest body, or request_buffering off with the prefix of what passes
+			the requests on (proxy_, fastcgi_, uwsgi_, scgi_).`,
 		Silent: `when few requests are written to disk; blind when the error log was not read or its level
 			is above warn.`,
 	}
@@ -52,18 +53,17 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	if s.endpoint != nil {
 		longest = s.endpoint.MaxRequestBytes
 	}
-	fix := webserver.Fix("Give the location a buffer that holds a body",
-		"The memory is taken for each such request while its body comes.", kasoku.RiskNone,
-		webserver.Edit(s.context(), "client_body_buffer_size "+kilobyteWords(max(longest, 8*16<<10))+";"))
+	size := kilobyteWords(max(longest, 8*16<<10))
+	fix := s.fix("Give the location a buffer that holds a body",
+		"The memory is taken for each such request while its body comes.",
+		"client_body_buffer_size "+size+".", "client_body_buffer_size "+size+";")
 	if longest > largestBuffer {
-		fix = webserver.Fix("Pass bodies on as they come",
-			"A slow client then holds a connection of the application for as long as it sends.", kasoku.RiskNone,
-			webserver.Edit(s.context(), "proxy_request_buffering off;", "proxy_http_version 1.1;"))
+		fix = s.streamed()
 	}
 	evidence := s.evidence(c)
-	size := "their size is not known, since the access log has no $request_length"
+	sizes := "their size is not known, since the access log has no $request_length"
 	if longest > 0 {
-		size = "the longest has " + unit.Bytes(longest)
+		sizes = "the longest has " + unit.Bytes(longest)
 		evidence = append(evidence, kasoku.Evidence{Source: "access", Text: "the longest request",
 			Value: unit.Bytes(longest), Number: float64(longest), Interval: c.Whole()})
 	}
@@ -73,8 +73,19 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		Confidence: s.confidence(), Impact: webserver.SavedTime(c, time.Duration(s.lines)*spoolCost, true), Evidence: evidence,
 		Cause: fmt.Sprintf("The bodies of %s of %s requests were larger than client_body_buffer_size, 16 kB unless it "+
 			"is set; %s. Each made, wrote and read a file.",
-			unit.Count(s.lines), unit.Count(s.requests), size),
+			unit.Count(s.lines), unit.Count(s.requests), sizes),
 		Fixes: []kasoku.Fix{fix}, Expect: "no such line in nginx's error log, and less writing to disk",
 		Verify: "repeat the load and count the lines", Interval: c.Whole(),
 	}}, nil
+}
+
+// streamed passes bodies on as they come, which proxy_pass, fastcgi_pass and uwsgi_pass can do.
+func (s spool) streamed() kasoku.Fix {
+	lines := []string{s.prefix + "request_buffering off;"}
+	if s.prefix == "proxy_" {
+		lines = append(lines, "proxy_http_version 1.1;")
+	}
+	return s.fix("Pass bodies on as they come",
+		"A slow client then holds a connection of the application for as long as it sends.",
+		"request_buffering off, with the prefix proxy_, fastcgi_, uwsgi_ or scgi_ of what passes them on.", lines...)
 }

@@ -30,7 +30,9 @@ type spool struct {
 	most     diagnose.Said // of the path with most of them
 	uri      string        // its pattern of a path; empty when the line names none
 	endpoint *kasoku.Endpoint
-	location webserver.Location // of nginx; without a path when the configuration is not there
+	location webserver.Location // of nginx that passes them on; without a path when it is not known
+	config   *webserver.Config  // nil when it is not there
+	prefix   string             // of the directives of that location: proxy_, fastcgi_
 }
 
 // spoolOf reads the lines about temporary files that begin so.
@@ -68,7 +70,12 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 		}
 	}
 	if w, err := webserver.ConfigOf(c.Recording); err == nil {
-		s.location, _ = w.LocationOf(uri)
+		s.config = w
+		if l, ok := w.Passing(uri); ok {
+			if p, _ := w.PassOf(l); p.Prefix() != "grpc_" { // which has no such directives
+				s.location, s.prefix = l, p.Prefix()
+			}
+		}
 	}
 	return s, nil
 }
@@ -136,18 +143,22 @@ func (s spool) evidence(c *diagnose.Case) []kasoku.Evidence {
 func (s spool) confidence() kasoku.Confidence {
 	known := diagnose.Signal{Holds: s.endpoint != nil, Lacks: "which endpoint it is, the access log does not report"}
 	place := diagnose.Signal{Holds: s.location.Path != ""}
-	if s.location.Path == "" {
+	switch {
+	case s.config == nil:
 		place.Blind = webserver.ErrNoNginx.Error()
+	case s.location.Path == "":
+		place.Blind = "which location of nginx passes these requests on is not known"
 	}
 	return diagnose.Confidence(diagnose.Signal{Holds: true}, known, place)
 }
 
-// context is where an edit goes.
-func (s spool) context() string {
-	if s.location.Path != "" {
-		return s.location.Context
+// fix is code for the location that passes the requests on, and words where that is not known.
+func (s spool) fix(text, note, words string, lines ...string) kasoku.Fix {
+	if s.location.Path == "" {
+		return kasoku.Fix{Text: text, Where: "nginx.conf, in the location that passes these requests on",
+			Note: words + " " + note, Risk: kasoku.RiskNone}
 	}
-	return "http"
+	return s.config.Fix(text, note, kasoku.RiskNone, webserver.Edit(s.location.Context, lines...))
 }
 
 // kilobyteWords rounds a size up to the next power of two, at least 16 kB, as nginx
