@@ -120,7 +120,7 @@ func TestUnusedRowsOfPossible(t *testing.T) {
 		q := class("P", "SELECT id, subject FROM issues WHERE subject LIKE ?", 1000, 4000, 40*time.Second)
 		c := queryRun("GET /search", []kasoku.Query{q}, runBy("P", 1, kasoku.CallerPossible))
 		c.Callers[0].Share = share
-		c.Endpoints[0].Bytes = 1000 * 2000
+		c.Endpoints[0].Bytes = 1000 * 200
 		c.Endpoints = append(c.Endpoints, kasoku.Endpoint{Method: "GET", Route: "/logo.png", Count: 10, Bytes: bytes})
 		found, _ := query.UnusedRows{}.Check(c)
 		got := ""
@@ -132,7 +132,7 @@ func TestUnusedRowsOfPossible(t *testing.T) {
 		}
 	}
 	const said = "GET /search may read 4,000 rows a call and use few; GET /search may read 4,000 rows of issues and use few of them"
-	f(1<<20, 0.9, said)
-	f(40<<20, 0.9, "") // another endpoint's answers could hold them
-	f(1<<20, 0.4, "")  // most of the class overlaps with no endpoint
+	f(1<<19, 0.9, said)
+	f(1<<20, 0.9, "") // another endpoint's answers could hold them
+	f(1<<19, 0.4, "") // most of the class overlaps with no endpoint
 }

@@ -16,7 +16,7 @@ func queryRun(endpoint string, queries []kasoku.Query, callers ...kasoku.Caller)
 	method, route, _ := strings.Cut(endpoint, " ")
 	rec := &kasoku.Recording{
 		Run:       kasoku.Run{Length: 10 * time.Second},
-		Endpoints: []kasoku.Endpoint{{Method: method, Route: route, Count: 1000, Total: 100 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second}},
+		Endpoints: []kasoku.Endpoint{{Method: method, Route: route, Count: 1000, Codes: map[int]uint64{200: 1000}, Total: 100 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second}},
 		Queries:   queries,
 	}
 	for _, x := range callers {

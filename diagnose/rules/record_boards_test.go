@@ -31,6 +31,12 @@ func boardRuns() []boardRun {
 	visits := func(n int) []string {
 		return []string{fmt.Sprintf("INSERT INTO visits (place, minutes) SELECT 1, seq FROM (%s) s", numbers(n))}
 	}
+	visitsOfEach := func() (out []string) {
+		for place := 1; place <= 4; place++ {
+			out = append(out, fmt.Sprintf("INSERT INTO visits (place, minutes) SELECT %d, seq FROM (%s) s", place, numbers(400)))
+		}
+		return out
+	}
 	grow := func(ctx context.Context, b *board, _ uint64) (string, error) {
 		if _, err := b.db.ExecContext(ctx, b.tag("INSERT INTO visits (place, minutes) VALUES (1, 5)")); err != nil {
 			return "", err
@@ -58,8 +64,8 @@ func boardRuns() []boardRun {
 		}
 	}
 	history := func(bytes int) func(context.Context, *board, uint64) (string, error) {
-		return func(ctx context.Context, b *board, _ uint64) (string, error) {
-			_, err := b.each(ctx, visitsOf, 1)
+		return func(ctx context.Context, b *board, n uint64) (string, error) {
+			_, err := b.each(ctx, visitsOf, n%4+1)
 			return fmt.Sprintf("%0*d", bytes, 7), err
 		}
 	}
@@ -108,9 +114,9 @@ func boardRuns() []boardRun {
 			}
 			return "", nil
 		}),
-		with(run("history", "GET /v3/last", 60, 4*s, "QRY-01/fires QRY-09/silent", history(40)), func(r *boardRun) { r.setup = visits(400) }),
-		with(run("history-half", "GET /v3/last", 60, 4*s, "QRY-01/under QRY-09/silent", history(3500)), func(r *boardRun) { r.setup = visits(400) }),
-		with(run("history-all", "GET /v3/last", 60, 4*s, "QRY-01/silent", history(9000)), func(r *boardRun) { r.setup = visits(400) }),
+		with(run("history", "GET /v3/last", 60, 4*s, "QRY-01/fires QRY-09/silent", history(40)), func(r *boardRun) { r.setup = visitsOfEach() }),
+		with(run("history-packed", "GET /v3/last", 60, 4*s, "QRY-01/under QRY-09/silent", history(111)), func(r *boardRun) { r.setup = visitsOfEach() }),
+		with(run("history-all", "GET /v3/last", 60, 4*s, "QRY-01/silent", history(9000)), func(r *boardRun) { r.setup = visitsOfEach() }),
 
 		run("sums", "GET /v3/stars", 30, 4*s, "QRY-07/fires QRY-08/silent", sums(300)),
 		run("small-sums", "GET /v3/stars", 60, 4*s, "QRY-07/under", sums(168)),

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -25,6 +26,12 @@ const (
 	// bytesPerRow is less than the shortest row that an answer could hold: a
 	// number with its comma.
 	bytesPerRow = 8
+	// packedPerRow is less than a row takes of an answer that may be compressed: rows
+	// that differ at all take a byte or more each.
+	packedPerRow = 0.25
+	// nearlyAll of a class's calls with one text, letter for letter, are for settings or
+	// a menu, of which a page uses some.
+	nearlyAll = 0.9
 	// bytesSentShare of the bytes that the server sends for rows is less than an
 	// answer with all of them: JSON is longer than the protocol's rows.
 	bytesSentShare = 1. / 3
@@ -41,15 +48,17 @@ func (UnusedRows) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an endpoint that reads far more rows than its answers can hold.`,
 		Evidence: `a SELECT without LIMIT sends at least 50 rows a call, an endpoint runs it, and the
-			endpoint's answers are too small for them: fewer than 8 bytes for each row that its requests read;
-			or, where nginx compresses nothing and answers hardly differ in size, a third of the bytes that
-			the server sent for them. Where the endpoint is only possible, all answers of the run together are too
-			small for the rows.`,
+			endpoint's answers are too small for them: fewer than 8 bytes for each row that its requests read
+			where nginx is known to compress nothing, else a byte for four rows; or, where nginx compresses
+			nothing and answers hardly differ in size, a third of the bytes that the server sent for them.
+			The bytes are taken for those of answers with status 200. Where the endpoint is only possible, all
+			answers of the run together are too small for the rows.`,
 		Cause: `the program reads a whole history and uses its first row, or counts and adds up rows
 			itself; the server finds, sorts and sends all of them.`,
 		Fix: `let the database return what is used: ORDER BY … LIMIT 1, the columns that are needed, or
 			the sum itself; with a LIMIT, the index of the order where the table has none.`,
-		Silent: `when statements send few rows or have a LIMIT, when answers are large enough for the
+		Silent: `when statements send few rows or have a LIMIT, when nine in ten calls of a class have one text,
+			as for settings that each page loads whole, when answers are large enough for the
 			rows, when no endpoint is known to run the statement, and blind without a slow log or an access
 			log with sizes.`,
 	}
@@ -99,12 +108,16 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 	}
 	var out []kasoku.Finding
 	var near float64
-	plain := sendsPlain(c)
+	plain, perRow := sendsPlain(c), packedPerRow
+	if plain {
+		perRow = bytesPerRow
+	}
 	said := "no SELECT without LIMIT that sends rows is known to be of an endpoint"
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		s := statements.Of(q)
-		if q.Verb != "SELECT" || s.Limit || q.Calls < statements.LeastPerRequest || statements.RowsPerCall(q) == 0 {
+		if q.Verb != "SELECT" || s.Limit || q.Calls < statements.LeastPerRequest || statements.RowsPerCall(q) == 0 ||
+			float64(q.Repeated) >= nearlyAll*float64(q.Calls) {
 			continue
 		}
 		x := evidence.Surest(c, q.ID)
@@ -114,16 +127,16 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			}
 		}
 		e := c.Statements().EndpointOf(x.Endpoint())
-		if e == nil || e.Count == 0 || e.Bytes == 0 {
+		if e == nil || e.Codes[http.StatusOK] == 0 || e.Bytes == 0 {
 			continue
 		}
 		u := unusedRow{query: q, caller: x, endpoint: e, rows: statements.RowsPerCall(q) * max(x.PerRequest, 1),
-			bytes: float64(e.Bytes) / float64(e.Count)}
-		many, small := statements.RowsPerCall(q)/manyRowsSent, bytesPerRow*u.rows/max(u.bytes, 1)
+			bytes: float64(e.Bytes) / float64(e.Codes[http.StatusOK])}
+		many, small := statements.RowsPerCall(q)/manyRowsSent, perRow*u.rows/max(u.bytes, 1)
 		byBytes := false
 		if x.Class == kasoku.CallerPossible {
 			u.rows = statements.RowsPerCall(q) // how many calls a request makes is not known
-			small = bytesPerRow * float64(q.RowsSent) / max(answered(c), 1)
+			small = perRow * float64(q.RowsSent) / max(answered(c), 1)
 		} else if plain && flatAnswers(e) {
 			sent := float64(q.BytesSent) / float64(q.Calls) * max(x.PerRequest, 1)
 			few := bytesSentShare * sent / max(u.bytes, 1)
