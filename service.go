@@ -1,6 +1,7 @@
 package kasoku
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,6 +201,15 @@ func (m *Member) Leader() MemberProcess {
 // Has reports whether a process was one of the member's.
 func (m *Member) Has(pid int) bool {
 	return slices.ContainsFunc(m.Processes, func(p MemberProcess) bool { return p.PID == pid })
+}
+
+// InGroup reports whether the member runs in the control group that a source names so: by its
+// unit, its container, or the group's path or last name.
+func (m *Member) InGroup(name string) bool {
+	const shortID = 12 // of a container, as the source of control groups names it
+	return name == m.Unit && m.Unit != "" ||
+		m.Cgroup != "" && (name == m.Cgroup || name == path.Base(m.Cgroup)) ||
+		m.Container != "" && strings.Contains(name, m.Container[:min(len(m.Container), shortID)])
 }
 
 // Label names the member in a picture: "puma (3 × 5)", "nginx :80".

@@ -126,14 +126,8 @@ func (ps Processes) OwnsGroup(k kasoku.Key) bool {
 	if ps.c.Service == nil {
 		return false
 	}
-	const shortID = 12 // of a container, as the source of control groups names it
 	return slices.ContainsFunc(ps.c.Service.Members, func(m kasoku.Member) bool {
-		if m.Sure == kasoku.Low || !sameHost(m.Host, k.Host) {
-			return false
-		}
-		return k.Instance == m.Unit && m.Unit != "" ||
-			m.Cgroup != "" && (k.Instance == m.Cgroup || k.Instance == path.Base(m.Cgroup)) ||
-			m.Container != "" && strings.Contains(k.Instance, m.Container[:min(len(m.Container), shortID)])
+		return m.Sure != kasoku.Low && sameHost(m.Host, k.Host) && m.InGroup(k.Instance)
 	})
 }
 

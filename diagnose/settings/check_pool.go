@@ -125,14 +125,27 @@ func (s *state) innodbBytes() float64 {
 // growth is how much larger a pool must be to be proposed.
 const growth = 1.1
 
-// misses reports whether a tenth of the pages were not in the pool.
-func (s *state) misses() bool {
+// Shares of the pages that are found in the pool: below the first it is too small, from the second
+// on a larger one saves next to nothing.
+const (
+	leastHits  = 0.90
+	enoughHits = 0.99
+)
+
+// poolHits returns the share of the pages that were found in the pool, where enough were asked for.
+func (s *state) poolHits() (share float64, known bool) {
 	from := s.Status
 	if s.Grown != nil {
 		from = s.Grown
 	}
 	requests, reads := max(from[mysql.InnodbBufferPoolReadRequests], 0), max(from[mysql.InnodbBufferPoolReads], 0)
-	return requests+reads >= few && requests/(requests+reads) < 0.9
+	return requests / max(requests+reads, 1), requests+reads >= few
+}
+
+// missesPages reports whether a tenth of the pages were not in the pool.
+func missesPages(s *state) bool {
+	hits, known := s.poolHits()
+	return known && hits < leastHits
 }
 
 // wantedPool is the pool that would hold the data. Where not all of it is seen and
@@ -142,7 +155,7 @@ func (s *state) wantedPool() float64 {
 	if s.Schema != nil {
 		want = s.innodbBytes() * growth
 	}
-	if (s.Schema == nil || s.Schema.Partial) && s.misses() {
+	if (s.Schema == nil || s.Schema.Partial) && missesPages(s) {
 		want = max(want, float64(s.Memory.RAM)/2)
 	}
 	return want
@@ -152,8 +165,12 @@ func (s *state) wantedPool() float64 {
 func growPool(l *look, f *found) {
 	want := l.wantedPool()
 	pool := l.will("innodb_buffer_pool_size")
-	if l.Memory.RAM == 0 {
+	switch {
+	case l.Memory.RAM == 0:
 		f.note += l.unaffordable(mostBuffers)
+		return
+	case !l.Memory.Seen && !l.Memory.Said:
+		f.note += "No larger one is proposed: what other programs of its host use is not known; give --ram."
 		return
 	}
 	room := l.poolSize(l.roomForPool(goodMemory), false)
@@ -181,7 +198,15 @@ func checkPoolData(l *look) {
 		title: "The buffer pool is smaller than the data", measured: measured, level: kasoku.High,
 		gain: "Reads from memory instead of from disk, when all of the data is in use",
 	}
-	growPool(l, &f)
+	hits, known := l.poolHits()
+	if known && hits >= leastHits {
+		f.level, f.weight = kasoku.Low, remark
+		f.note = unit.Percent(hits) + " of the pages were found in it. "
+	}
+	if !known || hits < enoughHits {
+		growPool(l, &f)
+	}
+	f.note = strings.TrimSpace(f.note)
 	l.fire(f)
 }
 
@@ -191,7 +216,7 @@ func checkPoolHits(l *look) {
 	switch hits := requests / max(all, 1); {
 	case all < few:
 		l.well("only %s pages", countWords(all))
-	case !l.misses():
+	case !missesPages(l.state):
 		l.well("%s of %s", unit.Percent(hits), countWords(all))
 	default:
 		f := found{

@@ -225,26 +225,22 @@ func (h *host) describe(in *Input) {
 
 func (h *host) cores() int { return strings.Count("\n"+h.read("/proc/cpuinfo"), "\nprocessor\t") }
 
-// memory is what the server may take: the least limit of its control groups, else all
-// of the host's.
+// memory is what the server may take: the limit of the control group that leaves it least, else
+// all of the host's.
 func (h *host) memory(m *Memory) {
-	m.RAM, m.From = h.total(), "memory of the host"
+	m.RAM, m.From, m.Others, m.Seen = h.total(), "memory of the host", h.others(""), true
 	src := cgroup.New(cgroup.Options{Proc: h.root + "/proc", Root: h.root,
 		PIDs: func(dst []int) []int { return append(dst, h.pid) }})
 	defer func() { _ = src.Close() }() // it was only read
 	var f kasoku.Frame
 	if err := src.Collect(context.Background(), &f); err == nil {
+		within := h.others(h.read("/proc/%d/cgroup", h.pid))
 		for _, s := range f.Samples {
-			if s.Name == cgroup.MemoryMax && s.Value > 0 && (m.RAM == 0 || s.Value < float64(m.RAM)) {
-				m.RAM, m.From = uint64(s.Value), "memory limit of the control group "+s.Instance
+			if s.Name == cgroup.MemoryMax && s.Value > 0 {
+				m.limit(uint64(min(s.Value, 1<<62)), within, s.Instance)
 			}
 		}
 	}
-	within := ""
-	if strings.HasPrefix(m.From, "memory limit") {
-		within = h.read("/proc/%d/cgroup", h.pid)
-	}
-	m.Others, m.Seen = h.others(within), true
 }
 
 func (h *host) total() uint64 {

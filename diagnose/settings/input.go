@@ -73,8 +73,17 @@ func (in *Input) miss(why, grant string, parts ...Part) {
 type Memory struct {
 	RAM    uint64 // 0 when unknown
 	From   string // "memory limit of the control group mariadb.service", "memory of the host"
-	Others uint64 // resident memory of the other processes below that limit
+	Others uint64 // memory of the other processes below that limit
 	Seen   bool   // Others was read
+	Said   bool   // RAM is what somebody says that the server may take
+}
+
+// limit takes the limit of a control group in which others use so much, where it leaves the
+// server less than the memory does.
+func (m *Memory) limit(bytes, others uint64, group string) {
+	if m.RAM == 0 || bytes-min(others, bytes) < m.RAM-min(m.Others, m.RAM) {
+		m.RAM, m.From, m.Others = bytes, "memory limit of the control group "+group, others
+	}
 }
 
 // System is what the operating system of the server's host says.

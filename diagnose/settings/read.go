@@ -136,7 +136,7 @@ func parseNumbers(status map[string]string) (map[string]float64, map[string]stri
 
 // SayRAM takes what somebody says that the server has; it stands above what was seen.
 func (in *Input) SayRAM(ram uint64) {
-	in.Memory.RAM, in.Memory.From = ram, "as --ram says"
+	in.Memory.RAM, in.Memory.From, in.Memory.Said = ram, "as --ram says", true
 	kept := in.Lacks[:0]
 	for _, l := range in.Lacks {
 		if l.Part != PartMemory {

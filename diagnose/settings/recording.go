@@ -2,6 +2,8 @@ package settings
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/observe/cgroup"
 	hostkeys "github.com/kasoku/kasoku/observe/host"
 	mysqlkeys "github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // The names under which a run keeps what is read here: sources and scopes.
@@ -192,16 +195,7 @@ func (r recorded) host() {
 		return
 	}
 	in := r.in
-	in.Memory = Memory{RAM: h.MemoryBytes, From: "memory of " + h.Name}
-	for _, s := range r.rec.FindAll(sourceCgroup, cgroup.MemoryMax) {
-		if name := strings.ToLower(s.Key.Instance); s.Key.Host != h.Name || !strings.Contains(name, "mysql") &&
-			!strings.Contains(name, "mariadb") {
-			continue
-		}
-		if v, ok := s.At(r.load.To); ok && v > 0 && (in.Memory.RAM == 0 || v < float64(in.Memory.RAM)) {
-			in.Memory.RAM, in.Memory.From = uint64(v), "memory limit of the control group "+s.Key.Instance
-		}
-	}
+	r.memory(h)
 	if in.Memory.RAM == 0 {
 		r.in.miss("the run does not report the memory of "+h.Name, "give --ram", PartMemory)
 	}
@@ -220,6 +214,78 @@ func (r recorded) host() {
 		r.in.miss("the run has no settings of the kernel", "kasoku record without --no-capture", PartSystem)
 	}
 	r.disk(h.Name)
+}
+
+// memory takes what the database's host has and what others use of it, or the limit of the
+// database's own control groups where less is left below it.
+func (r recorded) memory(h *kasoku.Host) {
+	m := &r.in.Memory
+	*m = Memory{RAM: h.MemoryBytes, From: "memory of " + h.Name}
+	db := r.database(h.Name)
+	if db == nil {
+		return
+	}
+	m.Others, m.Seen = r.others(h, db)
+	for _, s := range r.rec.FindAll(sourceCgroup, cgroup.MemoryMax) {
+		if s.Key.Host != h.Name || !db.InGroup(s.Key.Instance) {
+			continue
+		}
+		if v, ok := s.At(r.load.To); ok && v > 0 {
+			m.limit(uint64(min(v, 1<<62)), 0, s.Key.Instance)
+		}
+	}
+}
+
+// database returns the member that is the database of this run: the only one on its host, or
+// the one that listens at its port.
+func (r recorded) database(host string) *kasoku.Member {
+	var all, listening []*kasoku.Member
+	for _, m := range r.rec.Service.Of(kasoku.RoleDatabase) {
+		if m.Host != "" && m.Host != host {
+			continue
+		}
+		all = append(all, m)
+		if slices.ContainsFunc(m.Listeners, func(l kasoku.Listener) bool {
+			return l.Port() != 0 && strconv.Itoa(l.Port()) == r.in.Variables["port"]
+		}) {
+			listening = append(listening, m)
+		}
+	}
+	switch {
+	case len(all) == 1:
+		return all[0]
+	case len(listening) == 1:
+		return listening[0]
+	}
+	return nil
+}
+
+// others returns the most memory of the run that neither was available nor the database's.
+// Caches of files are available.
+func (r recorded) others(h *kasoku.Host, db *kasoku.Member) (most uint64, seen bool) {
+	free := r.rec.Find(kasoku.Key{Host: h.Name, Source: sourceHost, Name: hostkeys.MemAvailable})
+	if free == nil || h.MemoryBytes == 0 {
+		return 0, false
+	}
+	var own []kasoku.Series
+	for _, s := range r.rec.FindAll(process.Name, process.RSS) {
+		pid, _, _ := strings.Cut(s.Key.Instance, " ")
+		if n, err := strconv.Atoi(pid); err == nil && s.Key.Host == h.Name && db.Has(n) {
+			own = append(own, *s)
+		}
+	}
+	for _, p := range free.Points {
+		used, known := float64(h.MemoryBytes)-p.Value, false
+		for _, s := range own {
+			if v, ok := s.At(p.At); ok {
+				used, known = used-v, true
+			}
+		}
+		if known && used < 1<<62 {
+			most, seen = max(most, uint64(max(used, 0))), true
+		}
+	}
+	return most, seen
 }
 
 // machine returns the host that the database says it is on, nil when the run has not
@@ -286,7 +352,7 @@ func (r recorded) lacks() {
 	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server", PartReplica)
 	r.in.miss("a run does not keep it", "kasoku advise --dsn DSN asks the server, on its host", PartDisk)
 	if !r.in.Memory.Seen {
-		r.in.miss("a run does not keep it as the server needs it",
+		r.in.miss("the run does not show what the database and the others on its host use",
 			"kasoku advise --dsn DSN asks the server, on its host", PartOthers)
 	}
 }

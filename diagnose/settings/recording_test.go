@@ -100,14 +100,81 @@ func TestFromRecording_Peak(t *testing.T) {
 	}
 }
 
-// TestFromRecording_ControlGroup: a limit below the host's memory counts.
-func TestFromRecording_ControlGroup(t *testing.T) {
-	rec := run(mariaDB(), nil)
-	for name, v := range map[string]float64{"mariadb.service": 1 << 30, "nginx.service": 1 << 20} {
-		rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: "db1", Source: "cgroup", Name: "memory.max", Instance: name}, Points: []kasoku.Point{{At: 0, Value: v}}})
+// shared gives a run a database of that resident memory, on a host of 8 GiB of which less and
+// less is available.
+func shared(rec *kasoku.Recording, rss float64, available ...float64) *kasoku.Recording {
+	rec.Service = &kasoku.Service{Members: []kasoku.Member{
+		{ID: "db", Role: kasoku.RoleDatabase, Host: "db1", Unit: "mariadb.service", Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 7, Leader: true}}},
+		{ID: "app", Role: kasoku.RoleApplication, Host: "db1", Unit: "php-fpm.service", Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 8, Leader: true}}},
+	}}
+	add := func(source, name, instance string, values ...float64) {
+		s := kasoku.Series{Key: kasoku.Key{Host: "db1", Source: source, Name: name, Instance: instance}}
+		for i, v := range values {
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(i*10) * time.Second, Value: v})
+		}
+		rec.Series = append(rec.Series, s)
 	}
-	if m := FromRecording(rec).Memory; m.RAM != 1<<30 || !strings.Contains(m.From, "mariadb.service") {
+	add("host", "mem.available", "", available...)
+	add("process", "rss", "7 mariadbd", rss)
+	add("process", "rss", "8 php-fpm", 3<<30)
+	return rec
+}
+
+// TestFromRecording_Others: on a host that others use, a larger pool leaves them what they used
+// at most; where that is not known none is proposed.
+func TestFromRecording_Others(t *testing.T) {
+	missing := map[string]float64{"Innodb_buffer_pool_reads": 5e5, "Innodb_buffer_pool_read_requests": 5e5}
+	base := func() *kasoku.Recording {
+		rec := run(mariaDB(), missing)
+		rec.Tables = []kasoku.TableDef{{Host: "db1", Schema: "shop", Name: "a", Engine: "InnoDB", Rows: 1, DataBytes: 20 << 30}}
+		return rec
+	}
+	grown := func(in Input) string { return changes(check1(t, in).Advice)["innodb_buffer_pool_size"] }
+	in := FromRecording(shared(base(), 1<<30, 4<<30, 3<<30, 2<<30))
+	if in.Memory.Others != 5<<30 || !in.Memory.Seen || in.Memory.RAM != 8<<30 {
+		t.Fatalf("%+v", in.Memory)
+	}
+	if got := grown(in); got != "536870912" { // 80 % of 8 GiB less 5 GiB of others and what else the server takes
+		t.Errorf("pool %s", got)
+	}
+	if got := grown(FromRecording(shared(base(), 1<<30, 4<<30, 1<<30, 4<<30))); got != "" {
+		t.Errorf("pool %s beside 6 GiB of others", got)
+	}
+	in = FromRecording(base())
+	if got := grown(in); got != "" || in.Memory.Seen {
+		t.Errorf("pool %s where others are not known", got)
+	}
+	for _, a := range of(check1(t, in).Advice, "MYS-23") {
+		if !strings.Contains(a.Note, "what other programs of its host use is not known") {
+			t.Error(a.Note)
+		}
+	}
+	in.SayRAM(8 << 30)
+	if got := grown(in); got == "" {
+		t.Error("--ram proposes no pool")
+	}
+}
+
+// TestFromRecording_ControlGroup: a limit of the database's own group counts where it leaves
+// less than the others on the host do.
+func TestFromRecording_ControlGroup(t *testing.T) {
+	limited := func(available float64) *kasoku.Recording {
+		rec := shared(run(mariaDB(), nil), 1<<30, available)
+		for name, v := range map[string]float64{"mariadb.service": 2 << 30, "mysql-of-another.service": 1 << 30, "nginx.service": 1 << 20} {
+			rec.Series = append(rec.Series, kasoku.Series{Key: kasoku.Key{Host: "db1", Source: "cgroup", Name: "memory.max", Instance: name}, Points: []kasoku.Point{{At: 0, Value: v}}})
+		}
+		return rec
+	}
+	if m := FromRecording(limited(6 << 30)).Memory; m.RAM != 2<<30 || m.Others != 0 || !strings.Contains(m.From, "mariadb.service") {
 		t.Errorf("%+v", m)
+	}
+	if m := FromRecording(limited(1 << 29)).Memory; m.RAM != 8<<30 || m.Others != 13<<29 || m.From != "memory of db1" {
+		t.Errorf("more room than the host has: %+v", m)
+	}
+	rec := limited(6 << 30)
+	rec.Service = nil
+	if m := FromRecording(rec).Memory; m.RAM != 8<<30 || m.Seen {
+		t.Errorf("a group of an unknown service counts: %+v", m)
 	}
 	rec.Run.Hosts[0].Name = "app1"
 	if m := FromRecording(rec).Memory; m.RAM != 0 {
