@@ -133,14 +133,24 @@ func grown(q kasoku.Query, rows ...uint64) kasoku.Query {
 func TestGrowingRows(t *testing.T) {
 	r := query.GrowingRows{}
 	q := class("G", "SELECT * FROM visits WHERE shop = ?", 1000, 100, 30*time.Second)
+	w := class("W", "INSERT INTO visits (shop) VALUES (?)", 300, 0, time.Second)
+	q.Tables, w.Tables = []string{"visits"}, []string{"visits"}
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}, runBy("G", 1, kasoku.CallerHigh)),
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40), w}, runBy("G", 1, kasoku.CallerHigh)),
 		"endpoint GET /v1/orders", "Rows read of visits grow during the run: 13 → 35 a call", "finding")
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 20, 20, 25, 25, 35, 39)}), "quiet: rows a call of visits go from 20 to 37")
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 10, 9, 9, 35, 39)}), "quiet: no SELECT")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 20, 20, 25, 25, 35, 39), w}), "quiet: rows a call of visits go from 20 to 37")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 10, 9, 9, 35, 39), w}), "quiet: no SELECT")
+	// Nothing is written, or only to another table; and a longer list finds more rows.
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}), "quiet: no SELECT")
+	other := w
+	other.Tables = []string{"shops"}
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40), other}), "quiet: no SELECT")
+	listed := q
+	listed.Fingerprint = "select * from visits where shop in(?+)"
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(listed, 10, 15, 20, 25, 30, 40), w}), "blind: ")
 	ranged := q
 	ranged.Sample += " AND at >= ?"
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(ranged, 10, 20, 30, 40, 50, 60)}), "blind: ")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{grown(ranged, 10, 20, 30, 40, 50, 60), w}), "blind: ")
 	// An attempt: what grew is gone, and requests take as long as before, or longer.
 	loaded := func(c *diagnose.Case, d time.Duration) *kasoku.Recording {
 		for s := range 6 {
@@ -148,9 +158,9 @@ func TestGrowingRows(t *testing.T) {
 		}
 		return c.Recording
 	}
-	was := loaded(queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40)}), 10*time.Millisecond)
+	was := loaded(queryRun(ordersGet, []kasoku.Query{grown(q, 10, 15, 20, 25, 30, 40), w}), 10*time.Millisecond)
 	tried := func(d time.Duration) *diagnose.Case {
-		return diagnose.NewCase(loaded(queryRun(ordersGet, []kasoku.Query{grown(ranged, 5, 5, 5, 5, 5, 5)}), d), was)
+		return diagnose.NewCase(loaded(queryRun(ordersGet, []kasoku.Query{grown(ranged, 5, 5, 5, 5, 5, 5), w}), d), was)
 	}
 	sayAll(t, r, tried(10*time.Millisecond), "table visits", "Fewer rows read of visits: no effect", "info high")
 	sayAll(t, r, tried(40*time.Millisecond), "Fewer rows read of visits: worse")

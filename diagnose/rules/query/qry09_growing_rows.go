@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -38,13 +39,14 @@ func (GrowingRows) Doc() diagnose.Doc {
 		Summary: `finds a SELECT that sends more rows the longer the run goes on, and says of an attempt
 			to bound it what it brought.`,
 		Evidence: `rows a call of one class double from the first third of its calls to the last, without
-			falling between, to at least 20, and its WHERE has no range. Against a baseline in which one did,
+			falling between, to at least 20, its WHERE has no range and no IN list, and statements of the run
+			add rows to one of its tables. Against a baseline in which one did,
 			and now none of that table does: the effect at the same load.`,
 		Cause: `a history is read whole, and grows with every write; the answer needs a part of it, mostly
 			a time range.`,
 		Fix: `put the range into the WHERE, with an index that has it after the key. When an attempt shows
 			no gain, look for what the requests wait for first.`,
-		Silent: `when rows a call stay level, when the statement has a range or a LIMIT, and blind without
+		Silent: `when rows a call stay level, when the statement has a range, an IN list or a LIMIT, when nothing adds rows, and blind without
 			a slow log or rows by the second.`,
 	}
 }
@@ -99,15 +101,18 @@ func growthOf(q *kasoku.Query) growth {
 
 // findGrowth returns the classes of a run that send more and more rows, and the one
 // that came nearest.
-func findGrowth(rec *kasoku.Recording) (out []growth, nearest growth, known bool) {
-	for i := range rec.Queries {
-		q := &rec.Queries[i]
+func findGrowth(c *diagnose.Case) (out []growth, nearest growth, known bool) {
+	for i := range c.Queries {
+		q := &c.Queries[i]
 		s := statements.Of(q)
-		if q.Verb != "SELECT" || s.Limit || len(s.Ranged) > 0 {
-			continue
+		if q.Verb != "SELECT" || s.Limit || len(s.Ranged) > 0 || strings.Contains(q.Fingerprint, " in(?+)") {
+			continue // a longer list finds more rows
 		}
 		g := growthOf(q)
 		known = known || g.known
+		if !gainsRows(c, q) {
+			continue
+		}
 		if g.grows() {
 			out = append(out, g)
 		} else if g.near() > nearest.near() {
@@ -118,13 +123,22 @@ func findGrowth(rec *kasoku.Recording) (out []growth, nearest growth, known bool
 	return out, nearest, known
 }
 
+// gainsRows reports whether statements of the run add rows to one of a query's tables, those
+// of initialize left out as far as their seconds are known.
+func gainsRows(c *diagnose.Case, q *kasoku.Query) bool {
+	return slices.ContainsFunc(c.Queries, func(w kasoku.Query) bool {
+		return (w.Verb == "INSERT" || w.Verb == "REPLACE") && len(w.Tables) > 0 && slices.Contains(q.Tables, w.Tables[0]) &&
+			!evidence.OnlyInitialize(c, &w)
+	})
+}
+
 // Check looks for growth, and when the baseline had some and the run has none, for
 // what that brought.
 func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err := evidence.CheckStatements(c); err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	now, nearest, known := findGrowth(c.Recording)
+	now, nearest, known := findGrowth(c)
 	var out []kasoku.Finding
 	for _, g := range now {
 		out = append(out, r.finding(c, g))
@@ -133,7 +147,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		return out, nil
 	}
 	if c.Baseline != nil {
-		if before, _, _ := findGrowth(c.Baseline); len(before) > 0 {
+		if before, _, _ := findGrowth(diagnose.NewCase(c.Baseline, nil)); len(before) > 0 {
 			return r.control(c, before[0])
 		}
 	}
@@ -142,7 +156,7 @@ func (r GrowingRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		return nil, diagnose.Blind(r.ID(),
 			fmt.Errorf("rows were not counted by the second for a SELECT without LIMIT and range"))
 	case nearest.query == nil:
-		return nil, diagnose.Quiet(r.ID(), 0, "no SELECT without LIMIT and range sends more rows the longer it runs")
+		return nil, diagnose.Quiet(r.ID(), 0, "no SELECT without LIMIT and range sends more rows the longer it runs, of a table that gains rows")
 	}
 	return nil, diagnose.Quiet(r.ID(), nearest.near(),
 		"rows a call of %s go from %s to %s; the thresholds are %d times and %d",
