@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -270,6 +271,40 @@ func TestStaticFix(t *testing.T) {
 		if code, body := answerOf(t, s.URL()+path, "", ""); code != 200 || body != want {
 			t.Errorf("%s: %d %q, want %q", path, code, body, want)
 		}
+	}
+}
+
+// TestKeptConnections: with NGX-01's fix one connection to the application is kept, and the
+// application gets the Host that it got before; its redirects are taken back as before.
+func TestKeptConnections(t *testing.T) {
+	var opened sync.Map
+	s := served(t, "NGX-01", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		opened.Store(r.RemoteAddr, r.Host)
+		w.Header().Set("Location", "http://"+r.Host+"/there")
+		fmt.Fprintf(w, "through %s by %s", r.Header.Get("X-Through"), r.Proto)
+	}), func(rec *kasoku.Recording) {
+		rec.Endpoints = []kasoku.Endpoint{endpoint("/trend", 20*time.Millisecond, 10)}
+		rec.Endpoints[0].Connects, rec.Endpoints[0].ConnectCount = 1000, 1000
+	})
+	for range 5 {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/trend", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if at := res.Header.Get("Location"); err != nil || string(body) != "through nginx by HTTP/1.1" || at != s.URL()+"/there" {
+			t.Errorf("%v: %q, to %q", err, body, at)
+		}
+	}
+	n, host := 0, any(nil)
+	opened.Range(func(_, h any) bool { n, host = n+1, h; return true })
+	if name, ok := host.(string); n != 1 || !ok || !strings.HasPrefix(name, "127.0.0.1:") {
+		t.Errorf("%d connections, to %q", n, host)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestWebServer(t *testing.T) {
 			t.Errorf("%s: %q, want %q", uri, l.Context, want)
 		}
 	}
-	lacking, passing := lackingKeepalive(w)
+	lacking, passing := lackingKeepalive(w, false)
 	if passing != 2 || len(lacking) != 2 || lacking[0].upstream != "shop" || len(lacking[0].lacks) != 3 {
 		t.Errorf("%d pass, lacking %+v", passing, lacking)
 	}
