@@ -29,7 +29,7 @@ func TestLanguage(t *testing.T) {
 		{driver.Prepare{}, map[string]string{"python": "prepared=True", "ruby": "prepared_statements: false", "javascript": "pool.query", "java": "cachePrepStmts", "php": "ATTR_EMULATE_PREPARES", "": "emulated"}},
 		{driver.SQLLog{}, map[string]string{"python": "django.db.backends", "ruby": "Rails", "javascript": "Sequelize", "java": "show-sql", "php": "Laravel", "": "echo"}},
 		{application.RequestLog{}, map[string]string{"python": "gunicorn", "ruby": "Rails", "javascript": "morgan", "java": "Spring", "php": "PHP-FPM", "": "access log"}},
-		{durability.NeedlessTransaction{}, map[string]string{"python": "ATOMIC_REQUESTS", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
+		{durability.NeedlessTransaction{}, map[string]string{"python": "@transaction.non_atomic_requests", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
 	} {
 		all, err := filepath.Glob("testdata/" + x.rule.ID() + "/fires/*.txtar")
 		if err != nil || len(all) == 0 {

@@ -259,6 +259,40 @@ func TestNeedlessTransaction(t *testing.T) {
 	}
 	sayAll(t, r, run(300, 700), "endpoint GET /v1/orders", "30.0 % of transactions protect nothing", "finding high", "+ err := db.QueryRowContext")
 	sayAll(t, r, run(290, 710), "quiet: 290 of 1,000 transactions")
+	// In Python only what reads is taken out, by its name; POST /v1/orders also changes something.
+	in := func(c *diagnose.Case, language string) *diagnose.Case {
+		c.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: language}}}
+		return c
+	}
+	note := func(c *diagnose.Case) string {
+		found, silent := r.Check(in(c, "python"))
+		if len(found) != 1 {
+			t.Fatalf("%+v", silent)
+		}
+		return found[0].Fixes[0].Note
+	}
+	said := note(run(300, 700))
+	for _, w := range []string{"ATOMIC_REQUESTS = False", "autocommit=True"} {
+		if strings.Contains(said, w) {
+			t.Errorf("switches off all transactions: %s", said)
+		}
+	}
+	if !strings.Contains(said, "on the views of GET /v1/orders alone") {
+		t.Errorf("does not name the view: %s", said)
+	}
+	both := run(300, 700)
+	both.Queries = append(both.Queries, class("U", "UPDATE a SET b = ? WHERE id = ?", 700, 0, time.Second))
+	caller := both.Callers[0]
+	caller.QueryID = "U"
+	both.Callers = append(both.Callers, caller)
+	if said := note(both); !strings.Contains(said, "on views that only read") {
+		t.Errorf("names a view that changes something: %s", said)
+	}
+	// ActiveRecord begins a transaction for each save.
+	saves := run(0, 100)
+	saves.Transactions = append(saves.Transactions, kasoku.Transaction{Shape: []string{"U"}, Verbs: "UPDATE", Count: 900, Statements: 900})
+	sayAll(t, r, saves, "90.0 % of transactions protect nothing")
+	sayAll(t, r, in(saves, "ruby"), "quiet: 0 of 1,000 transactions")
 	sayAll(t, r, run(49, 0), "quiet: 49 of 49")
 	sayAll(t, r, run(0, 0), "quiet: the slow log has no transaction")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/language"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -32,7 +33,8 @@ func (NeedlessTransaction) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds transactions that protect nothing.`,
 		Evidence: `at least 30 % of the transactions, and at least 50, only read, or have one statement,
-			which is a transaction by itself.`,
+			which is a transaction by itself. In Ruby those of one write are left out: ActiveRecord begins one
+			for each save.`,
 		Cause: `BEGIN and COMMIT or ROLLBACK around them are two round trips that change nothing, and the
 			connection stays taken for longer.`,
 		Fix: `run the statement on the pool itself.`,
@@ -52,9 +54,10 @@ type needless struct {
 
 func needlessOf(c *diagnose.Case) needless {
 	var n needless
+	saves := language.Of(c) == language.Ruby // ActiveRecord's save has a transaction, and no switch for it
 	for _, t := range c.Transactions {
 		n.all += t.Count
-		single := t.Statements == t.Count
+		single := t.Statements == t.Count && !saves
 		if t.Count == 0 || t.Statements == 0 || !t.ReadOnly && !single {
 			continue
 		}
@@ -106,7 +109,7 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		Cause: fmt.Sprintf("%s of %s transactions %s: %s only read, %s of them several things, and %s have one "+
 			"statement that changes something. BEGIN and COMMIT around them are two round trips each.",
 			unit.Count(n.count), unit.Count(n.all), does, unit.Count(n.readOnly), unit.Count(several), unit.Count(n.count-n.readOnly)),
-		Fixes:  []kasoku.Fix{transactionFix(c)},
+		Fixes:  []kasoku.Fix{transactionFix(c, n)},
 		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
 	}
 	needlessRounds := 2 * float64(n.count) / max(rounds, 1)
@@ -130,10 +133,10 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 }
 
 // transactionFix is how a statement runs without a transaction, by language.
-func transactionFix(c *diagnose.Case) kasoku.Fix {
+func transactionFix(c *diagnose.Case, n needless) kasoku.Fix {
 	f := kasoku.Fix{Text: "Run the statement on the connection itself, without BEGIN and COMMIT",
 		Where: "where the transaction is begun", Risk: kasoku.RiskSemantics,
-		Note: language.Pick(c, withoutTransaction) + "Keep it where several reads must be of one moment. A score may " +
+		Note: withoutTransaction(c, n) + "Keep it where several reads must be of one moment. A score may " +
 			"even fall when COMMITs of others become visible as what they cost."}
 	if language.Of(c) == language.Go {
 		f.Text, f.Lang, f.Risk = "Run the statement on the pool itself, without BEGIN and COMMIT", "go", kasoku.RiskAppRestart
@@ -142,15 +145,51 @@ func transactionFix(c *diagnose.Case) kasoku.Fix {
 	return f
 }
 
-// withoutTransaction is where transactions come from that no one wrote, by language.
+// withoutTransaction says how what only reads is taken out of transactions that no one wrote,
+// in the application's language. What changes something keeps its own: no switch for all.
 //
-// Sources: Django, "Database transactions", ATOMIC_REQUESTS; PEP 249, Connection.commit;
-// Spring, "Declarative transaction management".
-var withoutTransaction = map[string]string{
-	language.Python: "In Django: ATOMIC_REQUESTS = False, or @transaction.non_atomic_requests on the view; with PyMySQL and mysqlclient: autocommit=True; in SQLAlchemy: isolation_level=\"AUTOCOMMIT\". ",
-	language.Ruby:   "In Rails: no transaction block around reads. ",
-	language.PHP:    "No beginTransaction around reads; Doctrine begins none for them. ",
-	language.Java:   "In Spring: no @Transactional on what only reads one thing. ",
+// Sources: Django, "Database transactions", Tying transactions to HTTP requests; SQLAlchemy,
+// "Setting Transaction Isolation Levels including DBAPI Autocommit"; Spring, "Declarative
+// transaction management".
+func withoutTransaction(c *diagnose.Case, n needless) string {
+	views := "views that only read"
+	if names := readViews(c, n); len(names) > 0 {
+		views = "the views of " + wording.List(names, 3) + " alone, which only read"
+	}
+	return language.Pick(c, map[string]string{
+		language.Python: "In Django: @transaction.non_atomic_requests on " + views + "; in SQLAlchemy: a second " +
+			"engine, create_engine(url, isolation_level=\"AUTOCOMMIT\"), for sessions that only read. What changes " +
+			"something keeps its transaction. ",
+		language.Ruby: "In Rails: no transaction block around reads. ",
+		language.PHP:  "No beginTransaction around reads; Doctrine begins none for them. ",
+		language.Java: "In Spring: no @Transactional on what only reads one thing. ",
+	})
+}
+
+// readViews returns the endpoints that run transactions which only read, and no statement that
+// changes something, as far as callers are known.
+func readViews(c *diagnose.Case, n needless) (names []string) {
+	changes := map[string]bool{}
+	for i := range c.Queries {
+		if !statements.ChangesRows(&c.Queries[i]) {
+			continue
+		}
+		for _, x := range c.Statements().CallersOf(c.Queries[i].ID) {
+			for _, name := range slices.Concat(x.With, []string{x.Endpoint()}) {
+				changes[name] = true
+			}
+		}
+	}
+	for _, t := range n.kinds {
+		for _, id := range t.Shape {
+			x := evidence.Surest(c, id)
+			if x != nil && x.Class != kasoku.CallerGroup && t.ReadOnly && !changes[x.Endpoint()] &&
+				!slices.Contains(names, x.Endpoint()) {
+				names = append(names, x.Endpoint())
+			}
+		}
+	}
+	return names
 }
 
 // severalReads counts transactions that read more than one thing.
