@@ -3,6 +3,9 @@ package settings
 import (
 	"fmt"
 	"math"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -126,33 +129,50 @@ func checkNameResolve(l *look) {
 		l.well("ON")
 		return
 	}
+	if a := l.Variables["bind_address"]; isLoopback(a) {
+		l.well("OFF, and clients come from this host alone, bind_address %s: such are not looked up", a)
+		return
+	}
 	f := found{
 		title: "The server looks up the name of each client", measured: "OFF", level: kasoku.Medium,
 		gain: "New connections do not wait for DNS",
-		note: "Accounts that name a host stop working, and 127.0.0.1 is no longer localhost: `SELECT user, host FROM mysql.user` must show addresses or %.",
 	}
-	if names := l.namedHosts(); len(names) > 0 {
-		f.note = "Not as it is: these accounts are known by a name, " + listWords(names) + ". Give them addresses first."
-		l.fire(f)
-		return
+	switch names := namedHosts(l.Accounts); {
+	case !l.AccountsRead:
+		f.level = kasoku.Low
+		f.note = "It is set where no account names a host: with it 127.0.0.1 is no longer localhost, and clients that come " +
+			"by TCP as app@localhost are refused. The accounts were not read: `SELECT user, host FROM mysql.user`."
+	case len(names) > 0:
+		f.note = "Not as it is: these accounts are known by a name, " + listWords(names) + ". Give them addresses first: " +
+			"with it 127.0.0.1 is no longer localhost, and who comes from there by TCP is refused."
+	default:
+		f.changes = l.to("skip_name_resolve", "ON")
 	}
-	f.changes = l.to("skip_name_resolve", "ON")
 	l.fire(f)
-	if !l.AccountsRead {
-		for i := range l.advice {
-			l.advice[i].Risk = kasoku.RiskSemantics
-		}
-	}
 }
 
-// namedHosts returns the accounts whose host is a name. Those of localhost are left
-// out: the socket knows them without a look-up.
-func (s *state) namedHosts() []string {
-	var out []string
-	for _, a := range s.Accounts {
-		if hasLetter(a.Host) && a.Host != "localhost" && !isAddress(a.Host) {
-			out = append(out, a.User+"@"+a.Host)
+// isLoopback reports whether a server that listens there has clients of its own host alone.
+func isLoopback(bindAddress string) bool {
+	for a := range strings.SplitSeq(bindAddress, ",") {
+		if ip, err := netip.ParseAddr(strings.TrimSpace(a)); a != "localhost" && (err != nil || !ip.IsLoopback()) {
+			return false
 		}
+	}
+	return true
+}
+
+// namedHosts returns the accounts whose host is a name. Those of localhost are among them,
+// unless they log in by the socket alone, or the same user may come from a loopback address.
+func namedHosts(all []Account) []string {
+	var out []string
+	for _, a := range all {
+		if !hasLetter(a.Host) || isAddress(a.Host) || a.Host == "localhost" && (a.SocketOnly ||
+			slices.ContainsFunc(all, func(b Account) bool {
+				return b.User == a.User && (b.Host == "%" || b.Host == "127.0.0.1" || b.Host == "::1")
+			})) {
+			continue
+		}
+		out = append(out, a.User+"@"+a.Host)
 	}
 	return out
 }

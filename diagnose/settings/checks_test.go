@@ -61,7 +61,10 @@ var checkCases = []checkCase{
 	{id: "MYS-08", fire: "Max_used_connections=129", under: "Max_used_connections=128", want: "max_connections=250"},
 	{id: "MYS-08", fire: "Max_used_connections=152 Connection_errors_max_connections=9", under: "Max_used_connections=100", want: "max_connections=300"},
 	{id: "MYS-09", fire: "Aborted_connects=31", under: "Aborted_connects=30"},
-	{id: "MYS-10", fire: "skip_name_resolve=OFF", under: "skip_name_resolve=ON", want: "skip_name_resolve=ON"},
+	{id: "MYS-10", fire: "skip_name_resolve=OFF bind_address=*", under: "skip_name_resolve=ON bind_address=*", want: "skip_name_resolve=ON"},
+	{id: "MYS-10", fire: "skip_name_resolve=OFF bind_address=::", under: "skip_name_resolve=OFF bind_address=127.0.0.1,::1", change: func(in *Input, _ bool) {
+		in.Accounts = []Account{{User: "app", Host: "localhost"}, {User: "app", Host: "10.0.%"}}
+	}},
 	{id: "MYS-11", fire: "query_cache_type=ON Qcache_hits=19999", under: "query_cache_type=ON Qcache_hits=20000", want: "query_cache_size=0 query_cache_type=OFF"},
 	{id: "MYS-12", fire: "query_cache_type=ON Qcache_hits=90000 Qcache_lowmem_prunes=495", under: "query_cache_type=ON Qcache_hits=90000 Qcache_lowmem_prunes=490", want: "query_cache_size=67108864"},
 	{id: "MYS-13", fire: "Sort_merge_passes=201", under: "Sort_merge_passes=200", want: "sort_buffer_size=4194304"},
@@ -324,5 +327,32 @@ func TestEveryCheckHasACase(t *testing.T) {
 		if id := fmt.Sprintf("DBC-%02d", n); !ids[id] {
 			t.Errorf("%s is missing", id)
 		}
+	}
+}
+
+func TestNamedHosts(t *testing.T) {
+	f := func(want string, all ...Account) {
+		t.Helper()
+		if got := strings.Join(namedHosts(all), " "); got != want {
+			t.Errorf("%+v: %q, want %q", all, got, want)
+		}
+	}
+	local := Account{User: "app", Host: "localhost"}
+	f("app@localhost", local)
+	f("app@localhost", local, Account{User: "other", Host: "%"}, Account{User: "app", Host: "10.%"})
+	f("", local, Account{User: "app", Host: "%"})
+	f("", local, Account{User: "app", Host: "127.0.0.1"})
+	f("", local, Account{User: "app", Host: "::1"})
+	f("", Account{User: "root", Host: "localhost", SocketOnly: true}, Account{User: "a", Host: "192.168.0.0/255.255.0.0"})
+	f("a@web1", Account{User: "a", Host: "web1"}, Account{User: "a", Host: "%"})
+}
+
+// TestNameResolve_Unread: where the accounts are not known, nothing is to be pasted.
+func TestNameResolve_Unread(t *testing.T) {
+	in := with(mariaDB(), map[string]string{"skip_name_resolve": "OFF", "bind_address": "*"}, nil)
+	in.AccountsRead = false
+	got := of(check1(t, in).Advice, "MYS-10")
+	if len(got) != 1 || got[0].ConfLine != "" || !strings.Contains(got[0].Note, "app@localhost") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -132,5 +132,6 @@ type Replica struct {
 type Account struct {
 	User, Host string
 	NoPassword bool
+	SocketOnly bool // the operating system says who it is
 	Super      bool
 }

@@ -240,6 +240,8 @@ func (r *reading) accounts() error {
 			plugin == "ed25519" || plugin == "parsec"
 		r.in.Accounts = append(r.in.Accounts, Account{
 			User: row["u"], Host: row["h"], NoPassword: secret && row["a"] == "", Super: row["s"] == "Y",
+			// Debian's root of MariaDB has the password that none hashes to, or the socket.
+			SocketOnly: strings.Contains(plugin, "socket") || row["a"] == "invalid",
 		})
 	}
 	return nil

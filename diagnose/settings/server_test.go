@@ -398,3 +398,47 @@ func TestHere(t *testing.T) {
 		}
 	})
 }
+
+// TestNameResolve: with skip_name_resolve an account of localhost does not let in a client that
+// comes from 127.0.0.1; so it is not proposed where there is one.
+func TestNameResolve(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{sandbox.KindMariaDB, sandbox.KindMySQL97} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			for _, skip := range []string{"OFF", "ON"} {
+				s := start(t, kind, sandbox.Options{Vars: map[string]string{"skip_name_resolve": skip}})
+				db := sandboxtest.DB(t, s, "")
+				sandboxtest.Exec(t, db, "CREATE USER app@localhost IDENTIFIED BY 'x-Y-3'")
+				if err := logIn(t, s); (err != nil) != (skip == "ON") {
+					t.Errorf("skip_name_resolve %s: app by TCP: %v", skip, err)
+				}
+				if skip == "OFF" {
+					in := read(t, db, ReadOptions{RAM: memory})
+					in.Variables["bind_address"] = "*" // a server of a test listens at 127.0.0.1
+					for _, a := range of(check1(t, in).Advice, "MYS-10") {
+						if a.ConfLine != "" || !strings.Contains(a.Note, "app@localhost") {
+							t.Errorf("%+v", a)
+						}
+					}
+					continue
+				}
+				sandboxtest.Exec(t, db, "CREATE USER app@'127.0.0.1' IDENTIFIED BY 'x-Y-3'")
+				if err := logIn(t, s); err != nil {
+					t.Errorf("app@127.0.0.1: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// logIn connects as the user app by TCP.
+func logIn(t *testing.T, s *sandbox.Server) error {
+	t.Helper()
+	db, err := mysqlflags.OpenDSN(fmt.Sprintf("app:x-Y-3@tcp(127.0.0.1:%d)/", s.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	return db.PingContext(t.Context())
+}
