@@ -24,7 +24,7 @@ import (
 var floorTable = parseFloors(`
 -1 internal/contain internal/private internal/procstat
 0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/median internal/secret internal/nginxconf
-0 internal/command internal/confine internal/uplot mysqlflags sqltag
+0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/words
 1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
@@ -32,7 +32,7 @@ var floorTable = parseFloors(`
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
-2 logs logs/accessformat logs/accesslog logs/slowlog logs/sqlshape logs/applog logs/phases logs/score
+2 logs logs/accessformat logs/accesslog logs/slowlog logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/scrub mysql/scratch
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus

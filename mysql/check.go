@@ -11,10 +11,7 @@ import (
 // that were read from a file: what stands there decides what is set on a server.
 func (c Changed) Check() error {
 	if strings.HasPrefix(c.Name, indexPrefix) {
-		if _, _, _, ok := indexNamed(c.Name); !ok {
-			return fmt.Errorf("change of %.100q: %w", c.Name, ErrUnexpected)
-		}
-		return c.checkValues(isIndexStatement)
+		return c.checkIndex()
 	}
 	if table, row, ok := setupRow(c.Name); ok {
 		return c.checkSetup(table, row)
@@ -78,11 +75,6 @@ func areWords(v string) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == ',' ||
 			r == ' ')
 	}) < 0
-}
-
-func isIndexStatement(v string) bool {
-	_, err := indexStatement(v)
-	return err == nil && len(v) < 64<<10
 }
 
 // harmless reports whether a name is one of a variable that does not make the server

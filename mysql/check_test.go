@@ -28,5 +28,7 @@ func TestChanged_Check(t *testing.T) {
 	}
 	f("sort_buffer_size", "/tmp/x", "1", false)
 	f("index shop.items.i", "DROP INDEX i ON shop.items", "CREATE INDEX i ON shop.items (a)", true)
+	f("index shop.items.i", "DROP INDEX i ON items", "ALTER TABLE items DROP COLUMN mail, ADD INDEX i (a)", false)
+	f("index shop.items.i", "DROP INDEX i ON users", "CREATE INDEX i ON shop.items (a)", false)
 	f("index shop.items.i", "DROP DATABASE shop", "CREATE INDEX i ON shop.items (a)", false)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -31,7 +32,7 @@ type Explained struct {
 // Explain asks how the reader's server runs a statement: the rows of EXPLAIN, and its JSON as
 // the text. It never runs the statement unless it is asked to analyze it, and asks
 // within a read-only transaction that it rolls back, so nothing can be changed by
-// it. The servers refuse statements that write there, even to explain them: ask of
+// it. What is no plain SELECT is refused and not sent: of a statement that writes ask of
 // the SELECT that finds the same rows.
 //
 // Sources: MySQL 9.7 manual, EXPLAIN Statement; MariaDB documentation, EXPLAIN,
@@ -43,6 +44,9 @@ func Explain(ctx context.Context, r *Reader, e Question) (Explained, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Limit+time.Second)
 	defer cancel()
 	plan := Explained{Format: "table"}
+	if _, ok := sqlshape.PlainSelect([]byte(e.Statement)); !ok {
+		return plan, fmt.Errorf("explain: not asked, it is not one SELECT that only returns rows: %w", ErrUnexpected)
+	}
 	err := r.with(ctx, func(conn *session) (err error) {
 		plan = Explained{Format: "table"}
 		if e.Schema != "" {

@@ -1,32 +1,155 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
 // indexPrefix begins the name of a change that makes or drops an index.
 const indexPrefix = "index "
 
-// IndexChange returns the change of an index as a [Switch] makes it and takes it back:
-// do and undo are the statements, one of which makes the index of that name and the
-// other drops it, with all that belongs to it. Unlike a variable it outlives a restart
-// of the server.
-func IndexChange(schema, table, index, do, undo string) (Changed, error) {
-	c := Changed{Name: indexPrefix + schema + "." + table + "." + index,
-		Before: strings.TrimSuffix(strings.TrimSpace(undo), ";"), During: strings.TrimSuffix(strings.TrimSpace(do),
-			";")}
-	if _, _, _, ok := indexNamed(c.Name); !ok {
-		return c, fmt.Errorf("index %s of %s.%s: %w", index, schema, table, ErrUnexpected)
+// An IndexStatement is what a statement that makes or drops one index names.
+type IndexStatement struct {
+	Schema, Table, Index string // Schema is empty where the statement does not name it
+	Drops                bool
+}
+
+// ParseIndex reads a statement that makes or drops one index and does nothing else:
+// CREATE … INDEX name ON table (…), DROP INDEX name ON table, or ALTER TABLE with one such
+// ADD or DROP. All others are refused, with options and comments too: such statements are
+// read from files.
+func ParseIndex(statement string) (IndexStatement, error) {
+	var s IndexStatement
+	l := sqlshape.NewLexer([]byte(statement))
+	words := func(list ...string) bool { // the next tokens are these, of which the first may be one of several
+		for _, w := range list {
+			if t := l.Raw(); !slices.ContainsFunc(strings.Split(w, "|"), t.Is) {
+				return false
+			}
+		}
+		return true
 	}
-	for _, statement := range []string{do, undo} {
-		if _, err := assignment(c.Name, statement); err != nil {
-			return c, err
+	kind := func() bool { // UNIQUE, SPATIAL and FULLTEXT may stand before INDEX
+		t := l.Raw()
+		if t.Is("unique") || t.Is("spatial") || t.Is("fulltext") {
+			t = l.Raw()
+		}
+		return t.Is("index") || t.Is("key")
+	}
+	name := func() string {
+		if t := l.Raw(); t.Kind == sqlshape.Name || t.Kind == sqlshape.Word {
+			return string(t.Unquoted())
+		}
+		return ""
+	}
+	table := func() bool {
+		s.Table = name()
+		rest := l
+		if t := rest.Raw(); t.IsSymbol('.') {
+			l = rest
+			s.Schema, s.Table = s.Table, name()
+			return s.Schema != "" && s.Table != ""
+		}
+		return s.Table != ""
+	}
+	index := func() bool { s.Index = name(); return s.Index != "" }
+	good := false
+	switch t := l.Raw(); {
+	case t.Is("create"):
+		good = kind() && index() && words("on") && table() && bracketed(&l)
+	case t.Is("drop"):
+		s.Drops, good = true, words("index") && index() && words("on") && table()
+	case t.Is("alter") && words("table") && table():
+		switch t := l.Raw(); {
+		case t.Is("add"):
+			good = kind() && index() && bracketed(&l)
+		case t.Is("drop"):
+			s.Drops, good = true, words("index|key") && index()
 		}
 	}
-	return c, nil
+	end := l.Raw()
+	if end.IsSymbol(';') {
+		end = l.Raw()
+	}
+	if !good || end.Kind != sqlshape.End {
+		return s, fmt.Errorf("%.200q makes or drops no index alone: %w", statement, ErrUnexpected)
+	}
+	return s, nil
 }
+
+// bracketed moves past the parts of an index in their brackets, and reports whether they
+// are all there.
+func bracketed(l *sqlshape.Lexer) bool {
+	for depth := 0; ; {
+		switch t := l.Raw(); {
+		case t.Open, t.Kind == sqlshape.End, t.Kind == sqlshape.Comment, t.IsSymbol(';'):
+			return false
+		case t.IsSymbol('('):
+			depth++
+		case t.IsSymbol(')'):
+			if depth--; depth == 0 {
+				return true
+			}
+		case depth == 0:
+			return false
+		}
+	}
+}
+
+// IndexChange returns the change of an index as a [Switch] makes it and takes it back: do
+// and undo are statements that [ParseIndex] takes, of which one makes an index and the
+// other drops the same. The schema is that of a statement that names none. Unlike a
+// variable an index outlives a restart of the server.
+func IndexChange(schema, do, undo string) (Changed, error) {
+	s, err := ParseIndex(do)
+	if err != nil {
+		return Changed{}, err
+	}
+	c := Changed{Name: indexPrefix + cmp.Or(s.Schema, schema) + "." + s.Table + "." + s.Index,
+		Before: withoutEnd(undo), During: withoutEnd(do)}
+	return c, c.checkIndex()
+}
+
+func withoutEnd(statement string) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(statement), ";"))
+}
+
+// checkIndex reports why a change is none of one index: its statements are to make and to
+// drop the index of its name.
+func (c Changed) checkIndex() error {
+	schema, table, index, ok := indexNamed(c.Name)
+	if !ok {
+		return fmt.Errorf("change of %.100q: %w", c.Name, ErrUnexpected)
+	}
+	drops := 0
+	for _, statement := range []string{c.Before, c.During} {
+		if len(statement) >= mostIndexStatement {
+			return fmt.Errorf("%s: a statement of %d bytes: %w", c.Name, len(statement), ErrUnexpected)
+		}
+		s, err := ParseIndex(statement)
+		if err != nil {
+			return err
+		}
+		if cmp.Or(s.Schema, schema) != schema || s.Table != table || s.Index != index {
+			return fmt.Errorf("%s: %.200q is of another index: %w", c.Name, statement, ErrUnexpected)
+		}
+		if s.Drops {
+			drops++
+		}
+	}
+	if drops != 1 {
+		return fmt.Errorf("%s: what is made is not dropped again, or the reverse: %w", c.Name, ErrUnexpected)
+	}
+	return nil
+}
+
+// mostIndexStatement bounds a statement of a change of an index, in bytes.
+const mostIndexStatement = 64 << 10
 
 // Lasts reports whether a change outlives a restart of the server.
 func (c Changed) Lasts() bool { return strings.HasPrefix(c.Name, indexPrefix) }
@@ -42,40 +165,13 @@ func indexNamed(name string) (schema, table, index string, ok bool) {
 	return parts[0], parts[1], parts[2], true
 }
 
-// indexStatement returns a statement that makes or drops an index; anything else is
-// refused: a journal of changes is a file.
-func indexStatement(statement string) (string, error) {
-	statement = strings.TrimSuffix(strings.TrimSpace(statement), ";")
-	words := strings.Fields(strings.ToUpper(statement))
-	kind := ""
-	if len(words) > 2 {
-		kind = words[0] + " " + words[1]
-	}
-	switch kind {
-	case "CREATE INDEX", "CREATE UNIQUE", "CREATE SPATIAL", "CREATE FULLTEXT", "DROP INDEX", "ALTER TABLE":
-	default:
-		return "", fmt.Errorf("%q: %w", statement, ErrUnexpected)
-	}
-	if strings.Contains(statement, ";") {
-		return "", fmt.Errorf("%q: %w", statement, ErrUnexpected)
-	}
-	return statement, nil
-}
-
-// makes reports whether a statement makes an index rather than drops it.
-func makes(statement string) bool {
-	s := " " + strings.ToUpper(strings.Join(strings.Fields(statement), " "))
-	return !strings.Contains(s, " DROP INDEX ") && !strings.Contains(s, " DROP KEY ")
-}
-
 // assignIndex makes or drops an index.
 func assignIndex(ctx context.Context, r *Reader, name, statement string) error {
 	schema, _, _, ok := indexNamed(name)
 	if !ok {
 		return fmt.Errorf("%q: %w", name, ErrUnexpected)
 	}
-	statement, err := indexStatement(statement)
-	if err != nil {
+	if _, err := ParseIndex(statement); err != nil {
 		return err
 	}
 	return r.with(ctx, func(conn *session) error {
@@ -107,7 +203,11 @@ func addIndexes(ctx context.Context, r *Reader, changes []Changed, m map[string]
 		if err != nil {
 			return err
 		}
-		if m[c.Name] = c.Before; (n > 0) == makes(c.During) {
+		during, err := ParseIndex(c.During)
+		if err != nil {
+			return err
+		}
+		if m[c.Name] = c.Before; (n > 0) == !during.Drops {
 			m[c.Name] = c.During
 		}
 	}

@@ -2,30 +2,53 @@ package mysql
 
 import "testing"
 
-// TestIndexChange: a journal can hold nothing but statements of indexes.
+// TestIndexChange: a journal can hold nothing but statements that make and drop one index.
 func TestIndexChange(t *testing.T) {
+	const drop = "DROP INDEX i ON t"
 	for _, c := range []struct {
-		table, do, undo string
-		good            bool
+		do, undo string
+		good     bool
 	}{
-		{"t", "CREATE INDEX i ON t (a DESC)", "DROP INDEX i ON t;", true},
-		{"t", "ALTER TABLE t ADD COLUMN p POINT, ADD SPATIAL INDEX i (p)", "ALTER TABLE t DROP INDEX i, DROP COLUMN p", true},
-		{"t", "DROP INDEX i ON t", "CREATE UNIQUE INDEX i ON t (a)", true},
-		{"t", "CREATE INDEX i ON t (a); DROP TABLE t", "DROP INDEX i ON t", false},
-		{"t", "DROP TABLE t", "CREATE INDEX i ON t (a)", false},
-		{"t", "CREATE INDEX i ON t (a)", "", false},
-		{"t`", "CREATE INDEX i ON t (a)", "DROP INDEX i ON t", false},
-		{"s.t", "CREATE INDEX i ON t (a)", "DROP INDEX i ON t", false},
+		{"CREATE INDEX i ON t (a DESC)", "DROP INDEX i ON t;", true},
+		{"CREATE INDEX `i` ON `shop`.`t` ((lower(`a`)), b(20))", "drop index i\non t", true},
+		{drop, "CREATE UNIQUE INDEX i ON t (a)", true},
+		{"ALTER TABLE t ADD SPATIAL INDEX i (p)", "ALTER TABLE t DROP KEY i", true},
+		{"ALTER TABLE t ADD COLUMN p POINT, ADD SPATIAL INDEX i (p)", "ALTER TABLE t DROP INDEX i, DROP COLUMN p", false},
+		{"ALTER TABLE t DROP COLUMN mail, ADD INDEX i (id)", drop, false},
+		{"ALTER TABLE t ADD INDEX i (id), DROP COLUMN mail", drop, false},
+		{"ALTER TABLE t RENAME TO i", drop, false},
+		{"ALTER TABLE t DROP PRIMARY KEY", "CREATE INDEX i ON t (a)", false},
+		{"CREATE INDEX i ON t (a); DROP TABLE t", drop, false},
+		{"CREATE INDEX i ON t (a) /*!50000 COMMENT 'x' */", drop, false},
+		{"CREATE INDEX i ON t (a", drop, false},
+		{"CREATE INDEX i ON t (a)", "DROP INDEX j ON t", false},
+		{"CREATE INDEX i ON t (a)", "DROP INDEX i ON users", false},
+		{"CREATE INDEX i ON t (a)", "DROP INDEX i ON other.t", false},
+		{"CREATE INDEX i ON t (a)", "CREATE INDEX i ON t (b)", false},
+		{"DROP TABLE t", "CREATE INDEX i ON t (a)", false},
+		{"CREATE INDEX i ON t (a)", "", false},
+		{"CREATE INDEX i ON `t``` (a)", "DROP INDEX i ON `t```", false},
+		{"CREATE INDEX i ON `s.t` (a)", "DROP INDEX i ON `s.t`", false},
 	} {
-		got, err := IndexChange("shop", c.table, "i", c.do, c.undo)
+		got, err := IndexChange("shop", c.do, c.undo)
 		if (err == nil) != c.good {
 			t.Errorf("%s, %s: %v", c.do, c.undo, err)
 		}
-		if c.good && (got.Name != "index shop.t.i" || !got.Lasts() || got.Undo() != got.Before) {
-			t.Errorf("%+v, undo %q", got, got.Undo())
+		if c.good && (got.Name != "index shop.t.i" || !got.Lasts() || got.Undo() != got.Before || got.Check() != nil) {
+			t.Errorf("%+v, undo %q, %v", got, got.Undo(), got.Check())
 		}
 	}
-	if makes("DROP INDEX i ON t") || makes("ALTER TABLE t DROP KEY i") || !makes("create index i on t (a)") {
-		t.Error("makes")
+}
+
+func TestParseIndex(t *testing.T) {
+	for statement, want := range map[string]IndexStatement{
+		"CREATE INDEX a ON t (b)":                      {Table: "t", Index: "a"},
+		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)": {Schema: "s", Table: "t", Index: "a"},
+		"DROP INDEX a ON s.t":                          {Schema: "s", Table: "t", Index: "a", Drops: true},
+		"ALTER TABLE t DROP KEY a ;":                   {Table: "t", Index: "a", Drops: true},
+	} {
+		if got, err := ParseIndex(statement); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", statement, got, err)
+		}
 	}
 }

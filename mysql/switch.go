@@ -226,7 +226,8 @@ func assign(ctx context.Context, r *Reader, name, value string) error {
 // to words, or a row of performance_schema's set-up; of an index the value is it.
 func assignment(name, value string) (string, error) {
 	if strings.HasPrefix(name, indexPrefix) {
-		return indexStatement(value)
+		_, err := ParseIndex(value)
+		return value, err
 	}
 	bad := "'`\\; \n"
 	table, row, setUp := setupRow(name)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/lazyregexp"
-	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 )
 
@@ -68,40 +67,24 @@ func changeOf(e kasoku.Edit, schema string, vars map[string]string) (mysql.Chang
 		}
 		return mysql.Changed{Name: name, Before: before, During: value}, nil
 	case kasoku.EditIndex:
-		in, table, index := IndexNamed(e.Do)
-		if index == "" || e.Undo == "" {
-			return mysql.Changed{}, fmt.Errorf("%q: no index is named that could be taken back", e.Do)
+		if e.Undo == "" {
+			return mysql.Changed{}, fmt.Errorf("%q: nothing says how it is taken back", e.Do)
 		}
-		if in = cmp.Or(in, schema); in == "" {
+		if s, err := mysql.ParseIndex(e.Do); err == nil && cmp.Or(s.Schema, schema) == "" {
 			return mysql.Changed{}, fmt.Errorf("%q: its database is not known", e.Do)
 		}
-		return mysql.IndexChange(in, table, index, e.Do, e.Undo)
+		return mysql.IndexChange(schema, e.Do, e.Undo)
 	}
 	return mysql.Changed{}, fmt.Errorf("a change of %s: %w", e.Kind, ErrNoEdit)
 }
 
-// IndexNamed returns which index of which table a statement makes or drops; schema is empty
-// when the statement does not name it. Where a statement names several indexes it is the last.
-func IndexNamed(statement string) (schema, table, index string) {
-	l := sqlshape.NewLexer([]byte(statement))
-	name := func() (first, second string) {
-		first = string(l.Next().Unquoted())
-		rest := l
-		if t := rest.Next(); t.IsSymbol('.') {
-			l = rest
-			return first, string(l.Next().Unquoted())
-		}
-		return "", first
+// plannedChange returns an edit as a change that a journal may hold.
+func plannedChange(e kasoku.Edit, schema string, vars map[string]string) (mysql.Changed, error) {
+	c, err := changeOf(e, schema, vars)
+	if err == nil {
+		err = c.Check()
 	}
-	for t := l.Next(); t.Kind != sqlshape.End; t = l.Next() {
-		switch {
-		case t.Is("table"), t.Is("on") && table == "":
-			schema, table = name()
-		case t.Is("index"), t.Is("key"):
-			_, index = name()
-		}
-	}
-	return schema, table, index
+	return c, err
 }
 
 // A planner plans edits as changes.
@@ -119,7 +102,7 @@ func (p *planner) Plan(ctx context.Context) (mysql.Plan, error) {
 	}
 	var out mysql.Plan
 	for _, e := range p.edits {
-		c, err := changeOf(e, p.schema, vars)
+		c, err := plannedChange(e, p.schema, vars)
 		if err != nil {
 			return out, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/median"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -176,8 +177,9 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 	var tables []string
 	for _, e := range edits {
 		if e.Kind == kasoku.EditIndex {
-			_, table, _ := IndexNamed(e.Do)
-			tables = append(tables, table)
+			if s, err := mysql.ParseIndex(e.Do); err == nil {
+				tables = append(tables, s.Table)
+			}
 		}
 	}
 	about := func(q *kasoku.Query) bool {
@@ -194,7 +196,7 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 			switch {
 			case q.Raw == "":
 				s.Note = explain.NoSample
-			case !strings.EqualFold(q.Verb, "SELECT") || locksRows(q.Raw):
+			case !onlyReads(q.Raw):
 				s.Note = "it writes or locks, and is not run"
 			}
 			out = append(out, s)
@@ -203,10 +205,11 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 	return out
 }
 
-// locksRows reports whether a SELECT locks rows or writes a file.
-func locksRows(statement string) bool {
-	s := strings.ToUpper(statement)
-	return strings.Contains(s, "FOR UPDATE") || strings.Contains(s, "FOR SHARE") || strings.Contains(s, "LOCK IN SHARE") || strings.Contains(s, "INTO ")
+// onlyReads reports whether a statement is one SELECT that neither writes nor locks. The
+// verb that the run has for it is not asked: a run file is a claim.
+func onlyReads(statement string) bool {
+	locks, ok := sqlshape.PlainSelect([]byte(statement))
+	return ok && !locks
 }
 
 // measure asks for the plans of the samples and runs them.

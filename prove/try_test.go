@@ -158,19 +158,32 @@ func TestTryRefuses(t *testing.T) {
 	}
 }
 
-func TestIndexNamed(t *testing.T) {
-	for statement, want := range map[string]string{
-		"CREATE INDEX a ON t (b)":                      ".t.a",
-		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)": "s.t.a",
-		"DROP INDEX a ON s.t":                          "s.t.a",
-		"ALTER TABLE estate ADD COLUMN p POINT NOT NULL, ADD SPATIAL INDEX ep (p)": ".estate.ep",
-		"ALTER TABLE t DROP INDEX a, DROP COLUMN b":                                ".t.a",
-		"SELECT 1": "..",
-	} {
-		s, table, index := IndexNamed(statement)
-		if got := s + "." + table + "." + index; got != want {
-			t.Errorf("%s: %s, want %s", statement, got, want)
+// TestTryHostile: what a run file calls a SELECT is run only when it is one, and a change
+// that no journal could hold is not made.
+func TestTryHostile(t *testing.T) {
+	o := options("", "")
+	for _, raw := range []string{"SET GLOBAL max_connections = 9", "KILL 1", "SELECT 1 INTO\nOUTFILE '/tmp/x'", "BEGIN NOT ATOMIC DROP TABLE items; END",
+		"SELECT 1 FROM items FOR  UPDATE"} {
+		o.Queries = []kasoku.Query{{ID: "A", Verb: "SELECT", Tables: []string{"items"}, Raw: raw}}
+		tr := &trier{o: o}
+		tr.o.Top = 1
+		if s := tr.samples(Edits(o.Finding, kasoku.EditIndex, kasoku.EditVariable)); len(s) != 1 || s[0].Note == "" {
+			t.Errorf("%s: %+v", raw, s)
 		}
+	}
+	vars := map[string]string{"general_log_file": "h.log", "init_connect": "", "max_connections": "77"}
+	for _, e := range []kasoku.Edit{
+		{Kind: kasoku.EditVariable, Do: "SET GLOBAL general_log_file = 'x.php'"},
+		{Kind: kasoku.EditVariable, Do: "SET GLOBAL init_connect = 'x'"},
+		{Kind: kasoku.EditIndex, Do: "ALTER TABLE users DROP COLUMN mail, ADD INDEX i (id)", Undo: "DROP INDEX i ON users"},
+		{Kind: kasoku.EditIndex, Do: "CREATE INDEX i ON users (id)", Undo: "ALTER TABLE users DROP INDEX i, DROP COLUMN mail"},
+	} {
+		if c, err := plannedChange(e, "shop", vars); err == nil {
+			t.Errorf("%+v: %+v", e, c)
+		}
+	}
+	if _, err := plannedChange(kasoku.Edit{Kind: kasoku.EditVariable, Do: "SET GLOBAL max_connections = 78"}, "shop", vars); err != nil {
+		t.Error(err)
 	}
 }
 

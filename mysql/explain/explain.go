@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
@@ -94,14 +95,17 @@ func one(ctx context.Context, r *mysql.Reader, q *kasoku.Query, schema string, o
 		return kasoku.Plan{Note: NoSample}, nil
 	}
 	statement, note := q.Raw, ""
-	if q.Verb != "SELECT" {
+	selects := sqlshape.Verb([]byte(q.Raw)) == "SELECT" // what the run says of it is a claim
+	if !selects {
 		reads, ok := AsSelect(q.Raw)
 		if !ok {
 			return kasoku.Plan{Note: NoPlan}, nil
 		}
 		statement, note = reads, Converted
 	}
-	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: statement, Analyze: o.Analyze && q.Verb == "SELECT", Limit: o.Limit})
+	locks, _ := sqlshape.PlainSelect([]byte(statement))
+	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: statement,
+		Analyze: o.Analyze && selects && !locks, Limit: o.Limit})
 	switch {
 	case err == nil:
 		note = strings.Join(slices.DeleteFunc([]string{note, said.Note}, func(s string) bool { return s == "" }), "; ")

@@ -94,6 +94,12 @@ func TestQueries(t *testing.T) {
 			plans[4].Note != explain.NoSample || !strings.Contains(plans[5].Note, "1064") {
 			t.Errorf("notes %+v", plans)
 		}
+		hostile := []kasoku.Query{class("G", "SELECT", "SET GLOBAL max_connections = 9", 9*time.Second), class("O", "SELECT", "SELECT 1.INTO OUTFILE '/tmp/x'", 8*time.Second),
+			class("W", "INSERT", "UPDATE items SET name = 'x'", 7*time.Second), class("F", "SELECT", "FOR CONNECTION 1", 6*time.Second)}
+		if plans, _, err := explain.Queries(t.Context(), r, hostile, explain.Options{Analyze: true}); err != nil || len(plans) != 4 || len(plans[0].Rows)+len(plans[1].Rows)+
+			len(plans[3].Rows) != 0 || plans[0].Note != explain.NoPlan || !strings.Contains(plans[1].Note, "not asked") || plans[2].Note != explain.Converted {
+			t.Errorf("hostile: %+v, %v", plans, err)
+		}
 		if len(tables) != 1 || tables[0].Name != "items" || tables[0].Host != "h" {
 			t.Errorf("tables %+v", tables)
 		}

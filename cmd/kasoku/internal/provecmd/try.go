@@ -47,7 +47,7 @@ times each, before and after; print the gain; and take it back, unless --keep.
 
 FINDING is its number in the report, or its id. The statements are those that the run
 kept (record --keep-statements), else those of --log. Only such are run as read
-nothing but rows.
+nothing but rows. The change is the one that today's rules find in the run's data.
 
 This is done only on the database of a kasoku.toml that says so:
 
@@ -90,7 +90,11 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 	if err != nil {
 		return err
 	}
-	finding, err := findingNamed(rec, which)
+	named, err := findingNamed(rec, which)
+	if err != nil {
+		return err
+	}
+	finding, err := findAgain(rec, x.kept, named)
 	if err != nil {
 		return err
 	}
@@ -131,6 +135,22 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 		err = cli.Bad(trialButs(res))
 	}
 	return errors.Join(err, printErr)
+}
+
+// findAgain returns the finding that today's rules make of the run's data where the run has
+// that one: what a run file says is to be changed is not done. The statements are those
+// that the run kept.
+func findAgain(rec *kasoku.Recording, kept []kasoku.Query, named *kasoku.Finding) (*kasoku.Finding, error) {
+	again := *rec
+	again.Queries = kept
+	cli.Rediagnose(&again, nil)
+	for i := range again.Diagnosis.Findings {
+		if f := &again.Diagnosis.Findings[i]; f.ID == named.ID && f.Object == named.Object {
+			return f, nil
+		}
+	}
+	return nil, cli.Usagef("`kasoku diagnose` prints what they find", "today's rules do not find %s in the data of the run",
+		named.ID)
 }
 
 // findingNamed returns the finding of that number or id.
