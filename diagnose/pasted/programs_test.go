@@ -190,7 +190,7 @@ func served(t *testing.T, rule string, app http.Handler, more func(rec *kasoku.R
 	upstream := httptest.NewServer(app)
 	t.Cleanup(upstream.Close)
 	const conf = "{user}\npid \"{dir}/nginx.pid\";\nevents { worker_connections 64; }\nhttp {\n    access_log off;\n    server {\n        listen 127.0.0.1:{port};\n" +
-		"        location / { proxy_pass http://{upstream}; proxy_set_header X-Through nginx; }\n    }\n}\n"
+		"        location / { proxy_pass http://{upstream}; proxy_set_header X-Through nginx; proxy_set_header X-Host $host; }\n    }\n}\n"
 	parsed := strings.NewReplacer("{user}\n", "", "{dir}", "/run", "{port}", "80", "{upstream}", strings.TrimPrefix(upstream.URL, "http://")).Replace(conf)
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second},
 		Configs: []kasoku.Config{{Kind: "nginx", Name: "/etc/nginx/nginx.conf", Text: parsed}}}
@@ -329,5 +329,66 @@ func TestKeptAnswer(t *testing.T) {
 	}
 	if n := asked.Load(); n != 7 {
 		t.Errorf("the application was asked %d times, want once, and each time for those who send something", n)
+	}
+}
+
+// TestKeptAnswer_Headers: an answer is kept as long as CCH-01's fix says, for each Host its own,
+// whatever age the application gives it; not what is private or sets a cookie.
+func TestKeptAnswer_Headers(t *testing.T) {
+	var asked atomic.Int64
+	kept := func(name, value, stale string) func(host string) string {
+		asked.Store(0)
+		s := served(t, "CCH-01", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(name, value)
+			asked.Add(1)
+			fmt.Fprint(w, "of ", r.Header.Get("X-Host"))
+		}), func(rec *kasoku.Recording) {
+			rec.Endpoints = []kasoku.Endpoint{endpoint("/trend", 20*time.Millisecond, 10), endpoint("/other.cgi", time.Millisecond, 1000)}
+			if stale != "" {
+				rec.Settings = []kasoku.Setting{{Scope: kasoku.ContractScope, Name: "stale GET /trend", Value: stale}}
+			}
+		})
+		return func(host string) string {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/trend", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = host
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(body)
+		}
+	}
+	for _, c := range []struct {
+		name, value string
+		want        int64
+	}{
+		{"Cache-Control", "max-age=300", 2}, {"Expires", "Thu, 01 Jan 1970 00:00:00 GMT", 2}, {"X-Accel-Expires", "0", 2},
+		{"Cache-Control", "private, max-age=300", 6}, {"Cache-Control", "no-store", 6}, {"Set-Cookie", "a=1", 6},
+	} {
+		get := kept(c.name, c.value, "1h0m0s")
+		for range 3 {
+			for _, host := range []string{"a.test", "b.test"} {
+				if got := get(host); got != "of "+host {
+					t.Errorf("%s gets the answer %q", host, got)
+				}
+			}
+		}
+		if n := asked.Load(); n != c.want {
+			t.Errorf("%s: %s: asked %d times, want %d", c.name, c.value, n, c.want)
+		}
+	}
+	get := kept("Cache-Control", "max-age=300", "") // kept for a second
+	for end := time.Now().Add(20 * time.Second); asked.Load() < 3; get("a.test") {
+		if time.Now().After(end) {
+			t.Fatalf("asked %d times in 20 s: the answer is kept for longer than a second", asked.Load())
+		}
 	}
 }

@@ -153,3 +153,26 @@ func TestSpooled_Passes(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedAnswer_Passes: the words of CCH-01 are those of what passes the requests on.
+func TestSharedAnswer_Passes(t *testing.T) {
+	for server, want := range map[string]string{
+		`location / { try_files $uri /index.php; } location ~ \.php$ { fastcgi_pass unix:/run/php.sock; }`: "nginx: fastcgi_cache_path, and",
+		"location / { uwsgi_pass 127.0.0.1:3031; }":                                                        "nginx: uwsgi_cache_path, and",
+		"location / { grpc_pass 127.0.0.1:3031; }":                                                         "nginx keeps no answers of gRPC.",
+		"location / { proxy_pass http://127.0.0.1:9000/v2/; }":                                             "nginx: proxy_cache_path, and",
+		"location / { rewrite ^ /x; }":                                                                     "(fastcgi_ or uwsgi_ in place of proxy_ where",
+		"location / { proxy_ignore_headers Vary; proxy_pass http://a; }":                                   "",
+	} {
+		rec := siteOf(server, passed("GET", "/trend", 1000, 100*time.Millisecond))
+		siteCases[0].from(rec)
+		found, silent := (cache.SharedAnswer{}).Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("%s: %+v", server, silent)
+		}
+		f := found[0].Fixes[0]
+		if (f.Code == "") != (want != "") || !strings.Contains(f.Note, want) || strings.Count(f.Code, "proxy_ignore_headers") > 1 {
+			t.Errorf("%s: %s\n%s", server, f.Note, f.Code)
+		}
+	}
+}

@@ -46,7 +46,9 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			requests' time. The size stands for the content, which no log has.`,
 		Cause: `the answer is made anew for each request, though it changes at most once a second.`,
 		Fix: `keep it for as long as the contract allows, in nginx or in a cache in front; where MariaDB
-			is asked for the same again and again, in its query cache.`,
+			is asked for the same again and again, in its query cache. nginx's code keeps an answer for each
+			Host, for the time that it says whatever age the application gives, and none that is private or
+			sets a cookie.`,
 		Silent: `when answers differ or come one at a time, when they are quick, for files, for what waits
 			by design (MES-14) or is named as if it did, where a statement of the endpoint writes or locks
 			rows, where sizes alternate within a second, and for what must be fresh by [contract]; blind
@@ -205,10 +207,9 @@ func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean
 	}
 	switch {
 	case f.Code == "":
-		f.Lang, f.Note = "", "nginx: proxy_cache_path, and in a location for this path alone proxy_cache, "+
-			"proxy_cache_valid, proxy_cache_lock on. "+f.Note
+		f.Lang, f.Note = "", cacheWords(c, e.Route)+f.Note
 	case f.Lang == "":
-		f.Lang = "nginx"
+		f.Lang, f.Note = "nginx", f.Note+" "+headersNote
 		if place != "" {
 			f.Where = "nginx's " + place + ", Varnish, or the handler"
 		}
@@ -253,14 +254,42 @@ func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) (code,
 	if !literal {
 		context = `location ~ "` + pattern + `"`
 	}
-	lines := append(pass, "proxy_cache short;", fmt.Sprintf("proxy_cache_valid 200 %ds;", seconds), "proxy_cache_lock on;",
+	pass = slices.DeleteFunc(pass, func(line string) bool { return strings.HasPrefix(line, "proxy_ignore_headers ") })
+	lines := append(pass, "proxy_cache short;", "proxy_cache_key $scheme$host$request_uri;",
+		fmt.Sprintf("proxy_cache_valid 200 %ds;", seconds),
+		"proxy_ignore_headers Cache-Control Expires X-Accel-Expires;", "proxy_cache_lock on;",
 		"proxy_cache_bypass $http_cookie $http_authorization $http_content_length;",
-		"proxy_no_cache $http_cookie $http_authorization $http_content_length;")
+		"proxy_no_cache $http_cookie $http_authorization $http_content_length $short_refused;")
 	if more != "" {
 		lines = append(lines, more)
 	}
-	return webserver.Block("http", "proxy_cache_path "+CachePath+" keys_zone=short:1m max_size=64m;") + "\n" +
+	return webserver.Block("http", "proxy_cache_path "+CachePath+" keys_zone=short:1m max_size=64m;",
+		webserver.Block("map $upstream_http_cache_control $short_refused", `default "";`,
+			`"~*(private|no-store|no-cache)" 1;`)) + "\n" +
 		webserver.Block("server", webserver.Block(context, lines...)), w.Place()
+}
+
+// headersNote is what the headers of an answer decide.
+//
+// Source: nginx, ngx_http_proxy_module, proxy_cache_valid: "Parameters of caching can also be
+// set directly in the response header. This has higher priority".
+const headersNote = "The time holds whatever max-age or Expires the application sends; what it calls private, " +
+	"no-store or no-cache, and what sets a cookie, is not kept."
+
+// cacheWords says what nginx's code would have, by what passes the requests of a route on.
+func cacheWords(c *diagnose.Case, route string) string {
+	prefix, others := "proxy_", " (fastcgi_ or uwsgi_ in place of proxy_ where that passes them on)"
+	if w, err := webserver.ConfigOf(c.Recording); err == nil {
+		if l, ok := w.Passing(route); ok {
+			p, _ := w.PassOf(l)
+			if prefix, others = p.Prefix(), ""; prefix == "grpc_" {
+				return "nginx keeps no answers of gRPC. "
+			}
+		}
+	}
+	return fmt.Sprintf("nginx: %[1]scache_path, and in a location for this path alone %[1]scache, %[1]scache_key with "+
+		"$scheme$host$request_uri, %[1]scache_valid, %[1]scache_lock on%[2]s. The answer's headers X-Accel-Expires, "+
+		"Expires and Cache-Control go before %[1]scache_valid. ", prefix, others)
 }
 
 // CachePath is where nginx keeps answers for a short time: a directory in memory, that nginx
