@@ -138,6 +138,25 @@ func TestDeadlocks(t *testing.T) {
 	speaks(t, r, b.alone(), kasoku.High, "40 deadlocks")
 	b = committing(0).counter("Innodb_deadlocks", 0, 0, 4)
 	keepsQuiet(t, r, b.alone(), false, "4 deadlocks")
+	// As many requests as deadlocks make a defect of; below, a remark, and of fewer than five
+	// one that quotes the error.
+	severity := func(b *build, want kasoku.Severity, parts ...string) {
+		t.Helper()
+		if f := speaks(t, r, b.alone(), kasoku.Low, parts...); f.Severity != want {
+			t.Errorf("%s: %s", f.Title, f.Severity)
+		}
+	}
+	of := func(deadlocks float64) *build { return committing(0).counter("Innodb_deadlocks", 0, 0, deadlocks) }
+	severity(of(12), kasoku.Problem, "12 deadlocks") // of 11,100 requests
+	severity(of(11), kasoku.Info, "11 deadlocks")
+	b = of(11)
+	b.Transactions = []kasoku.Transaction{{Count: 2000}}
+	severity(b, kasoku.Problem, "11 deadlocks")
+	b = of(1)
+	b.said("error", "1213", "Error 1213: Deadlock found when trying to get lock", false, 1).Messages[0].Seconds[30] = 1
+	if f := speaks(t, r, b.alone(), kasoku.Medium, "1 deadlock rolls a transaction back", "Error 1213"); f.Severity != kasoku.Info {
+		t.Errorf("%s: %s", f.Title, f.Severity)
+	}
 	keepsQuiet(t, r, ladder().alone(), true, "Innodb_deadlocks was not recorded")
 }
 

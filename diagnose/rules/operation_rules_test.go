@@ -128,7 +128,7 @@ func TestTimeZone(t *testing.T) {
 	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+08:00").zone("database", "+00:00"),
 		"The access log is in +08:00, the host in +00:00; put right here", "clock a.log", "info;", "times in a.log", "timedatectl")
 	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("database", "+08:00").setting("system_time_zone", "CST").setting("time_zone", "SYSTEM"),
-		"The database is in +08:00", "times of MariaDB, NOW()", "CST, SYSTEM", "default_time_zone = '+00:00'")
+		"The database is in +08:00", "times of MariaDB, NOW()", "CST, SYSTEM", "by its name: default_time_zone", "timedatectl prints the name")
 }
 
 func TestNotRebuilt(t *testing.T) {

@@ -14,6 +14,8 @@ type Dialect struct {
 	windows   bool   // functions over windows
 	invisible bool   // columns that SELECT * leaves out
 	functions bool   // indexes of them
+	hides     string // the word for an index that statements do not use; empty without one
+	shows     string // and for one that they use again
 }
 
 // DialectOf reads the settings of a recording. A server that says nothing is taken for
@@ -32,6 +34,11 @@ func DialectOf(rec *kasoku.Recording) Dialect {
 		}
 		d.windows, d.invisible = since(100200, 80000), since(100300, 80023)
 		d.functions = since(never, 80013)
+		if since(100600, never) {
+			d.hides, d.shows = "IGNORED", "NOT IGNORED"
+		} else if since(never, 80000) {
+			d.hides, d.shows = "INVISIBLE", "VISIBLE"
+		}
 	}
 	return d
 }
@@ -45,6 +52,17 @@ func (d Dialect) IndexesFunctions() bool { return d.functions }
 
 // HidesColumns reports whether the server has columns that SELECT * leaves out.
 func (d Dialect) HidesColumns() bool { return d.invisible }
+
+// HideIndex returns the statement after which no statement uses an index, and the one that
+// takes it back; nothing where the server has none, or does not say which it is. The names
+// are quoted.
+func (d Dialect) HideIndex(table, index string) (do, undo string) {
+	if d.hides == "" {
+		return "", ""
+	}
+	alter := "ALTER TABLE " + table + " ALTER INDEX " + index + " "
+	return alter + d.hides, alter + d.shows
+}
 
 // numberOf writes a version as one number, 8.0.23 as 80023.
 func numberOf(version string) (n int) {

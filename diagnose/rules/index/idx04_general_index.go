@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -59,6 +60,25 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	return found, silent
 }
 
+// unusedFixes hide the index, where the server can, before they drop it.
+//
+// Sources: MySQL, "Invisible Indexes"; MariaDB, "Ignored Indexes": hints that name one fail.
+func unusedFixes(c *diagnose.Case, u *indexes.Unused) []kasoku.Fix {
+	const others = "Jobs that run seldom may use it, and statements whose hints name it (USE INDEX, FORCE INDEX) " +
+		"fail without it. "
+	drop := kasoku.Fix{Text: "Drop it when nothing outside of the run needs it", Where: "the live database",
+		Code: u.Drop + ";", Note: others + "Back with " + u.Undo + ", which takes its time on a large table.", Lang: "sql",
+		Risk: kasoku.RiskSemantics}
+	do, undo := rewrite.DialectOf(c.Recording).HideIndex(indexes.QuoteName(u.Table), indexes.QuoteName(u.Index))
+	if do == "" {
+		return []kasoku.Fix{drop}
+	}
+	drop.Text = "Then drop it, when nothing has missed it"
+	return []kasoku.Fix{{Text: "Hide it from all statements, for as long as it takes until the rarest job has run",
+		Where: "the live database", Code: do + ";", Note: others + "At once back with " + undo + ".", Lang: "sql",
+		Risk: kasoku.RiskSemantics}, drop}
+}
+
 // unused remarks on an index that is not used.
 func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding {
 	return kasoku.Finding{
@@ -74,8 +94,7 @@ func (r GeneralIndex) unused(c *diagnose.Case, u *indexes.Unused) kasoku.Finding
 			Value: "0", Strong: true, Interval: c.Whole()}},
 		Cause: "Each row that is written writes an entry of it too. Only the statements of this run were looked at: " +
 			"one that comes once a day may need it.",
-		Fixes: []kasoku.Fix{{Text: "Drop it when nothing outside of the run needs it", Where: "the live database",
-			Code: u.Drop + ";", Note: "Back with " + u.Undo + ".", Lang: "sql", Risk: kasoku.RiskNone}},
+		Fixes:  unusedFixes(c, u),
 		Expect: "writes of " + u.Table + " are a little shorter", Verify: "the next run is no slower",
 		Interval: c.Focus.Interval,
 	}

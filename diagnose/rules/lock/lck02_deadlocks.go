@@ -14,8 +14,14 @@ import (
 // Deadlocks is the rule LCK-02.
 type Deadlocks struct{}
 
-// fewDeadlocks is LCK-02's threshold.
-const fewDeadlocks = 5
+// Thresholds of LCK-02.
+const (
+	// fewDeadlocks happen to any program that locks several rows.
+	fewDeadlocks = 5
+	// deadlockShare of the transactions, or of the requests, is more than a remark: of a
+	// long run a few are no defect.
+	deadlockShare = 0.001
+)
 
 // deadlockCode is the number of the server's error.
 const deadlockCode = "1213"
@@ -28,7 +34,9 @@ func (Deadlocks) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds transactions that lock the same rows in different orders.`,
 		Evidence: `at least 5 deadlocks by the server's own count, or by lines of the application's log
-			with error 1213. The last one, as InnoDB reports it, names the table, the indexes and both
+			with error 1213. In fewer than one of a thousand transactions of the slow log, or of requests
+			where it has none, they are a remark, and so are fewer than 5 of which the application's log has
+			the error. The last one, as InnoDB reports it, names the table, the indexes and both
 			statements.`,
 		Cause: `two transactions each hold a row that the other one wants next; the server rolls one back.`,
 		Fix: `change rows in one order, such as that of the primary key, or in one statement; and try a
@@ -61,18 +69,18 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Name: mysql.InnodbRowLockWaits}) == nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if count < fewDeadlocks {
+	if count < fewDeadlocks && said == 0 {
 		return nil, diagnose.Quiet(r.ID(), float64(count)/fewDeadlocks, "%s deadlocks; the threshold is %d",
 			unit.Count(count), fewDeadlocks)
 	}
 	f := kasoku.Finding{
-		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s deadlocks roll transactions back",
-			unit.Count(count)), Clause: "deadlocks roll transactions back",
-		Severity:   kasoku.Problem,
+		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s back",
+			unit.Counted(count, "deadlock rolls a transaction", "deadlocks roll transactions")), Clause: "deadlocks roll transactions back",
+		Severity:   r.severity(c, count),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, r.shown(last), r.failed(c, said)),
 		Impact:     r.impact(c, count),
-		Cause: fmt.Sprintf("Transactions lock the same rows in different orders; %s were rolled back.",
-			unit.Count(count)),
+		Cause: fmt.Sprintf("Transactions lock the same rows in different orders; %s rolled back.",
+			unit.Counted(count, "was", "were")),
 		Fixes: r.fixes(), Expect: "no deadlocks", Verify: "repeat the load: no new deadlock, no error 1213",
 		Interval: c.Whole(),
 	}
@@ -92,6 +100,22 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		}
 	}
 	return []kasoku.Finding{f}, nil
+}
+
+// severity is that of a remark where few of the transactions, or of the requests, were rolled
+// back, and where neither was counted.
+func (Deadlocks) severity(c *diagnose.Case, count uint64) kasoku.Severity {
+	var of uint64
+	for i := range c.Transactions {
+		of += c.Transactions[i].Count
+	}
+	if n, err := evidence.WholeRun(c).Requests(c.Whole()); of == 0 && err == nil {
+		of = n.Count
+	}
+	if count < fewDeadlocks || of == 0 || float64(count) < deadlockShare*float64(of) {
+		return kasoku.Info
+	}
+	return kasoku.Problem
 }
 
 func (Deadlocks) object(c *diagnose.Case, last *kasoku.Deadlock) kasoku.Object {

@@ -96,10 +96,12 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart, Lang: "sh",
 		Note: "Services take it at their next start; a TZ in a unit or an image goes before it."})
 	if !log {
-		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone", Where: "my.cnf",
-			Code: fmt.Sprintf("[mysqld]\ndefault_time_zone = '%s'", host), Risk: kasoku.RiskSemantics, Lang: "ini",
-			Note: "Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check what the " +
-				"application compares them with."}
+		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone, by its name: default_time_zone", Where: "my.cnf",
+			Risk: kasoku.RiskSemantics,
+			Note: "timedatectl prints the name. The server knows names once mysql_tzinfo_to_sql has filled its tables, and " +
+				"does not start with one that it does not know. The difference of now, " + host + ", may be wrong after " +
+				"the clocks change. Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check " +
+				"what the application compares them with."}
 	}
 	what := "The access log is"
 	if first.Name == "database" {
