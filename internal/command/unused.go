@@ -24,8 +24,11 @@ func Unused() (*Identity, error) {
 	taken := usersOfProcesses()
 	for range 100 {
 		id := firstUnused + rand.IntN(lastUnused-firstUnused+1)
-		var unknown user.UnknownUserIdError
-		if _, err := user.LookupId(strconv.Itoa(id)); !taken[id] && errors.As(err, &unknown) {
+		var noUser user.UnknownUserIdError
+		var noGroup user.UnknownGroupIdError
+		_, err := user.LookupId(strconv.Itoa(id))
+		_, groupErr := user.LookupGroupId(strconv.Itoa(id))
+		if !taken[id] && errors.As(err, &noUser) && errors.As(groupErr, &noGroup) {
 			return &Identity{UID: id, GID: id}, nil
 		}
 	}

@@ -33,7 +33,7 @@ func findProgram(ctx context.Context, as *command.Identity, flavor mysql.Flavor,
 		said, err := programVersion(ctx, as, name)
 		var untrusted *command.UntrustedError
 		switch {
-		case errors.As(err, &untrusted):
+		case errors.As(err, &untrusted), errors.Is(err, unix.EPERM), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EACCES):
 			return "", err
 		case err != nil: // it is not there, or is no server
 			continue

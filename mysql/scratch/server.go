@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -148,7 +149,15 @@ func (s *Server) makeDirectories(names ...string) error {
 	if s.as == nil {
 		return nil
 	}
-	return os.Chmod(s.temp.Path, 0o711) // to pass through, not to list
+	if err := os.Chmod(s.temp.Path, 0o711); err != nil { // to pass through, not to list
+		return err
+	}
+	for dir := filepath.Dir(s.temp.Path); dir != "/"; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.Mode()&0o001 == 0 {
+			return fmt.Errorf("only its owner gets into %s: set TMPDIR to a directory that others may pass", dir)
+		}
+	}
+	return nil
 }
 
 // explain adds the first error that the server wrote.
