@@ -20,6 +20,7 @@ var writers = map[string]struct{ calls, why string }{
 	"internal/private/private.go": {"os.NewFile os.OpenFile os.OpenFile os.OpenFile unix.Fchmod unix.Fchown unix.Mkdirat unix.Open unix.Openat unix.Openat unix.Renameat", "the one place"},
 	"internal/private/tempdir.go": {"unix.Fchmod unix.Mkdir unix.Open unix.Open", "the one place"},
 
+	"store/ownlog/ownlog.go":     {"unix.Open unix.Open", "makes an empty log, O_EXCL, 0600, before SQLite opens it by name"},
 	"store/sqlite.go":            {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
 	"store/writer.go":            {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
 	"checkpoint/guard/aside.go":  {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/store/ownlog"
 )
 
 // Extension is that of run files.
@@ -254,7 +255,7 @@ func inCopy(path string, do func(to string) error) error {
 	to := dir.File(filepath.Base(path))
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		err := copyFile(to+suffix, path+suffix)
-		if err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist)) {
+		if err != nil && (suffix == "" || !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errForeign)) {
 			return fmt.Errorf("copy: %w", err)
 		}
 	}
@@ -268,8 +269,12 @@ func copyFile(to, from string) (err error) {
 		return err
 	}
 	defer src.Close()
-	if st, err := src.Stat(); err != nil || !st.Mode().IsRegular() {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(src.Fd()), &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return cmp.Or(err, fmt.Errorf("%s: no regular file", from))
+	}
+	if ownlog.Is(from) && !ownlog.IsOwn(from, &st) {
+		return fmt.Errorf("%s: %w", from, errForeign)
 	}
 	dst, err := private.Output.CreateNew(to)
 	if err != nil {

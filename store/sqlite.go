@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/kasoku/kasoku/store/ownlog"
 )
 
 // pageBytes is the size of a page of the database. A tick is a few KiB in four
@@ -36,7 +38,10 @@ func connect(path string, m mode) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": pragmas(m)}
+	if err := ownlog.Register(); err != nil {
+		return nil, err
+	}
+	q := url.Values{"vfs": {ownlog.FileSystem}, "mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": pragmas(m)}
 	if m.readsOnly() {
 		q.Set("mode", "ro")
 		q.Set("_txlock", "deferred")
