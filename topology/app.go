@@ -235,7 +235,8 @@ func (v *view) readGo(s *subject) {
 	}
 }
 
-// findLogs finds the files that applications write their output to.
+// findLogs finds the files that applications write their output to. A path that a program
+// elsewhere has open is none of this host.
 func (p *programs) findLogs() {
 	for _, s := range p.apps {
 		seen := map[string]bool{}
@@ -247,6 +248,9 @@ func (p *programs) findLogs() {
 				continue
 			}
 			seen[path] = true
+			if s.elsewhere() {
+				continue
+			}
 			how := "it is open there"
 			if fd <= 2 {
 				how = "its output goes there"
@@ -256,6 +260,10 @@ func (p *programs) findLogs() {
 				kind = AccessLog
 			}
 			p.found.Logs = append(p.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
+		}
+		if len(seen) > 0 && s.elsewhere() {
+			p.view.note("log of "+s.Label(), "it sees another file system than this host's",
+				"app in [logs] of kasoku.toml names it by its path on this host")
 		}
 		if len(seen) == 0 && s.Unit != "" && p.found.Systemd {
 			p.view.note("log of "+s.Label(), "its output goes to the journal",

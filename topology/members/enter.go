@@ -171,7 +171,7 @@ func (d *decision) writers(targeted bool) {
 func (d *decision) writersOf(path string) (by []*instance) {
 	for _, in := range d.wires.all {
 		writes := slices.ContainsFunc(in.procs, func(p *scan.Process) bool {
-			return (p.MntNS == d.wires.snap.MntNS || p.MntNS == 0) && slices.Contains(p.Logs, path)
+			return slices.Contains(d.wires.logsOf(p), path)
 		})
 		if writes && !in.load && !in.self {
 			by = append(by, in)

@@ -251,7 +251,8 @@ func (d *decision) perhapsAnswering(f *found, web Web) []Block {
 	}
 	onPort := d.onPort(f, web)
 	logging := slices.DeleteFunc(slices.Clone(onPort), func(b Block) bool {
-		return !slices.ContainsFunc(b.Logs, func(log string) bool { return slices.Contains(d.q.Logs, log) })
+		return !d.wires.isHome(f.leader) ||
+			!slices.ContainsFunc(b.Logs, func(log string) bool { return slices.Contains(d.q.Logs, log) })
 	})
 	if len(logging) > 0 {
 		return logging

@@ -174,7 +174,7 @@ func (d *decision) member(f *found) kasoku.Member {
 	slices.SortStableFunc(m.Found, func(a, b kasoku.Reason) int { return cmp.Compare(reasonRank(a), reasonRank(b)) })
 	for _, p := range f.procs {
 		m.Processes = append(m.Processes, kasoku.MemberProcess{PID: p.PID, Start: p.Start, Leader: p == f.leader})
-		for _, log := range p.Logs {
+		for _, log := range d.wires.logsOf(p) {
 			if !slices.Contains(m.Logs, log) {
 				m.Logs = append(m.Logs, log)
 			}
@@ -192,7 +192,9 @@ func (d *decision) member(f *found) kasoku.Member {
 	slices.SortStableFunc(m.Listeners, func(a, b kasoku.Listener) int { return cmp.Compare(a.Network, b.Network) })
 	if web, ok := d.q.Webs[p.PID]; ok {
 		m.Configs = web.Configs
-		m.Logs = d.siteLogs(f, web, m.Logs)
+		if d.wires.isHome(p) {
+			m.Logs = d.siteLogs(f, web, m.Logs)
+		}
 		m.Version = web.Version
 		for _, b := range d.perhapsAnswering(f, web) {
 			m.Blocks = append(m.Blocks, b.At)

@@ -498,6 +498,26 @@ func crowd(n int) string {
 	return b.String()
 }
 
+// TestDecide_LogsElsewhere: a path that a container has open is none of this host.
+func TestDecide_LogsElsewhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"proc 10 1 /srv/app log=/var/log/app.log\n":               "/var/log/app.log",
+		"proc 10 1 /srv/app container=box log=/var/log/app.log\n": "",
+		"proc 10 1 /srv/app mnt=7 log=/var/log/app.log\n":         "",
+	} {
+		a := arrange(t, text+"pid 10\n")
+		s := Decide(&a.snap, a.q).Service
+		if len(s.Members) != 1 || strings.Join(s.Members[0].Logs, " ") != want {
+			t.Errorf("%s: %+v", text, s.Members)
+		}
+	}
+	a := arrange(t, "proc 10 1 /usr/sbin/nginx mnt=7\nlisten 10 0.0.0.0:80\nweb 10 80 - 127.0.0.1:3000\npid 10\n")
+	a.q.Webs[10].Blocks[0].Logs = []string{"/var/log/nginx/access.log"}
+	if s := Decide(&a.snap, a.q).Service; len(s.Members) != 1 || len(s.Members[0].Logs) != 0 {
+		t.Errorf("nginx elsewhere: %+v", s.Members)
+	}
+}
+
 // TestDecide_Blocks: a member has the server blocks that may answer: the one of the target's
 // name, or its port's default; without a target those that write the logs that are read, or all.
 func TestDecide_Blocks(t *testing.T) {
