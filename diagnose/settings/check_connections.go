@@ -93,7 +93,7 @@ func checkMaxConnections(l *look) {
 	}
 	more := moreConnections(used, limit)
 	each := l.modestThread()
-	if l.Memory.RAM > 0 && each*more <= float64(l.Memory.RAM)*0.4 {
+	if l.Memory.RAM > 0 && l.affords(each*more, 0.4) {
 		f.changes = l.raise("max_connections", more)
 		f.price = fmt.Sprintf("%s for each connection that is busy, %s with all of them", sizeWords(each), sizeWords(each*more))
 	} else if l.Memory.RAM > 0 {

@@ -17,6 +17,7 @@ const (
 	purgeThreads   = 4
 	longHistory    = 100000
 	oldTransaction = time.Hour
+	fewWaits       = 0.1 // a second: fewer are those of one import
 )
 
 func innodbChecks() []*check {
@@ -32,7 +33,7 @@ func innodbChecks() []*check {
 		},
 		{
 			id: "MYS-31", area: areaInnoDB, title: "waits for a free page", weight: urgent,
-			formula: mysql.InnodbBufferPoolWaitFree, threshold: "> 0", run: checkWaitFree,
+			formula: mysql.InnodbBufferPoolWaitFree, threshold: "≥ 10 and ≥ 0.1 per second", run: checkWaitFree,
 		},
 		{
 			id: "MYS-32", area: areaInnoDB, title: "pages read ahead for nothing", weight: costly,
@@ -110,17 +111,19 @@ func raiseIOCapacity(l *look) []change {
 
 func checkWaitFree(l *look) {
 	waits := l.g(mysql.InnodbBufferPoolWaitFree)
-	if waits == 0 {
-		l.well("0")
+	if perSec := l.perSec(waits); waits < 10 || perSec < fewWaits {
+		l.well("%s, %s per second", countWords(waits), unit.Sig3(perSec))
 		return
 	}
 	f := found{
 		title: "Statements wait until pages are written out", measured: countWords(waits), level: kasoku.High,
 		counted: true, gain: "Free pages at hand",
 	}
-	turns := l.System.Rotational != nil && *l.System.Rotational
 	switch {
-	case turns:
+	case l.System.Rotational == nil:
+		f.note = "On a solid-state disk innodb_io_capacity = 2000 and innodb_io_capacity_max = 4000 help; whether it is " +
+			"one is not known."
+	case *l.System.Rotational:
 		f.note = "The disk turns: a larger pool or fewer writes help, not a higher innodb_io_capacity."
 	case l.v("innodb_io_capacity") >= solidCapacity:
 		f.note = "innodb_io_capacity is high enough: a larger pool, a faster disk or fewer writes help."
@@ -204,8 +207,9 @@ func checkSnapshot(l *look) {
 	}
 	l.fire(found{
 		title: "Two transactions can overwrite each other's update unseen", measured: "OFF, " + level,
-		level:   kasoku.Low,
-		changes: l.to("innodb_snapshot_isolation", "ON"), gain: "Lost updates become errors",
-		price: "Error 1020, \"Record has changed since last read\", which the application must answer by repeating the transaction",
+		level: kasoku.Low,
+		gain:  "Lost updates become errors",
+		note: "innodb_snapshot_isolation = ON makes them Error 1020, \"Record has changed since last read\": an application " +
+			"that does not repeat the transaction then fails where it worked. MariaDB has it ON since 11.6.2.",
 	})
 }

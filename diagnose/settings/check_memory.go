@@ -90,7 +90,7 @@ func lowerBuffers(l *look, ram float64) []change {
 // fewerConnections lowers a limit that is far above what was ever used.
 func fewerConnections(l *look, ram float64) []change {
 	limit, ok := l.state.will("max_connections")
-	enough := max(151, math.Ceil(2*l.used()/50)*50)
+	enough := max(151, math.Ceil(2*max(l.used(), l.Memory.MostOpen)/50)*50)
 	if !ok || !l.settled() || limit <= 2*enough || l.threads(limit) <= ram*mostThreads {
 		return nil
 	}

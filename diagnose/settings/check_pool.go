@@ -36,7 +36,7 @@ func poolChecks() []*check {
 		},
 		{
 			id: "MYS-29", area: areaInnoDB, title: "parts of the buffer pool", weight: remark,
-			formula: "innodb_buffer_pool_instances", threshold: "≠ min(GiB, cores, 64) from 1 GiB on, else ≠ 1",
+			formula: "innodb_buffer_pool_instances", threshold: "1 of a pool over 1 GiB; > 1 of a smaller one",
 			needs: []Part{PartCores}, run: checkInstances,
 			absent: noInstances,
 		},
@@ -92,13 +92,15 @@ func (s *state) poolSize(v float64, up bool) float64 {
 }
 
 // parts is how many parts a pool of that size should have: those that it has, where
-// the cores are unknown or the server chooses them.
+// the cores are unknown or the server chooses them, and where there are several already.
 func (s *state) parts(pool float64) float64 {
 	switch {
 	case noInstances(s) != "" || s.lack(PartCores) != nil || s.System.Cores == 0:
 		return max(s.willOr("innodb_buffer_pool_instances", 1), 1)
 	case pool <= gib:
 		return 1
+	case s.willOr("innodb_buffer_pool_instances", 1) > 1:
+		return s.willOr("innodb_buffer_pool_instances", 1)
 	}
 	return max(1, min(math.Floor(pool/gib), float64(s.System.Cores), 64))
 }

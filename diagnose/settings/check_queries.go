@@ -12,11 +12,14 @@ import (
 // results do more than memory.
 const (
 	sortBuffer   = 4 << 20
-	joinBuffer   = 4 << 20
 	temporaries  = 64 << 20
 	mostTemp     = 256 << 20
 	binlogBuffer = 4 << 20
 )
+
+// fullJoins is the share of the SELECTs below which joins without an index are of small tables,
+// as every application has some.
+const fullJoins = 0.01
 
 func queryChecks() []*check {
 	return []*check{
@@ -26,7 +29,8 @@ func queryChecks() []*check {
 		},
 		{
 			id: "MYS-14", area: areaQueries, title: "joins without an index", weight: costly,
-			formula: "(Select_range_check + Select_full_join) per day", threshold: "> 250", run: checkJoins,
+			formula:   "(Select_range_check + Select_full_join) per day, / Com_select",
+			threshold: "> 250 and ≥ 1 %", run: checkJoins,
 		},
 		{
 			id: "MYS-15", area: areaQueries, title: "temporary tables on disk", weight: costly,
@@ -106,13 +110,16 @@ func checkJoins(l *look) {
 		l.well("%s, %s per day", countWords(n), countWords(perDay))
 		return
 	}
-	f := found{
+	if selects := l.g(mysql.ComSelect); n < fullJoins*selects {
+		l.well("%s, %s of the SELECTs", countWords(n), unit.Percent(n/max(selects, 1)))
+		return
+	}
+	l.fire(found{
 		title: "Joins read whole tables", measured: fmt.Sprintf("%s, %s per day", countWords(n), countWords(l.perDay(n))),
 		level: kasoku.Medium, counted: true, gain: "Fewer rows read",
-		note: "Indexes on the columns of the join mend this; the buffer only makes it bearable. `kasoku slowlog` and EXPLAIN name the statements.",
-	}
-	growBuffers(l, &f, mostBuffers, joinBuffer, "join_buffer_size")
-	l.fire(f)
+		note: "Indexes on the columns of the join mend this, a larger join_buffer_size does not. " +
+			"`kasoku slowlog` and EXPLAIN name the statements.",
+	})
 }
 
 func checkTemporary(l *look) {
@@ -159,7 +166,13 @@ func checkBinlogCache(l *look) {
 			level:    kasoku.Medium, counted: true, gain: "COMMIT without a temporary file",
 			note: "Without replicas the binary log may not be needed at all (DBC-02).",
 		}
-		growBuffers(l, &f, mostBuffers, binlogBuffer, "binlog_cache_size")
+		// Each session keeps its own, whether it runs a statement or not.
+		if more := (binlogBuffer - l.v("binlog_cache_size")) * max(l.used(), l.Memory.MostOpen); l.affords(more, mostBuffers) {
+			growBuffers(l, &f, mostBuffers, binlogBuffer, "binlog_cache_size")
+			f.price = "Up to " + sizeWords(more) + " with the connections that were open at most"
+		} else {
+			f.note += " " + l.unaffordable(mostBuffers)
+		}
 		l.fire(f)
 	}
 }

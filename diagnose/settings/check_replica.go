@@ -42,12 +42,19 @@ func checkReplica(l *look) {
 		})
 	}
 	if off(l.need("read_only")) {
-		l.fire(found{
+		f := found{
 			title: "The replica can be written to", measured: "OFF", level: kasoku.High, weight: costly,
 			formula: "read_only", limit: "OFF",
-			changes: l.to("read_only", "ON"), gain: "Rows that differ from the source's cannot come about",
-			price: "Those who write to it get an error, unless they are administrators",
-		})
+			gain: "Rows that differ from the source's cannot come about",
+		}
+		// Two primaries that replicate from each other are replicas, too.
+		if l.lack(PartReaders) == nil && l.Readers == 0 {
+			f.changes = l.to("read_only", "ON")
+			f.price = "Those who write to it get an error, unless they are administrators"
+		} else {
+			f.level, f.note = kasoku.Low, "read_only = ON, unless it is one of two primaries: others may read its binary log."
+		}
+		l.fire(f)
 	}
 	checkAppliers(l)
 	if len(l.advice) == 0 {

@@ -68,8 +68,9 @@ var checkCases = []checkCase{
 	{id: "MYS-11", fire: "query_cache_type=ON Qcache_hits=19999", under: "query_cache_type=ON Qcache_hits=20000", want: "query_cache_size=0 query_cache_type=OFF"},
 	{id: "MYS-12", fire: "query_cache_type=ON Qcache_hits=90000 Qcache_lowmem_prunes=495", under: "query_cache_type=ON Qcache_hits=90000 Qcache_lowmem_prunes=490", want: "query_cache_size=67108864"},
 	{id: "MYS-13", fire: "Sort_merge_passes=201", under: "Sort_merge_passes=200", want: "sort_buffer_size=4194304"},
-	{id: "MYS-14", fire: "Select_full_join=1251", under: "Select_full_join=1250", want: "join_buffer_size=4194304"},
-	{id: "MYS-14", fire: "Select_full_join=1251 join_buffer_size=4194304", under: "Select_range_check=9 Uptime=100"},
+	{id: "MYS-14", fire: "Select_full_join=1251", under: "Select_full_join=1250"},
+	{id: "MYS-14", fire: "Select_full_join=1251", under: "Select_range_check=9 Uptime=100"},
+	{id: "MYS-14", fire: "Select_full_join=1500 Com_select=150000", under: "Select_full_join=1499 Com_select=150000"},
 	{id: "MYS-15", fire: "Created_tmp_disk_tables=251", under: "Created_tmp_disk_tables=250", want: "max_heap_table_size=67108864 tmp_table_size=67108864"},
 	{id: "MYS-15", server: mySQL, fire: "Created_tmp_disk_tables=251", under: "Created_tmp_disk_tables=250", want: "tmp_table_size=67108864"},
 	{id: "MYS-15", fire: "Created_tmp_disk_tables=251 tmp_table_size=268435456 max_heap_table_size=268435456", under: "Created_tmp_disk_tables=99 Created_tmp_tables=99"},
@@ -83,6 +84,8 @@ var checkCases = []checkCase{
 	{id: "MYS-20", fire: "open_files_limit=1000 Open_files=851", under: "open_files_limit=1000 Open_files=850", want: "open_files_limit=65535"},
 	{id: "MYS-21", fire: "Table_locks_immediate=9499 Table_locks_waited=501", under: "Table_locks_immediate=9500 Table_locks_waited=500"},
 	{id: "MYS-22", server: mySQL, fire: "Binlog_cache_use=1000 Binlog_cache_disk_use=101", under: "Binlog_cache_use=1000 Binlog_cache_disk_use=100", want: "binlog_cache_size=4194304"},
+	// 300 sessions keep 4 MiB each, of 8 GiB.
+	{id: "MYS-22", server: mySQL, fire: "Binlog_cache_use=1000 Binlog_cache_disk_use=101 max_connections=400 Max_used_connections=300", under: "Binlog_cache_use=1000 Binlog_cache_disk_use=100"},
 	{id: "MYS-23", fire: "Innodb_buffer_pool_reads=120000", change: func(in *Input, fires bool) {
 		in.Schema = &Schema{Tables: []Table{innodb("a", 100<<20, 28<<20, 0)}, Indexes: []mysql.Index{primary("shop.a")}}
 		if fires {
@@ -107,8 +110,12 @@ var checkCases = []checkCase{
 	{id: "MYS-27", fire: "Innodb_log_waits=2 Innodb_log_writes=1000000 innodb_log_buffer_size=8388608 Innodb_log_write_requests=1e9", under: "Innodb_log_waits=1 Innodb_log_writes=1000000 Innodb_log_write_requests=1e9", want: "innodb_log_buffer_size=67108864"},
 	{id: "MYS-28", fire: "innodb_file_per_table=OFF", under: "innodb_file_per_table=1", want: "innodb_file_per_table=ON"},
 	{id: "MYS-29", server: mySQL, fire: "version=8.0.36 innodb_buffer_pool_size=2147483648 innodb_buffer_pool_instances=1", under: "version=8.0.36 innodb_buffer_pool_size=2147483648 innodb_buffer_pool_instances=2", want: "innodb_buffer_pool_instances=2"},
+	{id: "MYS-29", server: mySQL, fire: "version=8.0.36 innodb_buffer_pool_size=1073741824 innodb_buffer_pool_instances=8", under: "version=8.0.36 innodb_buffer_pool_size=2147483648 innodb_buffer_pool_instances=8", want: "innodb_buffer_pool_instances=1"},
 	{id: "MYS-30", server: mySQL, fire: "innodb_buffer_pool_size=335544320", under: "innodb_buffer_pool_size=402653184", want: "innodb_buffer_pool_size=268435456"},
-	{id: "MYS-31", fire: "Innodb_buffer_pool_wait_free=1", under: "Innodb_buffer_pool_wait_free=0", want: "innodb_io_capacity_max=4000 innodb_io_capacity=2000"},
+	{id: "MYS-31", fire: "Innodb_buffer_pool_wait_free=43200", under: "Innodb_buffer_pool_wait_free=43199", want: "innodb_io_capacity_max=4000 innodb_io_capacity=2000"},
+	{id: "MYS-31", fire: "Innodb_buffer_pool_wait_free=43200", under: "Innodb_buffer_pool_wait_free=43199", change: func(in *Input, _ bool) {
+		in.System.Rotational, in.Lacks = nil, []Lack{{PartDisk, "virtual", ""}}
+	}},
 	{id: "MYS-32", fire: "Innodb_buffer_pool_read_ahead=1000 Innodb_buffer_pool_read_ahead_evicted=201", under: "Innodb_buffer_pool_read_ahead=1000 Innodb_buffer_pool_read_ahead_evicted=200", want: "innodb_read_ahead_threshold=64"},
 	{id: "MYS-33", fire: "Innodb_history_list_length=100001 innodb_purge_threads=1", under: "Innodb_history_list_length=100000 innodb_purge_threads=1", want: "innodb_purge_threads=4"},
 	{id: "MYS-33", server: mySQL, change: func(in *Input, fires bool) {
@@ -125,7 +132,7 @@ var checkCases = []checkCase{
 	}},
 	{id: "MYS-35", fire: "innodb_flush_neighbors=1", under: "innodb_flush_neighbors=0", want: "innodb_flush_neighbors=0", title: "neighbours"},
 	{id: "MYS-35", fire: "innodb_io_capacity=200", under: "innodb_io_capacity=201", want: "innodb_io_capacity_max=4000 innodb_io_capacity=2000", title: "turning"},
-	{id: "MYS-36", fire: "innodb_snapshot_isolation=OFF", under: "innodb_snapshot_isolation=OFF tx_isolation=READ-COMMITTED", want: "innodb_snapshot_isolation=ON"},
+	{id: "MYS-36", fire: "innodb_snapshot_isolation=OFF", under: "innodb_snapshot_isolation=OFF tx_isolation=READ-COMMITTED"},
 	{id: "MYS-37", fire: "Key_read_requests=10000 Key_reads=501", under: "Key_read_requests=10000 Key_reads=500", title: "read from disk"},
 	{id: "MYS-37", fire: "key_buffer_size=536870912 Key_blocks_used=102400", under: "key_buffer_size=268435456 Key_blocks_used=102400", title: "larger than", want: "key_buffer_size=134217728"},
 	{id: "MYS-37", title: "are MyISAM", change: func(in *Input, fires bool) {
@@ -183,6 +190,10 @@ var checkCases = []checkCase{
 	{id: "MYS-39", title: "stopped", change: replicates(func(r *Replica) { r.SQL = "No" })},
 	{id: "MYS-39", title: "lags", change: replicates(func(r *Replica) { r.Lag = time.Second })},
 	{id: "MYS-39", title: "written to", fire: "read_only=OFF", under: "read_only=ON", want: "read_only=ON", change: replicates(nil)},
+	{id: "MYS-39", title: "written to", fire: "read_only=OFF", under: "read_only=ON", change: func(in *Input, fires bool) {
+		replicates(nil)(in, fires)
+		in.Readers = 1
+	}},
 	{id: "MYS-39", title: "One thread", fire: "slave_parallel_threads=1", under: "slave_parallel_threads=2", want: "slave_parallel_threads=4", change: replicates(nil)},
 	{id: "MYS-39", title: "One thread", server: mySQL, fire: "replica_parallel_workers=1", under: "replica_parallel_workers=2", want: "replica_parallel_workers=4", change: replicates(nil)},
 	{id: "MYS-40", title: "swaps early", change: kernel("vm.swappiness", "11", "10")},
@@ -354,5 +365,16 @@ func TestNameResolve_Unread(t *testing.T) {
 	got := of(check1(t, in).Advice, "MYS-10")
 	if len(got) != 1 || got[0].ConfLine != "" || !strings.Contains(got[0].Note, "app@localhost") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestBuffers_Others: what others use is not the server's to give to buffers.
+func TestBuffers_Others(t *testing.T) {
+	in := with(mariaDB(), nil, map[string]float64{"Created_tmp_disk_tables": 900})
+	for others, want := range map[uint64]string{256 << 20: "67108864", 7 << 30: ""} {
+		in.Memory.Others = others
+		if got := changes(check1(t, in).Advice)["tmp_table_size"]; got != want {
+			t.Errorf("beside %s: tmp_table_size %q, want %q", sizeWords(float64(others)), got, want)
+		}
 	}
 }

@@ -76,6 +76,17 @@ type Memory struct {
 	Others uint64 // memory of the other processes below that limit
 	Seen   bool   // Others was read
 	Said   bool   // RAM is what somebody says that the server may take
+	// MostOpen is the most connections that were open since the server was started, where Status
+	// has those of the window; 0: as Status has it.
+	MostOpen float64
+}
+
+// left is what others do not use.
+func (m *Memory) left() float64 {
+	if !m.Seen {
+		return float64(m.RAM)
+	}
+	return max(float64(m.RAM)-float64(m.Others), 0)
 }
 
 // limit takes the limit of a control group in which others use so much, where it leaves the

@@ -188,8 +188,8 @@ func (l *look) unaffordable(share float64) string {
 		}
 		return "Nothing that takes more memory is proposed: " + why + "; give --ram."
 	}
-	return fmt.Sprintf("More would take over %s of the %s that the server has.", unit.Percent(share),
-		sizeWords(float64(l.Memory.RAM)))
+	return fmt.Sprintf("More would take over %s of the %s that others leave the server.", unit.Percent(share),
+		sizeWords(l.Memory.left()))
 }
 
 // look runs the check.

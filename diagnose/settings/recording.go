@@ -144,6 +144,9 @@ func (r recorded) connections() {
 	if most == nil || open == nil {
 		return
 	}
+	if v, ok := most.At(r.rec.Run.Length); ok {
+		r.in.Memory.MostOpen = v
+	}
 	peak, ok := open.Max(r.load)
 	if !ok {
 		return
@@ -220,7 +223,7 @@ func (r recorded) host() {
 // database's own control groups where less is left below it.
 func (r recorded) memory(h *kasoku.Host) {
 	m := &r.in.Memory
-	*m = Memory{RAM: h.MemoryBytes, From: "memory of " + h.Name}
+	m.RAM, m.From = h.MemoryBytes, "memory of "+h.Name
 	db := r.database(h.Name)
 	if db == nil {
 		return

@@ -100,6 +100,16 @@ func TestFromRecording_Peak(t *testing.T) {
 	}
 }
 
+// TestFromRecording_Limit: max_connections is not lowered below what was open outside of the load.
+func TestFromRecording_Limit(t *testing.T) {
+	for most, want := range map[float64]string{40: "151", 380: "800"} {
+		in := with(mariaDB(), map[string]string{"max_connections": "4000"}, map[string]float64{"Max_used_connections": most, "Threads_connected": 30})
+		if got := changes(check1(t, FromRecording(run(in, nil))).Advice)["max_connections"]; got != want {
+			t.Errorf("%v were open once: max_connections %q, want %q", most, got, want)
+		}
+	}
+}
+
 // shared gives a run a database of that resident memory, on a host of 8 GiB of which less and
 // less is available.
 func shared(rec *kasoku.Recording, rss float64, available ...float64) *kasoku.Recording {

@@ -83,7 +83,6 @@ var settings = map[string]setting{
 	"innodb_flush_neighbors":         {},
 	"innodb_read_ahead_threshold":    {},
 	"innodb_purge_threads":           {dynamic: func(s server) bool { return s.mariaFrom(10, 5, 2) }},
-	"innodb_snapshot_isolation":      {risk: kasoku.RiskSemantics},
 	"innodb_adaptive_hash_index":     {},
 	"innodb_flush_log_at_trx_commit": {risk: kasoku.RiskDurability},
 	"innodb_flush_log_at_timeout":    {risk: kasoku.RiskDurability},

@@ -209,7 +209,7 @@ func (s *state) used() float64 { return max(s.Status[mysql.MaxUsedConnections], 
 
 // affords reports whether that share of the memory holds so much more.
 func (s *state) affords(more, share float64) bool {
-	return s.Memory.RAM > 0 && more <= float64(s.Memory.RAM)*share
+	return s.Memory.RAM > 0 && more <= s.Memory.left()*share
 }
 
 // sensibleSize rounds a size to one that people write: to an eighth of it at most.
