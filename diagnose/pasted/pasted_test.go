@@ -154,8 +154,8 @@ func (s *server) run(queries ...kasoku.Query) *diagnose.Case {
 	}
 	defer r.Close()
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second}, Queries: queries,
-		Endpoints: []kasoku.Endpoint{{Method: "GET", Route: "/page", Count: 1000, Bytes: 1_000_000,
-			Total: 100 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second}}}
+		Endpoints: []kasoku.Endpoint{{Method: "GET", Route: "/page", Count: 1000,
+			Codes: map[int]uint64{200: 1000}, Bytes: 50_000, Total: 100 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second}}}
 	for _, q := range queries {
 		per := float64(q.Calls) / 1000
 		rec.Callers = append(rec.Callers, kasoku.Caller{QueryID: q.ID, Method: "GET", Route: "/page", Requests: 1000,

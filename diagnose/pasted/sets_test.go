@@ -137,7 +137,8 @@ func (s *set) play() []kasoku.Query {
 		}
 		words := strings.Fields(line)
 		n, _ := strconv.Atoi(words[2])
-		s.endpoints = append(s.endpoints, &kasoku.Endpoint{Method: words[0], Route: words[1], Count: uint64(n)})
+		s.endpoints = append(s.endpoints, &kasoku.Endpoint{Method: words[0], Route: words[1], Count: uint64(n),
+			Codes: map[int]uint64{200: uint64(n)}})
 		s.blocks = append(s.blocks, nil)
 		order = append(order, slices.Repeat([]int{last + 1}, n)...)
 	}
