@@ -36,9 +36,21 @@ type NginxConfig struct {
 	Built  map[string]string // paths that were compiled into the program, by the names of its configure
 	Config nginxconf.Config
 	Files  []NginxFile
-	Unread []error // included files that could not be read
+	Unread []error // included files that could not be read; where it was cut, being too long
 
 	Version string // of nginx, 1.22.1; empty of programs made from it, and when it is hidden
+}
+
+// Cut returns the error that names where the configuration goes on and was not read; nil
+// when all of it was.
+func (c *NginxConfig) Cut() error {
+	for _, err := range c.Unread {
+		var syntax *nginxconf.SyntaxError
+		if errors.As(err, &syntax) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Resolve returns where a path of the configuration leads.
@@ -119,15 +131,19 @@ func readNginx(from nginxFiles) (*NginxConfig, error) {
 	glob := func(by, pattern string) []string { return from.glob(wrote[by], pattern) }
 	files := nginxconf.Files{Read: read, Glob: glob, Unread: func(_ string, err error) {
 		var syntax *nginxconf.SyntaxError
-		if !errors.As(err, &syntax) {
+		if !errors.As(err, &syntax) || syntax.Cut {
 			out.Unread = append(out.Unread, err)
 		}
 	}}
 	text, err := nginxconf.ReadFrom(files, out.Path)
-	if out.Config = text; len(out.Files) > 0 {
-		err = nil
+	if out.Config = text; len(out.Files) == 0 {
+		return out, err
 	}
-	return out, err
+	var syntax *nginxconf.SyntaxError
+	if errors.As(err, &syntax) && syntax.Cut { // of the first file
+		out.Unread = append(out.Unread, err)
+	}
+	return out, nil
 }
 
 var nginxFlag = regexp.MustCompile(`^-[cpeg]$`)

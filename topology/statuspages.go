@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -227,12 +228,20 @@ func carbonSettings(text []byte, isGo bool) (storage, port string) {
 	return storage, port
 }
 
+// mostStatusPages is how many directives of stub_status, and addresses of each, are asked.
+const mostStatusPages = 8
+
 // stubStatus finds the page of stub_status of an nginx, asks it on loopback and returns
 // the URL that answered; empty when none did.
 func (a asker) stubStatus(s *Service, text nginxconf.Config) string {
+	left := mostStatusPages
 	for i, d := range text {
-		if d.Words[0] != "stub_status" {
+		if d.Words[0] != "stub_status" || a.view.ctx.Err() != nil {
 			continue
+		}
+		if left--; left < 0 {
+			a.view.note("stub_status of "+s.Label(), fmt.Sprintf("of many only the first %d are asked", mostStatusPages), "")
+			break
 		}
 		urls := statusURLs(text, i)
 		if len(urls) == 0 {
@@ -299,6 +308,9 @@ func statusURLs(text nginxconf.Config, at int) []string {
 	var out []string
 	listens := false
 	for _, d := range text {
+		if len(out) == mostStatusPages {
+			break
+		}
 		if d.Parent != server || d.Words[0] != "listen" || len(d.Words) < 2 {
 			continue
 		}

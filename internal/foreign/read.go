@@ -85,11 +85,16 @@ func (p *Process) Glob(ctx context.Context, pattern string) ([]string, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // who no longer waits for it ends it
 	return withWalker(ctx, p, pattern, func(w *walker) ([]string, error) {
 		found := []string{"/"}
 		for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
 			var next []string
 			for _, dir := range found {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 				more, err := w.match(dir, part)
 				if err != nil {
 					return nil, err

@@ -37,6 +37,32 @@ type SyntaxError struct {
 	File    string
 	Line    int
 	Problem string
+	Cut     bool // there is more of it than is read: what follows is left out
+}
+
+// maxDirectives and maxServers bound what is read of one configuration, with all that it
+// includes: it may be a stranger's.
+const (
+	maxDirectives = 20000
+	maxServers    = 2000 // server blocks
+)
+
+// A tally counts what was read of a configuration.
+type tally struct{ directives, servers int }
+
+// add counts a directive and reports whether it is still within the limits.
+func (t *tally) add(d *Directive) bool {
+	t.directives++
+	if d.Block && d.Name() == "server" {
+		t.servers++
+	}
+	return t.directives <= maxDirectives && t.servers <= maxServers
+}
+
+// errCut is the error of a configuration that goes on at a directive.
+func errCut(file string, line int) *SyntaxError {
+	return &SyntaxError{File: file, Line: line, Cut: true, Problem: fmt.Sprintf("what follows the first %d directives "+
+		"or %d server blocks is left out", maxDirectives, maxServers)}
 }
 
 // Error names the file, the line and the problem.
@@ -55,7 +81,7 @@ func IsDump(text string) bool {
 
 // Parse reads a configuration or a dump of nginx -T. It goes on after what
 // nginx would refuse, such as a block or a quote that is not closed; the error
-// is a [*SyntaxError] that names the first such place.
+// is a [*SyntaxError] that names the first such place, or where it was cut.
 func Parse(text, file string) (Config, error) {
 	p := parser{text: text, file: file, line: 1, parent: -1}
 	p.run()
@@ -78,6 +104,7 @@ type parser struct {
 	depth  int
 	out    Config
 	err    *SyntaxError
+	count  tally
 
 	begunAt int    // offset of the first word
 	spans   []span // of each directive of out
@@ -133,8 +160,13 @@ func (p *parser) run() {
 // flush ends a directive.
 func (p *parser) flush(block bool) {
 	if len(p.words) > 0 {
-		p.out = append(p.out, Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth,
-			Block: block})
+		d := Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth, Block: block}
+		if !p.count.add(&d) {
+			p.err, p.at = errCut(p.file, p.begun), len(p.text) // that counts more than an earlier fault
+			p.words = nil
+			return
+		}
+		p.out = append(p.out, d)
 		p.spans = append(p.spans, span{p.begunAt, p.at + 1, p.at + 1})
 	}
 	p.words = nil
@@ -153,7 +185,9 @@ func (p *parser) open() {
 		p.fail(p.line, `unexpected "{"`)
 		p.words, p.begun = []string{""}, p.line // so that what stands in it has a parent
 	}
-	p.flush(true)
+	if p.flush(true); p.at == len(p.text) {
+		return
+	}
 	p.parent = len(p.out) - 1
 	p.depth++
 }

@@ -77,10 +77,15 @@ type reader struct {
 	errs  []error
 
 	includes int // that were followed
+	count    tally
+	cut      bool // there is more than is read
 }
 
 // file appends the directives of a file that another one includes in a block.
 func (r *reader) file(by, path string, parent, depth int) error {
+	if r.cut {
+		return nil // said where it was
+	}
 	if r.open[path] || r.files >= maxFiles {
 		return fmt.Errorf("nginx configuration %s: included by itself, or one of more than %d files", path, maxFiles)
 	}
@@ -95,6 +100,13 @@ func (r *reader) file(by, path string, parent, depth int) error {
 	dump := IsDump(string(text))
 	moved := make([]int, len(directives)) // where each directive goes
 	for i, d := range directives {
+		if r.cut {
+			return err
+		}
+		if !r.count.add(&d) {
+			r.cut = true
+			return errCut(d.File, d.Line)
+		}
 		if d.Parent >= 0 {
 			d.Parent = moved[d.Parent]
 		} else {
@@ -107,6 +119,8 @@ func (r *reader) file(by, path string, parent, depth int) error {
 			r.include(path, d)
 		}
 	}
+	var syntax *SyntaxError
+	r.cut = r.cut || errors.As(err, &syntax) && syntax.Cut
 	return err
 }
 
@@ -114,6 +128,8 @@ func (r *reader) file(by, path string, parent, depth int) error {
 func (r *reader) include(by string, d Directive) {
 	r.includes++
 	switch {
+	case r.cut:
+		return
 	case r.includes > maxIncludes:
 		return
 	case r.includes == maxIncludes:

@@ -173,16 +173,30 @@ func readWeb(ctx context.Context, snap *scan.Snapshot, pid int) (members.Web, er
 	if err != nil {
 		return members.Web{}, err
 	}
+	if err := conf.Cut(); err != nil { // half of one would decide wrongly
+		return members.Web{}, err
+	}
 	own := false
 	for i := range snap.Processes {
 		if snap.Processes[i].PID == pid {
 			own = snap.Processes[i].NetNS == snap.NetNS
 		}
 	}
-	return webOf(conf, func(host string) string {
+	asking, cancel := context.WithTimeout(ctx, namesWithin)
+	defer cancel()
+	known := map[string]string{}
+	web := webOf(ctx, conf, func(host string) string {
 		if !own { // names are others' in its namespace
 			return host
 		}
-		return numberOf(ctx, host)
-	}), nil
+		if _, ok := known[host]; !ok {
+			known[host] = numberOf(asking, host)
+		}
+		return known[host]
+	})
+	return web, ctx.Err()
 }
+
+// namesWithin bounds how long the names in one configuration are asked for, together; what
+// is not known by then is as a name without an address.
+const namesWithin = 3 * time.Second

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"context"
 	"net"
 	"net/netip"
 	"slices"
@@ -17,23 +18,37 @@ import (
 var passes = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass",
 	"memcached_pass", "redis_pass"}
 
-// webOf returns the server blocks of a configuration. number returns the address of a
-// name, or the name.
-func webOf(conf *topology.NginxConfig, number func(host string) string) members.Web {
+// mostPlaces is how many servers of an upstream, and places that a server block passes
+// requests on to, are kept: with more some are not known, as with variables.
+const mostPlaces = 256
+
+// webOf returns the server blocks of a configuration, as many as ctx allows. number returns
+// the address of a name, or the name.
+func webOf(ctx context.Context, conf *topology.NginxConfig, number func(host string) string) members.Web {
 	w := members.Web{Version: conf.Version}
 	for _, f := range conf.Files {
 		w.Configs = append(w.Configs, f.Path)
 	}
-	upstreams := upstreamsOf(conf.Config)
-	for i := range conf.Config {
+	upstreams, logs := upstreamsOf(conf.Config), logsByBlock(conf)
+	for i, end := 0, 0; i < len(conf.Config) && ctx.Err() == nil; i = max(i+1, end) { // nginx has no server in a server
 		if d := &conf.Config[i]; d.Block && d.Words[0] == "server" && len(d.Words) == 1 {
-			b := blockOf(conf.Config, i, upstreams, number)
-			b.Logs = logsOf(conf, i)
+			end = endOf(conf.Config, i)
+			b := blockOf(conf.Config[:end], i, upstreams, number)
+			b.Logs = logs.of(conf, i, end)
 			b.At = kasoku.ConfigBlock{File: d.File, Line: d.Line}
 			w.Blocks = append(w.Blocks, b)
 		}
 	}
 	return w
+}
+
+// endOf returns where a block ends.
+func endOf(conf nginxconf.Config, at int) int {
+	end := at + 1
+	for end < len(conf) && conf[end].Depth > conf[at].Depth {
+		end++
+	}
+	return end
 }
 
 // upstreamsOf returns the servers of each upstream block.
@@ -46,7 +61,9 @@ func upstreamsOf(conf nginxconf.Config) map[string][]string {
 		}
 		for j := i + 1; j < len(conf) && conf[j].Depth > d.Depth; j++ {
 			if e := &conf[j]; e.Words[0] == "server" && len(e.Words) > 1 && !slices.Contains(e.Words, "down") {
-				out[d.Words[1]] = append(out[d.Words[1]], e.Words[1])
+				if all := out[d.Words[1]]; len(all) <= mostPlaces {
+					out[d.Words[1]] = appendNew(all, e.Words[1])
+				}
 			}
 		}
 	}
@@ -57,6 +74,7 @@ func upstreamsOf(conf nginxconf.Config) map[string][]string {
 func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, number func(string) string) members.Block {
 	b := members.Block{}
 	listens := false
+	passed := map[string]bool{}
 	for i := at + 1; i < len(conf) && conf[i].Depth > conf[at].Depth; i++ {
 		d := &conf[i]
 		switch name := d.Words[0]; {
@@ -69,7 +87,8 @@ func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, numbe
 			b.Default = b.Default || slices.Contains(d.Words[2:], "default_server") || slices.Contains(d.Words[2:], "default")
 		case name == "server_name":
 			b.Names = append(b.Names, d.Words[1:]...)
-		case slices.Contains(passes, name):
+		case slices.Contains(passes, name) && !passed[d.Words[1]]:
+			passed[d.Words[1]] = true
 			passTo(&b, d.Words[1], upstreams, number)
 		}
 	}
@@ -79,49 +98,83 @@ func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, numbe
 	return b
 }
 
-// logsOf returns the logs that a server block writes: its own, those of its locations, and
+// logDirectives name logs; built is the argument of nginx's configure for the default.
+var logDirectives = [2]struct{ name, built string }{{"access_log", "http-log-path"}, {"error_log", "error-log-path"}}
+
+// mostLogs is how many logs of one block are kept: with more they are not known.
+const mostLogs = 256
+
+// A logList is the logs that one directive names in a block.
+type logList struct {
+	paths   []string
+	unknown bool // a path is made of variables, or there are too many
+}
+
+// take adds what a directive names.
+func (l *logList) take(conf *topology.NginxConfig, d *nginxconf.Directive) {
+	path := d.Words[1]
+	switch {
+	case path == "off" || path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:"):
+	case strings.Contains(path, "$") || len(l.paths) >= mostLogs:
+		l.unknown = true
+	default:
+		l.paths = appendNew(l.paths, conf.Resolve(path))
+	}
+}
+
+// blockLogs are the logs that stand in each block itself, by its index, -1 for none: of
+// each of the logDirectives.
+type blockLogs [2]map[int]*logList
+
+func logsByBlock(conf *topology.NginxConfig) blockLogs {
+	out := blockLogs{{}, {}}
+	for i := range conf.Config {
+		d := &conf.Config[i]
+		for k, of := range logDirectives {
+			if d.Words[0] == of.name && len(d.Words) > 1 {
+				if out[k][d.Parent] == nil {
+					out[k][d.Parent] = new(logList)
+				}
+				out[k][d.Parent].take(conf, d)
+			}
+		}
+	}
+	return out
+}
+
+// of returns the logs that a server block writes: its own, those of its locations, and
 // what it inherits where it has none. It is empty where one of them is not known.
 //
 // Source: nginx's documentation, access_log and error_log: "inherited from the previous
 // configuration level if not defined on the current one".
-func logsOf(conf *topology.NginxConfig, at int) []string {
-	depth := conf.Config[at].Depth
-	var out []string
-	unknown := false
-	for _, name := range []string{"access_log", "error_log"} {
-		own := false
-		take := func(d *nginxconf.Directive) {
-			path := d.Words[1]
-			switch {
-			case path == "off" || path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:"):
-			case strings.Contains(path, "$"):
-				unknown = true
-			default:
-				out = appendNew(out, conf.Resolve(path))
+func (l blockLogs) of(conf *topology.NginxConfig, at, end int) []string {
+	var all logList
+	for k, of := range logDirectives {
+		for i := at + 1; i < end; i++ {
+			if d := &conf.Config[i]; d.Words[0] == of.name && len(d.Words) > 1 {
+				all.take(conf, d)
 			}
 		}
-		for i := at + 1; i < len(conf.Config) && conf.Config[i].Depth > depth; i++ {
-			if d := &conf.Config[i]; d.Words[0] == name && len(d.Words) > 1 {
-				own = own || d.Depth == depth+1
-				take(d)
-			}
+		from := at
+		for l[k][from] == nil && from >= 0 {
+			from = conf.Config[from].Parent
 		}
-		for outer := depth; outer >= 0 && !own; outer-- {
-			for i := range conf.Config {
-				if d := &conf.Config[i]; d.Words[0] == name && len(d.Words) > 1 && d.Depth == outer {
-					own = true
-					take(d)
-				}
+		switch inherited := l[k][from]; {
+		case inherited == nil:
+			if built := conf.Built[of.built]; built != "" {
+				all.paths = appendNew(all.paths, conf.Resolve(built))
 			}
-		}
-		if built := conf.Built[map[string]string{"access_log": "http-log-path", "error_log": "error-log-path"}[name]]; !own && built != "" {
-			out = appendNew(out, conf.Resolve(built))
+		case from != at:
+			all.unknown = all.unknown || inherited.unknown
+			for _, path := range inherited.paths {
+				all.paths = appendNew(all.paths, path)
+			}
 		}
 	}
-	if unknown {
+	if all.unknown {
 		return nil
 	}
-	return out
+	return all.paths
 }
 
 // listenPort returns the port of a listen directive's first word, 0 for a Unix socket.
@@ -152,7 +205,7 @@ func passTo(b *members.Block, target string, upstreams map[string][]string, numb
 		all = []string{target}
 	}
 	for _, to := range all {
-		if strings.Contains(to, "$") {
+		if strings.Contains(to, "$") || len(b.Upstreams) >= mostPlaces {
 			b.Variable = true
 			continue
 		}

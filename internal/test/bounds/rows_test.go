@@ -336,12 +336,17 @@ func otherRows() []row {
 		{name: "golden answers, path", start: goldenHead + `"body":1,"volatile":[{"path":"`, end: `","what":"value"}]}]}`, read: readGolden, pieces: []string{"[]", "a.", "a", `\"`, `\\`, "."}},
 		{name: "golden answers, log", covers: []string{"prove/answers ReadAccessLog"}, pieces: []string{ltsvLine, jsonLine, combinedLine, "\n"}, read: window(func(w *lines.Window) { _, _ = goldenanswers.ReadAccessLog(w, "http://h", 3, 1<<30) })},
 		{name: "nginx.conf", covers: []string{"internal/nginxconf Parse"}, read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }),
-			pieces: []string{"a b;\n", "http {", "server { a b; }\n", "{", "}", "\"", "'", "#\n", "a ", ";", "\\", "$", "a_by_lua_block {", "${", "location /%d { }\n"}},
+			pieces: []string{"a b;\n", "http {", "server { a b; }\n", "{", "}", "\"", "'", "#\n", "a ", ";", "\\", "$", "a_by_lua_block {", "${", "location /%d { }\n",
+				"a;", "server{}", "server{"}},
 		{name: "nginx.conf, lua", start: "content_by_lua_block {", read: text(func(s string) { _, _ = nginxconf.Parse(s, "nginx.conf") }), pieces: []string{"{", "[[", "--", "--[[", "\"", "[=", "}", "\n"}},
 		{name: "nginx.conf, edit", start: "http {\n", end: "}\n", read: text(func(s string) { _, _ = nginxconf.Edit(s, "http", "gzip on;\n") }), pieces: []string{"a b;\n", "gzip off;\n", "server { a b; }\n", "# a\n"}},
 		{name: "kasoku.toml", covers: []string{"config Parse"}, read: func(in []byte) { _, _ = config.Parse(in, "kasoku.toml") },
 			pieces: []string{"a%d = 1\n", "[a%d]\n", "[[a]]\n", "a = [", "a = {", "\"", "'''", "a.", "# x\n", "[load]\nfor = '1s'\n", "a = 1\n", "\n"}},
 		{name: "kasoku.toml, list", start: "[logs]\naccess = [", end: "]\n", read: func(in []byte) { _, _ = config.Parse(in, "kasoku.toml") }, pieces: []string{"'a%d',", "'a', ", "[", "\n", "{a = 1},"}},
+		{name: "index statements", covers: []string{"mysql ParseIndex"}, start: "CREATE INDEX i ON t (", end: ")", read: text(func(s string) {
+			_, _ = mysql.ParseIndex(s)
+			sqlshape.PlainSelect([]byte("SELECT " + s))
+		}), pieces: []string{"a,", "(", ")", "a(", "'", "`", "/*", "/*!", "\\", "1.", "a%d DESC,", ";"}},
 		{name: "option files", covers: []string{"mysqlflags ParseOptions"}, read: func(in []byte) { mysqlflags.ParseOptions(in) }, pieces: []string{"[client]\n", "a%d=b\n", "a=\"", "\\", "a=", "!include a\n", "#", "[", "a"}},
 		{name: "requests of phases", covers: []string{"logs/phases ParseRequest"}, read: text(func(s string) { _, _ = phases.ParseRequest(s) }), pieces: []string{"GET /", "/a", " ", "*", "POST ", "%41"}},
 		{name: "facts of a probe", covers: []string{"diagnose ParseProbe"}, read: text(func(s string) { diagnose.ParseProbe(diagnose.AtStart, s) }), pieces: []string{"a%d=b\n", "a: b\n", "=", "\n", "a=\""}},
