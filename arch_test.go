@@ -34,7 +34,7 @@ var floorTable = parseFloors(`
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
 2 logs logs/accessformat logs/accesslog logs/slowlog logs/applog logs/phases logs/score
 2 logs/routes logs/patterns logs/buckets logs/join
-2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch
+2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
 4 record/handover record/mask record/clock record/trigger record/callers

@@ -27,7 +27,7 @@ const brakeWithin = 10 * time.Second
 // and, on this host, those that the server writes the slow log to.
 func (c *changes) brakeDirs() []string {
 	var dirs []string
-	if log := c.db.slow.File(); log != "" {
+	if log := c.db.slow.File(); log != "" && !c.db.elsewhere {
 		// A server elsewhere has its path, but not its file. One in a directory that
 		// may not be entered can be there.
 		if _, err := os.Stat(log); !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,11 @@ const brakeHint = "make room, or say what is to stay free: `--min-free 500MB`, o
 
 // brake is the source that puts the slow log back when a disk runs full.
 func (c *changes) brake() *freespace.Source {
-	return freespace.New(freespace.Options{Dirs: c.brakeDirs(), Log: c.db.slow.File(), Least: c.o.minFree(),
+	log := c.db.slow.File()
+	if c.db.elsewhere {
+		log = ""
+	}
+	return freespace.New(freespace.Options{Dirs: c.brakeDirs(), Log: log, Least: c.o.minFree(),
 		Low: c.pullBrake})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	mysqlread "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/digest"
+	"github.com/kasoku/kasoku/mysql/slowfile"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
@@ -41,6 +42,7 @@ type database struct {
 	recycled   int   // idle sessions that were ended
 	broken     error // the application does not answer since
 	slowOn     bool  // the statements of the run are counted from then on
+	elsewhere  bool  // the slow log's file here is another server's
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back
@@ -117,6 +119,12 @@ func (d *database) slowLogOn(ctx context.Context, table bool) (warnings []kasoku
 		return append(warnings, kasoku.Warning{Code: "no-slow-log", Text: "no slow log: " + err.Error(), Hint: hint(err)}), disagree
 	}
 	d.open, d.slowOn = sessions.Total(), true
+	if slowfile.Ask(ctx, d.db, d.slow.File()) == slowfile.Foreign {
+		d.elsewhere = true
+		warnings = append(warnings, kasoku.Warning{Code: codeLogForeign,
+			Text: d.slow.File() + " here is not the slow log of this database: what it is sent does not come into the file",
+			Hint: "record on the database's own host, or with --digests; the file was not read"})
+	}
 	d.asked = -d.questions(ctx)
 	return warnings, nil
 }

@@ -55,7 +55,7 @@ func (b *logbook) mark() error {
 	for _, path := range b.o.MoreLogs.Error {
 		want = append(want, logFile{kind: "errorlog", path: path, quiet: true})
 	}
-	if b.db != nil && b.db.slowOn {
+	if b.db != nil && b.db.slowOn && !b.db.elsewhere {
 		want = append(want, logFile{kind: "slowlog", path: b.db.slow.File()})
 	}
 	for _, l := range want {

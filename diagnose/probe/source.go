@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysql/slowfile"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
@@ -105,43 +105,17 @@ type fileSource struct {
 	growth *lines.Growth
 }
 
-// shows is how long a statement may take to show in the file, and tries how often
-// it is looked for.
-const (
-	shows = 500 * time.Millisecond
-	tries = 50
-)
-
 // openFile returns the file when a statement that is sent shows up in it; nil when
 // it cannot be read, or is that of another server.
 func openFile(ctx context.Context, db *sql.DB, path string) *fileSource {
+	if slowfile.Ask(ctx, db, path) != slowfile.Own {
+		return nil
+	}
 	mark, err := lines.MarkEnd(path)
 	if err != nil || mark.Missing {
 		return nil
 	}
-	f := &fileSource{mark: mark, growth: lines.Follow(mark)}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		_ = f.growth.Close()
-		return nil
-	}
-	defer conn.Close()
-	if mysql.MarkOwn(ctx, conn) != nil {
-		_ = f.growth.Close()
-		return nil
-	}
-	if _, err := conn.ExecContext(ctx, "/* kasoku */ DO 1"); err == nil {
-		for range tries {
-			if n, err := f.growth.Bytes(); err != nil || n > 0 {
-				return f
-			}
-			if waitFor(ctx, shows/tries) != nil {
-				break
-			}
-		}
-	}
-	_ = f.growth.Close()
-	return nil
+	return &fileSource{mark: mark, growth: lines.Follow(mark)}
 }
 
 func (f *fileSource) name() string                { return "slow log" }
