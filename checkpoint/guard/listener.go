@@ -17,7 +17,7 @@ import (
 // the port or the socket since. The zero value is not known, as on other hosts.
 type Listener struct {
 	Socket string `json:"socket,omitempty"` // the kernel's number of the listening socket, or of its file
-	Data   string `json:"data,omitempty"`   // the data directory that its process works in; empty when it cannot be seen
+	Data   string `json:"data,omitempty"`   // the data directory that its process works in, and its user; empty when it cannot be seen
 }
 
 // Listener returns who listens where the hold's server was reached.
@@ -74,9 +74,10 @@ func listenerAt(network, address string) (l Listener, pid string) {
 		return l, ""
 	}
 	pid = strconv.Itoa(holders[0])
-	var st unix.Stat_t
-	if path, err := os.Readlink("/proc/" + pid + "/cwd"); err == nil && unix.Stat("/proc/"+pid+"/cwd", &st) == nil {
-		l.Data = fmt.Sprint(st.Dev, " ", st.Ino, " ", path)
+	var st, process unix.Stat_t
+	if path, err := os.Readlink("/proc/" + pid + "/cwd"); err == nil && unix.Stat("/proc/"+pid+"/cwd", &st) == nil &&
+		unix.Stat("/proc/"+pid, &process) == nil {
+		l.Data = fmt.Sprint(st.Dev, " ", st.Ino, " ", path, " of ", process.Uid) // others may work there, too
 	}
 	return l, pid
 }
