@@ -55,8 +55,7 @@ field: ## a real application under kasoku: APP=mediawiki, redmine or oscar
 
 .PHONY: check
 check: ## format, vet, staticcheck, floors and quick tests; offline but for the pinned tools
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	@$(MAKE) --no-print-directory -j3 -k -Otarget check-vet check-staticcheck check-tests
+	@$(MAKE) --no-print-directory -j3 -k -Otarget check-format check-vet check-staticcheck check-tests
 
 # Left to make test: packages whose tests need servers, or few of which are quick, and tests
 # of seconds in others.
@@ -65,7 +64,9 @@ SLOW       := TestTruth|TestPlanted.*|TestAwait.*|TestSameAsTransport|TestWriteK
 
 # The parts of check run at once, and each prints what it has when it ends. No quick test
 # reads what -s leaves out of a binary.
-.PHONY: check-vet check-staticcheck check-tests
+.PHONY: check-format check-vet check-staticcheck check-tests
+check-format:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 check-vet:
 	$(GO) vet ./...
 check-staticcheck:

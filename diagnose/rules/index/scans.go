@@ -101,16 +101,6 @@ func (s *scan) condition() string {
 	return s.hidden[0].Column + " LIKE"
 }
 
-// columns are those of the conditions.
-func (s *scan) columns() (names []string) {
-	for _, h := range s.hidden {
-		if !slices.Contains(names, h.Column) {
-			names = append(names, h.Column)
-		}
-	}
-	return names
-}
-
 // indexed reports whether an index of the table begins with the column.
 func (s *scan) indexed(column string) bool {
 	return slices.ContainsFunc(s.read.Table.Indexes, func(x kasoku.IndexDef) bool {
