@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/onehost"
 )
 
 // limit is how long a look may take unless the caller says.
@@ -366,11 +367,7 @@ func getLoopback(ctx context.Context, url string) (int, []byte, error) {
 		return 0, nil, err
 	}
 	req.Header.Set("User-Agent", "kasoku")
-	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: nil},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	res, err := client.Do(req)
+	res, err := onehost.NewClient(&http.Transport{DisableKeepAlives: true}, 0).Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -90,6 +90,14 @@ func (o options) web() string {
 	return scheme + "://" + host
 }
 
+// sameHost follows a redirect within the host that was named, as from http to https.
+func sameHost(to *http.Request, via []*http.Request) error {
+	if len(via) >= 10 || to.URL.Hostname() != via[0].URL.Hostname() {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
 // fetch asks the render API.
 func (s source) fetch(ctx context.Context) ([]series, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
@@ -97,7 +105,8 @@ func (s source) fetch(ctx context.Context) ([]series, error) {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", name)
-	res, err := http.DefaultClient.Do(req)
+	client := &http.Client{CheckRedirect: sameHost}
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("ask graphite: %w", err)
 	}

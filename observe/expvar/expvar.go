@@ -41,6 +41,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/onehost"
 )
 
 // Name is the name of the source.
@@ -78,12 +79,10 @@ type attempts struct {
 
 // New returns a source for the addresses. Nothing is asked yet.
 func New(addresses ...string) *Source {
-	// An own transport: the process's shared one would keep connections for others,
-	// and go through a proxy.
 	return &Source{
 		addresses: slices.Clone(addresses), attempts: make([]attempts, len(addresses)),
 		histograms: make([]map[string]*histogram, len(addresses)),
-		client:     &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}},
+		client:     onehost.NewClient(&http.Transport{MaxIdleConnsPerHost: 1}, 0),
 	}
 }
 

@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/onehost"
 	"github.com/kasoku/kasoku/wire/whisper"
 )
 
@@ -113,7 +114,7 @@ func New(o Options) (*Source, error) {
 		name = strings.ReplaceAll(name, ".", "_")
 		s.agents = []string{"agents." + name + "-a", "agents." + name}
 	}
-	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	s.client = onehost.NewClient(&http.Transport{MaxIdleConnsPerHost: 1}, 0)
 	return s, nil
 }
 

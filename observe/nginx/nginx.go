@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/onehost"
 )
 
 // Name is the name of the source.
@@ -62,10 +63,7 @@ func New(page string) (*Source, error) {
 		DialContext:         (&net.Dialer{Timeout: answerLimit}).DialContext,
 		MaxIdleConnsPerHost: 1, DisableCompression: true,
 	}
-	return &Source{url: page, client: &http.Client{
-		Transport: transport, Timeout: answerLimit,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Source{url: page, client: onehost.NewClient(transport, answerLimit)}, nil
 }
 
 // Check reports what is wrong with the URL of a page.

@@ -14,6 +14,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/onehost"
 )
 
 // answerLimit is how long a program may take to answer, beyond the time for which it
@@ -49,12 +50,7 @@ func newServer(address string) (*server, error) {
 	if !strings.HasSuffix(u.Path, "/") {
 		u.Path += "/"
 	}
-	// An own transport: the process's shared one would keep connections for others,
-	// and go through a proxy. An answer that leads elsewhere is not followed.
-	return &server{base: u, client: &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 1},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &server{base: u, client: onehost.NewClient(&http.Transport{MaxIdleConnsPerHost: 1}, 0)}, nil
 }
 
 // shown is the address without what may be secret in it.

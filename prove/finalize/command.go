@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/onehost"
 )
 
 // commandWithin bounds one command of a unit: systemd's own limit to start and to
@@ -112,7 +113,7 @@ func (c *commands) State(ctx context.Context) string {
 // errNotUp is the answer of a service that is not ready.
 var errNotUp = errors.New("not up")
 
-// askURL asks a URL; any answer but an error of the server's is one.
+// askURL asks a URL; any answer but an error of the server's is one, a redirect too.
 func askURL(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -120,7 +121,7 @@ func askURL(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := onehost.NewClient(&http.Transport{DisableKeepAlives: true}, 0).Do(req)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/onehost"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/prove/answers"
 )
@@ -172,8 +173,7 @@ func send(ctx context.Context, request string) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", request, err)
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
+	resp, err := onehost.NewClient(&http.Transport{DisableKeepAlives: true}, 0).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", request, err)
 	}
