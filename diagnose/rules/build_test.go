@@ -47,12 +47,13 @@ func ladder() *build {
 	for name, v := range map[string]string{"sort_buffer_size": "2097152", "join_buffer_size": "262144", "read_buffer_size": "131072", "read_rnd_buffer_size": "262144", "thread_stack": "299008"} {
 		b.setting(name, v)
 	}
+	b.setting("port", "3306")
 	b.counter("Questions", 100, 1000, 10000).counter("Com_insert", 100, 1000, 10000)
 	for _, name := range []string{"Connections", "Connection_errors_max_connections", "Aborted_clients", "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Com_update", "Com_select", "Com_delete", "Com_replace", "Com_begin", "Handler_update"} {
 		b.counter(name, 0, 0, 0)
 	}
 	b.gauge("Threads_connected", 9, 9, 9, 9).gauge("Max_used_connections", 12, 12, 12, 12).gauge("Prepared_stmt_count", 0, 0, 0, 0)
-	b.add(kasoku.Key{Source: diagnose.Host, Name: "tcp.time_wait"}, kasoku.Gauge, func(int) float64 { return 15 })
+	b.add(waitingSockets, kasoku.Gauge, func(int) float64 { return 15 })
 	return b.cpu(0.1, 0.5)
 }
 
@@ -207,7 +208,7 @@ func story() *build {
 		}
 		return 5
 	})
-	b.add(kasoku.Key{Source: diagnose.Host, Name: "tcp.time_wait"}, kasoku.Gauge, func(s int) float64 { return 15 + 300*float64(max(min(s, 39)-29, 0)) })
+	b.add(waitingSockets, kasoku.Gauge, func(s int) float64 { return 15 + 300*float64(max(min(s, 39)-29, 0)) })
 	b.counter("Com_stmt_prepare", 300, 3000, 9150).counter("Com_stmt_execute", 300, 3000, 9150).counter("Com_stmt_close", 300, 3000, 9150)
 	b.counter("Com_insert", 100, 1000, 3050).counter("Com_update", 100, 1000, 3060).counter("Com_select", 100, 1000, 3055).counter("Com_begin", 200, 2000, 6100)
 	b.counter("Questions", 700, 7000, 21350)

@@ -86,6 +86,18 @@ func TestSlowDisk(t *testing.T) {
 	keepsQuiet(t, r, disk(slow(), 0.001).alone(), false, "a disk takes 1.00 ms")
 	keepsQuiet(t, r, disk(committing(2*time.Millisecond), 0.02).alone(), false, "that comes first")
 	keepsQuiet(t, r, slow().alone(), true, "disks were not recorded")
+	// A slow disk beside one that may be the database's is a neighbour's, or a backup's.
+	beside := func(bytes float64) *build {
+		b := disk(slow(), 0.02)
+		for name, grown := range map[string]float64{"disk.writes": 1000, "disk.write_time": 0.2, "disk.busy": 2, "disk.write_bytes": bytes} {
+			b.counts(kasoku.Key{Source: diagnose.Host, Name: name, Instance: "nvme0n1"}, 0, 0, grown)
+		}
+		return b.counts(kasoku.Key{Source: diagnose.Host, Name: "disk.write_bytes", Instance: "sda"}, 0, 0, 1e8)
+	}
+	keepsQuiet(t, r, beside(1e8).alone(), false, "a disk takes 0.20 ms")
+	own := beside(1e6).serves("10 mysqld")
+	own.counts(kasoku.Key{Source: diagnose.Process, Name: "io.write_bytes", Instance: "10 mysqld"}, 0, 0, 1e8)
+	speaks(t, r, own.alone(), kasoku.High, "Writes wait for the disk sda") // the other took too little to be it
 }
 
 func TestLockQueue(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
 
-// waitingSockets are connections of the host in TIME_WAIT.
-var waitingSockets = kasoku.Key{Source: diagnose.Host, Name: "tcp.time_wait"}
+// waitingSockets are connections to the database in TIME_WAIT.
+var waitingSockets = kasoku.Key{Source: "sockets", Name: "tcp.time_wait", Instance: "to 3306"}
 
 func status(names ...string) []kasoku.Key {
 	var out []kasoku.Key
@@ -31,7 +31,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 	server := []string{"version", "version_comment"}
 	pool := extract.Keys{
 		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), waitingSockets),
-		Settings: append(slices.Clone(server), "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size",
+		Settings: append(slices.Clone(server), "port", "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size",
 			"read_rnd_buffer_size", "thread_stack"),
 		Messages: true,
 	}

@@ -309,9 +309,9 @@ func shortName(s string) string {
 	return short
 }
 
-// disk takes the mean time of a write to the disk that was written to longest.
+// disk takes the mean time of a write to the disk that took the least for one: which of several
+// is the database's is not recorded.
 func (r recorded) disk(host string) {
-	var most float64
 	for _, s := range r.rec.FindAll(sourceHost, hostkeys.DiskWriteTime) {
 		if s.Key.Host != host {
 			continue
@@ -319,12 +319,15 @@ func (r recorded) disk(host string) {
 		spent, ok := s.Delta(r.load)
 		writes := r.rec.Find(kasoku.Key{Host: host, Source: sourceHost, Name: hostkeys.DiskWrites,
 			Instance: s.Key.Instance})
-		if !ok || writes == nil || spent <= most {
+		if !ok || writes == nil {
 			continue
 		}
-		if n, ok := writes.Delta(r.load); ok && n > 0 && spent/n < 1e6 {
-			most = spent
-			r.in.System.Writes, r.in.System.WriteTime = n, time.Duration(spent/n*float64(time.Second))
+		n, ok := writes.Delta(r.load)
+		if !ok || n < fewWrites || spent/n >= 1e6 {
+			continue
+		}
+		if each := time.Duration(spent / n * float64(time.Second)); r.in.System.Writes == 0 || each < r.in.System.WriteTime {
+			r.in.System.Writes, r.in.System.WriteTime = n, each
 		}
 	}
 	if r.in.System.Writes == 0 {

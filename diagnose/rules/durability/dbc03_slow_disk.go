@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // SlowDisk is the rule DBC-03.
@@ -51,12 +52,18 @@ type diskUse struct {
 	keys   []kasoku.Key
 }
 
-// slowestDisk returns the disk that took longest for a write among those that
-// wrote.
-func slowestDisk(c *diagnose.Case) (slowest diskUse, err error) {
+// databaseDisk returns the disk that the database writes to: of those of its host that took as
+// many bytes as it wrote, the one that took the least time for a write. Which of several is
+// the database's is not recorded, and a slow disk beside it may be a neighbour's.
+func databaseDisk(c *diagnose.Case) (disk diskUse, err error) {
 	err = fmt.Errorf("disks were not recorded")
 	whole := evidence.WholeRun(c)
+	db := c.Member(kasoku.RoleDatabase)
+	own := written(whole, db)
 	for _, s := range c.FindAll(diagnose.Host, host.DiskWrites) {
+		if db != nil && db.Host != "" && s.Key.Host != "" && s.Key.Host != db.Host {
+			continue
+		}
 		key := func(name string) kasoku.Key {
 			return kasoku.Key{Host: s.Key.Host, Source: diagnose.Host, Name: name, Instance: s.Key.Instance}
 		}
@@ -67,14 +74,30 @@ func slowestDisk(c *diagnose.Case) (slowest diskUse, err error) {
 			continue
 		}
 		err = nil
+		if n, err := whole.Counters().Grown(key(host.DiskWriteBytes)); err == nil && n.By < own/2 {
+			continue
+		}
 		d := diskUse{name: s.Key.Instance, writes: writes.By, keys: []kasoku.Key{s.Key, key(host.DiskWriteTime)}}
 		d.each = time.Duration(min(took.By/max(writes.By, 1), 1000) * float64(time.Second))
 		d.busy = min(busy.By/max(busy.Interval.Len().Seconds(), 0.001), 1)
-		if d.writes >= evidence.FewCommits && d.each > slowest.each {
-			slowest = d
+		if d.writes >= evidence.FewCommits && (disk.name == "" || d.each < disk.each) {
+			disk = d
 		}
 	}
-	return slowest, err
+	return disk, err
+}
+
+// written returns how many bytes a member wrote, 0 where it is not known.
+func written(c *diagnose.Case, m *kasoku.Member) (bytes float64) {
+	for _, s := range c.FindAll(diagnose.Process, process.IOWriteBytes) {
+		if at := c.Processes().MemberOf(s.Key); m == nil || at == nil || at.ID != m.ID {
+			continue
+		}
+		if n, err := c.Counters().Grown(s.Key); err == nil {
+			bytes += n.By
+		}
+	}
+	return bytes
 }
 
 // Check looks for slow writes that no setting explains.
@@ -86,7 +109,7 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if k.Redo || k.Sync {
 		return nil, diagnose.Quiet(r.ID(), 0, "a log is synchronised at commit: that comes first")
 	}
-	d, err := slowestDisk(c)
+	d, err := databaseDisk(c)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}

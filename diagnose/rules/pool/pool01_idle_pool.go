@@ -10,7 +10,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/sockets"
 )
@@ -107,8 +106,8 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	return append(s, byClient, waiting)
 }
 
-// waitingSockets is the series of sockets in TIME_WAIT: those of connections to the
-// database of the service, where it is known, as others of the host have theirs too.
+// waitingSockets is the series of sockets in TIME_WAIT of connections to the database: others of
+// the host have theirs too. Where no member is the database, its own port names it.
 func waitingSockets(c *diagnose.Case) kasoku.Key {
 	if db := c.Member(kasoku.RoleDatabase); db != nil {
 		for _, l := range db.Listeners {
@@ -119,7 +118,8 @@ func waitingSockets(c *diagnose.Case) kasoku.Key {
 		}
 		return kasoku.Key{Source: sockets.Name, Name: sockets.TCPTimeWait, Instance: "to a path"} // none has it
 	}
-	return kasoku.Key{Source: diagnose.Host, Name: host.TCPTimeWait}
+	port, _ := c.Setting(diagnose.MySQL, "port") // without one there is no such series
+	return kasoku.Key{Source: sockets.Name, Name: sockets.TCPTimeWait, Instance: "to " + port}
 }
 
 // whyReopened is why connections are closed after one use, by language: what drivers and
