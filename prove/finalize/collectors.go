@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -22,11 +23,11 @@ const askWithin = 10 * time.Second
 func (w *walker) collectors(ctx context.Context) {
 	w.progress("collectors")
 	w.result.check(PartCollectors, "put back", w.Journals, []string{"no journal is left"}, "`kasoku restore` puts it back")
-	running, err := findRecorders(w.Proc)
+	running, claimed, err := findRecorders(w.Proc)
 	if err != nil {
 		w.result.cannot(PartCollectors, "other kasoku", err, "")
 	} else {
-		w.result.check(PartCollectors, "other kasoku", running, []string{"none records"},
+		w.result.check(PartCollectors, "other kasoku", running, append([]string{"none records"}, claimed...),
 			"end it with Ctrl-C, so that it puts back what it changed")
 	}
 	if w.db == nil {
@@ -100,18 +101,24 @@ func parseSeconds(s string) float64 {
 	return v
 }
 
-// findRecorders lists the processes of kasoku that record something, this one left out.
+// mostClaims is how many processes of other users are named: whoever has an account can
+// start as many as he likes.
+const mostClaims = 3
+
+// findRecorders lists the processes of kasoku that record something, this one left out:
+// those of root and of who asks. What another user's process calls itself is his word: it
+// is named as a claim, and nothing rests on it.
 //
-// Source: proc_pid_cmdline(5).
-func findRecorders(proc string) ([]string, error) {
+// Source: proc_pid_cmdline(5), proc_pid_status(5).
+func findRecorders(proc string) (running, claimed []string, err error) {
 	if proc == "" {
 		proc = "/proc"
 	}
 	names, err := os.ReadDir(proc)
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
+		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
-	var out []string
+	more := 0
 	for _, n := range names {
 		pid, err := strconv.Atoi(n.Name())
 		if err != nil || pid == os.Getpid() {
@@ -124,8 +131,35 @@ func findRecorders(proc string) ([]string, error) {
 		args := bytes.Split(bytes.TrimSuffix(b, []byte{0}), []byte{0})
 		if len(args) > 1 && filepath.Base(string(args[0])) == "kasoku" &&
 			slices.Contains([]string{"record", "run", "demo"}, string(args[1])) {
-			out = append(out, fmt.Sprintf("pid %d: %s %s", pid, args[0], args[1]))
+			said := fmt.Sprintf("pid %d: %s %s", pid, args[0], args[1])
+			switch status, err := os.ReadFile(filepath.Join(proc, n.Name(), "status")); {
+			case err == nil && isOurs(status):
+				running = append(running, said)
+			case len(claimed) < mostClaims:
+				claimed = append(claimed, said+", of another user: what it measures is not known")
+			default:
+				more++
+			}
 		}
 	}
-	return out, nil
+	if more > 0 {
+		claimed = append(claimed, fmt.Sprintf("and %d more of other users", more))
+	}
+	return running, claimed, nil
+}
+
+// isOurs reports whether all users of a process are root or who asks, by its status.
+func isOurs(status []byte) bool {
+	for line := range bytes.Lines(status) {
+		uids, ok := bytes.CutPrefix(line, []byte("Uid:"))
+		if !ok {
+			continue
+		}
+		words := bytes.Fields(uids)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(word []byte) bool {
+			uid, err := strconv.Atoi(string(word))
+			return err != nil || uid != 0 && !pathwalk.IsAsker(uid)
+		})
+	}
+	return false
 }

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -321,27 +322,41 @@ func TestWalk_Nothing(t *testing.T) {
 
 func TestRecorders(t *testing.T) {
 	proc := t.TempDir()
-	f := func(pid, cmdline string) {
+	own := strconv.Itoa(os.Geteuid())
+	f := func(pid, cmdline string, uids ...string) {
 		t.Helper()
 		dir := filepath.Join(proc, pid)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "cmdline"), []byte(cmdline), 0o644); err != nil {
-			t.Fatal(err)
+		if len(uids) == 0 {
+			uids = []string{own, own, own, own}
+		}
+		for name, text := range map[string]string{"cmdline": cmdline, "status": "Name:\tkasoku\nUid:\t" + strings.Join(uids, "\t") + "\nGid:\t0\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	for i := range 2 * mostClaims {
+		f(strconv.Itoa(200+i), "kasoku\x00record\x00", "4242", "4242", "4242", "4242")
+	}
+	f("16", "kasoku\x00record\x00", "4242", "0", "0", "0") // one that a stranger started with root's rights
+	f("17", "kasoku\x00record\x00", "0", "0", "0", "0")
 	f("12", "/usr/bin/kasoku\x00record\x00-o\x00x\x00")
 	f("13", "kasoku\x00show\x00")
 	f("14", "")
 	f("15", "kasoku")
 	f("self", "kasoku\x00record\x00")
 	f(fmt.Sprint(os.Getpid()), "kasoku\x00run\x00")
-	got, err := findRecorders(proc)
-	if want := []string{"pid 12: /usr/bin/kasoku record"}; err != nil || !slices.Equal(got, want) {
+	got, claimed, err := findRecorders(proc)
+	if want := []string{"pid 12: /usr/bin/kasoku record", "pid 17: kasoku record"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
-	if _, err := findRecorders(filepath.Join(proc, "none")); err == nil {
+	if len(claimed) != mostClaims+1 || !strings.Contains(claimed[0], "of another user") || claimed[mostClaims] != "and 4 more of other users" {
+		t.Errorf("claims of others: %q", claimed)
+	}
+	if _, _, err := findRecorders(filepath.Join(proc, "none")); err == nil {
 		t.Error("no error without /proc")
 	}
 }
