@@ -31,7 +31,9 @@ type logged struct {
 // TestSlowLogOnBefore: where the slow log is on before a run, what the run does ends
 // with it, or is said and mended.
 func TestSlowLogOnBefore(t *testing.T) {
+	t.Parallel()
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}, func(t *testing.T, s *sandbox.Server) {
+		t.Parallel()
 		db := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))",
 			"SET GLOBAL long_query_time = 5", "SET GLOBAL slow_query_log = ON")
