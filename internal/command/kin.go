@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -19,9 +20,9 @@ type kinsman struct {
 // and the given descendants.
 func (p *Process) signal(sig syscall.Signal, kin []kinsman) error {
 	if !p.spec.KeepForeground {
-		// The group outlives its leader, and its number is not given away
-		// while it has members.
-		if syscall.Kill(-p.Pid(), sig) != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.hasGroup() || syscall.Kill(-p.Pid(), sig) != nil {
 			return os.ErrProcessDone
 		}
 		return nil
@@ -40,20 +41,45 @@ func (p *Process) signal(sig syscall.Signal, kin []kinsman) error {
 	return err
 }
 
+// hasGroup reports whether the group is still the child's; the caller has the lock. The group
+// outlives its leader, and its number is not given away while it has members: after the child
+// was reaped one of those that were seen last must be there.
+func (p *Process) hasGroup() bool {
+	if !p.reaped {
+		return true
+	}
+	if len(p.left) == 0 {
+		return false
+	}
+	now := p.groupNow()
+	if !slices.ContainsFunc(p.left, func(k kinsman) bool { return slices.Contains(now, k) }) {
+		now = nil
+	}
+	p.left = now
+	return len(now) > 0
+}
+
+// groupNow lists the members of the child's group but the child, zombies too.
+func (p *Process) groupNow() (out []kinsman) {
+	for pid, st := range allStats() {
+		if st.Group == p.Pid() && pid != p.Pid() {
+			out = append(out, kinsman{pid, st.Start})
+		}
+	}
+	return out
+}
+
 // anyAlive reports whether a member of the group, or with KeepForeground one of
 // the given descendants, still runs. A zombie does not: in a container there may
 // be no process that reaps it.
 func (p *Process) anyAlive(kin []kinsman) bool {
 	if !p.spec.KeepForeground {
-		if syscall.Kill(-p.Pid(), 0) != nil {
-			return false // the common case, without a look at all processes
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		kin = nil
+		if p.hasGroup() {
+			kin = p.left
 		}
-		for _, st := range allStats() {
-			if st.Group == p.Pid() && !st.Zombie() {
-				return true
-			}
-		}
-		return false
 	}
 	for _, k := range kin {
 		if k.alive() {

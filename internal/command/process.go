@@ -11,8 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/contain"
 )
@@ -33,8 +36,12 @@ type Process struct {
 	stop    chan struct{} // closed by Stop
 	stopped sync.Once
 
+	exposed  bool        // it may be signalled after its end: not by Run, which keeps it
+	stopping atomic.Bool // its group is being ended
+
 	mu     sync.Mutex
-	reaped bool // the pid may belong to somebody else
+	reaped bool      // the pid may belong to somebody else
+	left   []kinsman // of the group, when the child was reaped or they were last looked at
 }
 
 // Start runs a child. The caller must Wait for it; the child and everything
@@ -42,7 +49,9 @@ type Process struct {
 // the child's group: TERM, and KILL after the grace.
 //
 // An error is a [*StartError] or that of ctx.
-func Start(ctx context.Context, spec Spec) (*Process, error) {
+func Start(ctx context.Context, spec Spec) (*Process, error) { return start(ctx, spec, true) }
+
+func start(ctx context.Context, spec Spec, exposed bool) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start %q: %w", spec.Path, err)
 	}
@@ -50,7 +59,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, &StartError{spec.Path, err}
 	}
-	p := &Process{spec: spec, done: make(chan struct{}), stop: make(chan struct{})}
+	p := &Process{spec: spec, exposed: exposed, done: make(chan struct{}), stop: make(chan struct{})}
 	p.cmd = &exec.Cmd{
 		Path: path, Args: append([]string{cmp.Or(spec.Name, spec.Path)}, spec.Args...), Env: spec.environ(),
 		Dir: spec.Dir, Stdin: spec.Stdin,
@@ -110,11 +119,14 @@ func (p *Process) own(ctx context.Context, started chan<- error) {
 		defer close(watched)
 		_ = contain.Run(watchPart, func() { p.watch(ctx, gone) })
 	}()
+	p.awaitExit()
+	p.mu.Lock()
+	if p.reaped = true; p.exposed || p.stopping.Load() {
+		p.left = p.groupNow()
+	}
+	p.mu.Unlock()
 	waitErr := p.cmd.Wait()
 	p.result = resultOf(p.cmd.ProcessState, time.Since(begin))
-	p.mu.Lock()
-	p.reaped = true
-	p.mu.Unlock()
 	close(gone)
 	<-watched
 	p.err = p.pipes.finish()
@@ -123,6 +135,15 @@ func (p *Process) own(ctx context.Context, started chan<- error) {
 		p.err = waitErr
 	}
 	close(p.done)
+}
+
+// awaitExit waits until the child has ended, and leaves it to be reaped: until then no other
+// process gets its number.
+//
+// Source: waitid(2), WNOWAIT.
+func (p *Process) awaitExit() {
+	for unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
 }
 
 // watchPart names the watch of a child, where it fails: the child ends by itself then.
@@ -137,6 +158,7 @@ func (p *Process) watch(ctx context.Context, gone <-chan struct{}) {
 	case <-ctx.Done():
 	case <-p.stop:
 	}
+	p.stopping.Store(true)
 	kin := p.descendants()
 	_ = p.signal(syscall.SIGTERM, kin) // it fails only when all have gone
 	grace := time.NewTimer(p.grace())
@@ -264,7 +286,7 @@ func resultOf(state *os.ProcessState, wall time.Duration) Result {
 
 // Run runs a child to its end. An end without success is an [*ExitError].
 func Run(ctx context.Context, spec Spec) (Result, error) {
-	p, err := Start(ctx, spec)
+	p, err := start(ctx, spec, false)
 	if err != nil {
 		return Result{ExitCode: -1}, err
 	}
