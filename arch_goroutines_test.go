@@ -24,7 +24,7 @@ var bare = map[string]string{
 	"cmd/kasoku/internal/cli/env.go EndSoon":                     "waits for channels, prints one line and exits",
 	"internal/command/process.go Forward":                        "waits for channels and sends signals",
 	"logs/slowlog/collect.go together":                           "lines.Split contains the reading, contained the cutting",
-	"internal/command/process.go Start":                          "own starts and waits for the child; without it the caller would wait for ever",
+	"internal/command/process.go start":                          "own starts and waits for the child; without it the caller would wait for ever",
 	"internal/foreign/thread.go onOwnThread":                     "calls what within contains",
 	"wire/graphite/link.go send":                                 "sets a deadline",
 	"load/alarm_linux.go newFDAlarm":                             "sets a deadline",
