@@ -28,6 +28,7 @@ var sessionLogs = []string{
 // An Answer is what is known of a file.
 type Answer int
 
+// The answers.
 const (
 	Unknown Answer = iota // it cannot be read here, or the statement could not be sent
 	Own                   // the server writes it
