@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -235,11 +236,18 @@ func (v *view) readGo(s *subject) {
 	}
 }
 
-// findLogs finds the files that applications write their output to. A path that a program
-// elsewhere has open is none of this host.
+// isHere reports whether a file that a program elsewhere has open has its name on this host.
+func isHere(pid, fd int, path string) bool {
+	open, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
+	here, hereErr := os.Lstat(path)
+	return err == nil && hereErr == nil && os.SameFile(open, here)
+}
+
+// findLogs finds the files that applications write their output to. Of a program elsewhere,
+// as in a container, those are left out that are not this host's.
 func (p *programs) findLogs() {
 	for _, s := range p.apps {
-		seen := map[string]bool{}
+		seen, hidden := map[string]bool{}, 0
 		for _, fd := range slices.Sorted(maps.Keys(s.fds)) {
 			path := s.fds[fd]
 			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") &&
@@ -248,7 +256,8 @@ func (p *programs) findLogs() {
 				continue
 			}
 			seen[path] = true
-			if s.elsewhere() {
+			if s.elsewhere() && !isHere(s.PID, fd, path) {
+				hidden++
 				continue
 			}
 			how := "it is open there"
@@ -261,7 +270,7 @@ func (p *programs) findLogs() {
 			}
 			p.found.Logs = append(p.found.Logs, Log{Kind: kind, Path: path, Service: s.Label(), How: how})
 		}
-		if len(seen) > 0 && s.elsewhere() {
+		if hidden > 0 {
 			p.view.note("log of "+s.Label(), "it sees another file system than this host's",
 				"app in [logs] of kasoku.toml names it by its path on this host")
 		}

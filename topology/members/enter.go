@@ -171,7 +171,7 @@ func (d *decision) writers(targeted bool) {
 func (d *decision) writersOf(path string) (by []*instance) {
 	for _, in := range d.wires.all {
 		writes := slices.ContainsFunc(in.procs, func(p *scan.Process) bool {
-			return slices.Contains(d.wires.logsOf(p), path)
+			return slices.Contains(p.Logs, path)
 		})
 		if writes && !in.load && !in.self {
 			by = append(by, in)

@@ -174,7 +174,7 @@ func (d *decision) member(f *found) kasoku.Member {
 	slices.SortStableFunc(m.Found, func(a, b kasoku.Reason) int { return cmp.Compare(reasonRank(a), reasonRank(b)) })
 	for _, p := range f.procs {
 		m.Processes = append(m.Processes, kasoku.MemberProcess{PID: p.PID, Start: p.Start, Leader: p == f.leader})
-		for _, log := range d.wires.logsOf(p) {
+		for _, log := range p.Logs {
 			if !slices.Contains(m.Logs, log) {
 				m.Logs = append(m.Logs, log)
 			}

@@ -122,15 +122,6 @@ type answer struct {
 // hidden they are taken for such.
 func (w *wiring) isHome(p *scan.Process) bool { return p.MntNS == w.snap.MntNS || p.MntNS == 0 }
 
-// logsOf returns the logs that a process has open, as paths of this host: none of a
-// process in another mount namespace, whose /var/log is another.
-func (w *wiring) logsOf(p *scan.Process) []string {
-	if !w.isHome(p) {
-		return nil
-	}
-	return p.Logs
-}
-
 // atHome returns who listens at a place, seen from kasoku's own namespaces.
 func (w *wiring) atHome(p Place) answer { return w.at(w.snap.NetNS, w.snap.MntNS, p) }
 

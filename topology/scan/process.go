@@ -302,7 +302,7 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 			return true
 		}
 		to := string(link[:k])
-		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) {
+		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) && isHere(dir, name, to) {
 			t.holds[p.PID] = true
 			p.Logs = append(p.Logs, to)
 		}
@@ -312,6 +312,15 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 		t.hidden++
 	}
 	slices.Sort(p.Logs)
+}
+
+// isHere reports whether the file of an open descriptor has its name on this host, and not
+// only where the process is: a unit with PrivateTmp= writes to the host's /var/log, a
+// container to its own.
+func isHere(dir int, descriptor, path string) bool {
+	var open, here unix.Stat_t
+	return unix.Fstatat(dir, descriptor, &open, 0) == nil && unix.Lstat(path, &here) == nil &&
+		open.Dev == here.Dev && open.Ino == here.Ino
 }
 
 // socketInode reads the target of a descriptor's link: socket:[1234].

@@ -61,7 +61,7 @@ type Process struct {
 	Unit        string // of systemd
 	Container   string // short id
 	Threads     int
-	Logs        []string // regular files named like logs that it has open for writing
+	Logs        []string // regular files of this host, named like logs, that it has open for writing
 	Hidden      bool     // its descriptors may not be seen
 }
 
