@@ -21,3 +21,24 @@ func TestNewClient(t *testing.T) {
 		t.Error("a proxy is asked")
 	}
 }
+
+// TestNewClient_Path: a redirect to another path of the same host is followed, three times.
+func TestNewClient_Path(t *testing.T) {
+	asked := 0
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.URL.Path != "/render/" {
+			http.Redirect(w, r, r.URL.Path+"/", http.StatusMovedPermanently)
+		}
+	}))
+	defer here.Close()
+	for path, want := range map[string]struct{ status, asked int }{"/render": {200, 2}, "/endless": {301, mostSteps + 1}} {
+		asked = 0
+		res, err := NewClient(&http.Transport{}, 0).Get(here.URL + path)
+		if err != nil || res.StatusCode != want.status || asked != want.asked {
+			t.Errorf("%s: %v, %v, %d requests", path, res, err, asked)
+			continue
+		}
+		_ = res.Body.Close()
+	}
+}
