@@ -73,6 +73,11 @@ func send(ctx context.Context, db *sql.DB, word string) error {
 	if err := mysql.MarkOwn(ctx, conn); err != nil {
 		return err
 	}
+	// A log names a schema where it is another than the entry's before: that of the
+	// statements that follow shall be named.
+	if _, err := conn.ExecContext(ctx, "USE information_schema"); err != nil {
+		return err
+	}
 	for _, s := range sessionLogs {
 		if _, err := conn.ExecContext(ctx, "SET /* kasoku */ SESSION "+s); err != nil && mysqlflags.ErrorNumber(err) == 0 {
 			return err

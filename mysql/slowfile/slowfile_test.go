@@ -1,6 +1,7 @@
 package slowfile_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,6 +32,29 @@ func TestAsk(t *testing.T) {
 			}
 		}
 		f(own, slowfile.Own)
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop")
+		shop := sandboxtest.DB(t, s, "shop")
+		ask := func() {
+			t.Helper()
+			if got := slowfile.Ask(t.Context(), shop, own); got != slowfile.Own {
+				t.Errorf("of shop: %d", got)
+			}
+		}
+		ask()
+		before, err := os.ReadFile(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sandboxtest.Exec(t, shop, "SET min_examined_row_limit = 0", "SET long_query_time = 0")
+		if s.Kind == sandbox.KindMariaDB {
+			sandboxtest.Exec(t, shop, "SET log_slow_filter = ''", "SET log_slow_rate_limit = 1")
+		}
+		sandboxtest.Exec(t, shop, "SELECT 1", "SELECT 2")
+		after, err := os.ReadFile(own)
+		gained := after[min(len(before), len(after)):] // MariaDB names it in each entry
+		if err != nil || !bytes.Contains(gained, []byte("use shop;")) && !bytes.Contains(gained, []byte("Schema: shop")) {
+			t.Errorf("no schema in %s, %v", gained, err)
+		}
 		f(other, slowfile.Foreign)
 		f(filepath.Join(dir, "none.log"), slowfile.Unknown)
 		// As a neighbour's file that lies where the server's own path leads on its host.
