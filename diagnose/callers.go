@@ -77,15 +77,31 @@ func (st Statements) RequestTime() time.Duration {
 func (st Statements) QueryTime(q *kasoku.Query) time.Duration {
 	sum := q.Total
 	for s, v := range q.Seconds {
-		for i := range st.c.Phases {
-			if p := &st.c.Phases[i]; p.Kind == kasoku.PhaseInitialize && p.Interval.From <= secondInterval(s).From &&
-				secondInterval(s).To <= p.Interval.To {
-				sum -= v.Total
-				break
-			}
+		if st.initializesIn(s) {
+			sum -= v.Total
 		}
 	}
 	return max(sum, 0)
+}
+
+// QueryCalls returns how often a class ran, without the calls in seconds in which
+// initialize ran.
+func (st Statements) QueryCalls(q *kasoku.Query) uint64 {
+	calls := q.Calls
+	for s, v := range q.Seconds {
+		if st.initializesIn(s) {
+			calls -= min(v.Calls, calls)
+		}
+	}
+	return calls
+}
+
+// initializesIn reports whether initialize ran during all of a second of the run's clock.
+func (st Statements) initializesIn(second int) bool {
+	in := secondInterval(second)
+	return slices.ContainsFunc(st.c.Phases, func(p kasoku.Phase) bool {
+		return p.Kind == kasoku.PhaseInitialize && p.Interval.From <= in.From && in.To <= p.Interval.To
+	})
 }
 
 // ShareOf returns how much of all requests' time that is, 0..1; 0 when the

@@ -34,6 +34,7 @@ func committing(each time.Duration) *build {
 
 func TestCommitSync(t *testing.T) {
 	r := durability.CommitSync{}
+	committing := func(each time.Duration) *build { return syncing(committing(each), 500*time.Microsecond) }
 	f := speaks(t, r, committing(2*time.Millisecond).alone(), kasoku.High, "Commits wait for the disk for 19.0 %", "11,100 commits waited 1.90 ms each")
 	if len(f.Fixes[0].Edits) != 1 || f.Fixes[0].Edits[0].Do != "SET GLOBAL innodb_flush_log_at_trx_commit = 2" || f.Fixes[0].Risk != kasoku.RiskDurability || f.Object.Name != "innodb_flush_log_at_trx_commit" {
 		t.Errorf("%+v", f)
@@ -49,10 +50,50 @@ func TestCommitSync(t *testing.T) {
 
 	// Writes outside of transactions commit themselves; those inside do not.
 	b := committing(0)
-	b.Queries[1] = kasoku.Query{ID: "I", Verb: "INSERT", Fingerprint: "insert into orders values(?+)", Calls: 11_100, Total: 11_100 * 2 * time.Millisecond}
+	b.Queries[1] = kasoku.Query{ID: "I", Verb: "INSERT", Fingerprint: "insert into orders values(?+)", Calls: 11_100, SingleRow: 11_100, Total: 11_100 * 2 * time.Millisecond}
 	speaks(t, r, b.alone(), kasoku.High, "insert into orders")
 	b.Transactions = []kasoku.Transaction{{Shape: []string{"R", "I"}, Count: 11_100}}
 	keepsQuiet(t, r, b.alone(), false, "0 commits")
+}
+
+// syncing gives a run a disk that takes so long for a write, and for a flush.
+func syncing(b *build, each time.Duration) *build {
+	for name, grown := range map[string]float64{"disk.writes": 1e4, "disk.flushes": 1e4, "disk.busy": 5,
+		"disk.write_time": 1e4 * each.Seconds(), "disk.flush_time": 1e4 * each.Seconds()} {
+		b.counts(kasoku.Key{Source: diagnose.Host, Name: name, Instance: "sda"}, 0, 0, grown)
+	}
+	return b
+}
+
+// TestCommitSync_NoDisk: writes that take long for something else than the disk: their rows,
+// the CPU, initialize.
+func TestCommitSync_NoDisk(t *testing.T) {
+	r := durability.CommitSync{}
+	insert := func(calls uint64, each time.Duration) *build {
+		b := committing(0)
+		b.Queries[1] = kasoku.Query{ID: "I", Verb: "INSERT", Fingerprint: "insert into orders values(?+)", Calls: calls,
+			SingleRow: calls, Total: time.Duration(calls) * each}
+		return b
+	}
+	bulk := insert(200, 60*time.Millisecond)
+	speaks(t, r, bulk.alone(), kasoku.Medium, "200 commits")
+	bulk.Queries[1].SingleRow = 0
+	keepsQuiet(t, r, bulk.alone(), false, "0 commits")
+	bulk.Queries[1].HasAffected, bulk.Queries[1].RowsAffected = true, 200_000
+	keepsQuiet(t, r, bulk.alone(), false, "0 commits")
+	bulk.Queries[1].RowsAffected = 200
+	keepsQuiet(t, r, syncing(bulk, 500*time.Microsecond).alone(), false, "most of it is no wait for the disk")
+
+	busy := insert(11_100, 3*time.Millisecond).cpu(0.1, 1.85)
+	keepsQuiet(t, r, busy.alone(), false, "the host's CPU is 97.5 % busy")
+	keepsQuiet(t, r, syncing(busy, 100*time.Microsecond).alone(), false, "the host's CPU is 97.5 % busy")
+	speaks(t, r, syncing(busy, 500*time.Microsecond).alone(), kasoku.High, "Commits wait")
+	speaks(t, r, syncing(insert(11_100, 3*time.Millisecond), 100*time.Microsecond).alone(), kasoku.Medium, "Commits wait")
+
+	first := insert(11_100, 2*time.Millisecond)
+	first.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{To: 3 * time.Second}}}
+	first.Queries[1].Seconds = map[int]kasoku.QuerySecond{1: {Calls: 11_000, Total: 22 * time.Second}, 20: {Calls: 100, Total: 200 * time.Millisecond}}
+	keepsQuiet(t, r, first.alone(), false, "the threshold is 5.0 %")
 }
 
 func TestBinlog(t *testing.T) {

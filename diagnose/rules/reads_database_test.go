@@ -25,7 +25,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	pool := keys(evidence.SourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
 	commit := extract.Keys{Queries: true, Transactions: true, Settings: variables,
 		Series: append(status("Innodb_data_fsyncs", "Innodb_row_lock_time", "Binlog_cache_use", "Slaves_connected", "conn.replicas"),
-			append(keys(diagnose.Host, "disk.writes", "disk.write_time", "disk.busy"), busy...)...)}
+			append(keys(diagnose.Host, "disk.writes", "disk.write_time", "disk.busy", "disk.flushes", "disk.flush_time"), busy...)...)}
 	switch id {
 	case "DBC-01", "DBC-02", "DBC-03":
 		return commit, true

@@ -38,8 +38,11 @@ const (
 	FewCommits = 100
 	// enoughReads are needed to take a class of reads as the measure.
 	enoughReads = 20
-	// fewRowsEach: a write that examines more rows takes its time for them.
+	// fewRowsEach: a write that examines or writes more rows takes its time for them.
 	fewRowsEach = 3
+	// singleShare of a class's calls must write a single row where the log does not have
+	// rows affected.
+	singleShare = 0.9
 )
 
 // CommitsOf adds up the commits of a run.
@@ -65,20 +68,20 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 	sure := true
 	for i := range c.Queries {
 		q := &c.Queries[i]
-		own := max(base, plainCommit)
+		own, calls, total := max(base, plainCommit), c.Statements().QueryCalls(q), c.Statements().QueryTime(q)
 		switch q.Verb {
 		case "COMMIT":
 		case "INSERT", "UPDATE", "DELETE", "REPLACE":
-			if slices.Contains(within, q.ID) || q.Calls == 0 || q.RowsExamined/q.Calls > fewRowsEach {
+			if slices.Contains(within, q.ID) || !writesFewRows(q, calls) {
 				continue
 			}
 			own = max(base, plainWrite)
-			writes += max(q.Total-time.Duration(q.Calls)*own, 0)
+			writes += max(total-time.Duration(calls)*own, 0)
 		default:
 			continue
 		}
-		k.Calls += q.Calls
-		waited := max(q.Total-time.Duration(q.Calls)*own, 0)
+		k.Calls += calls
+		waited := max(total-time.Duration(calls)*own, 0)
 		part, known := requestPart(c, []*kasoku.Query{q})
 		k.time += waited
 		ofRequests += part * float64(waited)
@@ -97,6 +100,20 @@ func CommitsOf(c *diagnose.Case) (Commits, error) {
 	}
 	k.syncs, k.synced = WholeRun(c).Counters().Status(mysql.InnodbDataFsyncs)
 	return k, nil
+}
+
+// writesFewRows reports whether a write takes its time for its commit: it examines and
+// writes few rows. calls are those outside of initialize. An INSERT examines none, and so
+// is judged by the rows that it writes.
+func writesFewRows(q *kasoku.Query, calls uint64) bool {
+	if calls == 0 || q.RowsExamined/q.Calls > fewRowsEach {
+		return false
+	}
+	if q.HasAffected && calls == q.Calls {
+		return q.RowsAffected <= fewRowsEach*q.Calls
+	}
+	inserts := q.Verb == "INSERT" || q.Verb == "REPLACE"
+	return !inserts || float64(q.SingleRow) >= singleShare*float64(calls)
 }
 
 // CheapestRead returns the mean time of the cheapest class of reads of single rows: what

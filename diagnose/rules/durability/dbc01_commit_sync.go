@@ -2,6 +2,8 @@ package durability
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -21,6 +23,13 @@ const (
 	// riskShare is the share below which it is a remark: what mends it costs
 	// durability, which is more than a few percent are worth to most.
 	riskShare = 0.1
+	// writesPerSync is how many writes with a flush each a commit waits for at most, of each
+	// log that it synchronises: the log's and that of the file system's journal, after those of
+	// the group of commits before it.
+	writesPerSync = 4
+	// leastByDisk is the least part of the wait that the disk's own times must account for:
+	// commits that take longer wait for something else, as rows or CPU.
+	leastByDisk = 0.25
 )
 
 // ID returns DBC-01.
@@ -31,15 +40,17 @@ func (CommitSync) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds commits that wait for the disk.`,
 		Evidence: `innodb_flush_log_at_trx_commit is 1, or the binary log is on and sync_binlog is 1, and
-			by the slow log the commits, and the writes outside of transactions, take at least 5 % of the
-			requests' time beyond what the cheapest read of the run takes. Innodb_data_fsyncs bears it out.`,
+			by the slow log the commits, and the writes of few rows outside of transactions, take at least
+			5 % of the requests' time beyond what the cheapest read of the run takes. Innodb_data_fsyncs bears
+			it out, and that the disk's writes and flushes take as long.`,
 		Cause: `each commit waits until the log is on the disk; however fast the rest is, a connection
 			commits no faster than the disk synchronises.`,
 		Fix: `let the log be synchronised once a second; a crash of the machine then loses the commits of
 			up to the last second. Or put many writes into one transaction. Below 10 % of the time it is a
 			remark.`,
 		Silent: `when commits cost little, as on a disk that synchronises at once, and when neither log is
-			synchronised at commit; blind without the slow log.`,
+			synchronised at commit; when the disk's own times account for less than a quarter of the wait, or
+			the host has no CPU left and they do not account for all of it; blind without the slow log.`,
 		Host: []diagnose.Pressure{diagnose.OnDisk},
 	}
 }
@@ -61,6 +72,15 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			"commits wait for the disk for %s %s, %s each; the threshold is %s",
 			unit.Percent(k.Share), k.Of, unit.Duration(k.Each()), unit.Percent(syncShare))
 	}
+	w := diskWaitOf(c, k)
+	if busy, ok := databaseBusy(c); ok && busy >= evidence.Saturated && !w.explains() {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy))
+	}
+	if w.unknown == "" && w.part < leastByDisk {
+		return nil, diagnose.Quiet(r.ID(), w.part/leastByDisk, "commits take %s each, and the disk %s %s for a write and %s "+
+			"for a flush: most of it is no wait for the disk",
+			unit.Duration(k.Each()), w.disk.name, unit.Duration(w.disk.each), unit.Duration(w.disk.flush))
+	}
 	object := "innodb_flush_log_at_trx_commit"
 	if !k.Redo {
 		object = "sync_binlog"
@@ -72,9 +92,9 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, k.SyncSignal(),
 			diagnose.Signal{Holds: evidence.CheapestRead(c) > 0, Lacks: "no read of the run shows what a statement " +
-				"takes anyway"}),
+				"takes anyway"}, w.signal()),
 		Impact:   kasoku.Impact{Share: k.Share, Of: k.Of, Estimate: true, Shared: []string{"DBC-02"}},
-		Evidence: append(r.variables(c, k), k.Evidence(c)...),
+		Evidence: slices.Concat(r.variables(c, k), k.Evidence(c), w.evidence(c)),
 		Cause: fmt.Sprintf("%s waits at each commit until the log is on the disk: %s commits waited %s each beyond "+
 			"what a statement takes, %s %s.",
 			wording.Capital(c.Server()), unit.Count(k.Calls), unit.Duration(k.Each()), unit.Percent(k.Share), k.Of),
@@ -87,6 +107,49 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		f.Severity = kasoku.Info
 	}
 	return []kasoku.Finding{f}, nil
+}
+
+// A diskWait is how much of what a commit waits the disk accounts for.
+type diskWait struct {
+	disk    diskUse
+	part    float64 // 1 and more: all of it
+	unknown string  // why it is not known; empty when it is
+}
+
+// diskWaitOf compares what a commit waits with what the database's disk takes.
+func diskWaitOf(c *diagnose.Case, k evidence.Commits) diskWait {
+	d, err := databaseDisk(c)
+	switch {
+	case err != nil:
+		return diskWait{unknown: err.Error()}
+	case d.name == "":
+		return diskWait{unknown: "no disk took what the database wrote"}
+	case d.flush < 0:
+		return diskWait{unknown: "the times of the disk's flushes were not recorded"}
+	}
+	logs := time.Duration(1)
+	if k.Redo && k.Sync {
+		logs = 2
+	}
+	longest := logs * writesPerSync * (d.each + d.flush)
+	return diskWait{disk: d, part: longest.Seconds() / max(k.Each().Seconds(), 1e-9)}
+}
+
+// explains reports whether the disk accounts for all of the wait.
+func (w diskWait) explains() bool { return w.unknown == "" && w.part >= 1 }
+
+func (w diskWait) signal() diagnose.Signal {
+	return diagnose.Signal{Holds: w.explains(), Blind: w.unknown, Lacks: "the disk answers sooner than that"}
+}
+
+func (w diskWait) evidence(c *diagnose.Case) []kasoku.Evidence {
+	if w.unknown != "" {
+		return nil
+	}
+	return []kasoku.Evidence{{
+		Source: "host", Text: "a write to " + w.disk.name, Note: "and " + unit.Duration(w.disk.flush) + " for a flush",
+		Value: unit.Duration(w.disk.each), Number: w.disk.each.Seconds(), Series: w.disk.keys, Interval: c.Whole(),
+	}}
 }
 
 func (CommitSync) variables(c *diagnose.Case, k evidence.Commits) []kasoku.Evidence {
