@@ -297,7 +297,7 @@ func TestSameWait(t *testing.T) {
 func TestByDesign(t *testing.T) {
 	r := measurement.ByDesign{}
 	polls := func(from, to time.Duration, statements time.Duration) *build {
-		b := committing(0).cpu(0.1, 0.3)
+		b := committing(0).cpu(0.05, 0.1)
 		for i := range b.Endpoints {
 			b.Endpoints[i].Latency = spread(10*time.Millisecond, 11_100)
 		}
@@ -310,7 +310,8 @@ func TestByDesign(t *testing.T) {
 		return b
 	}
 	ms := time.Millisecond
-	f := speaks(t, r, polls(500*ms, 510*ms, 100*ms).alone(), kasoku.High, "GET /news waits by design")
+	f := speaks(t, r, polls(500*ms, 510*ms, 100*ms).alone(), kasoku.Medium, "GET /news waits for neither statements nor CPU",
+		"another service looks the same")
 	if f.Severity != kasoku.Info || f.Object != (kasoku.Object{Kind: "endpoint", Name: "GET /news"}) {
 		t.Errorf("%+v", f)
 	}
@@ -322,6 +323,26 @@ func TestByDesign(t *testing.T) {
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).cpu(0.1, 1.7).alone(), false, "busy")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "GET /news")
 	keepsQuiet(t, r, ladder().alone(), true, "no access log")
+
+	// A wait by design is long, or has a name that says so.
+	speaks(t, r, polls(1500*ms, 1510*ms, 100*ms).alone(), kasoku.Medium, "GET /news seems to wait by design")
+	named := polls(500*ms, 510*ms, 100*ms)
+	named.Endpoints[1].Route, named.Callers[0].Route = "/news/poll", "/news/poll"
+	speaks(t, r, named.alone(), kasoku.Medium, "GET /news/poll seems to wait by design")
+	// A hash of a password takes CPU, and always as much: of 50 s here up to 9 s.
+	keepsQuiet(t, r, polls(500*ms, 510*ms, 100*ms).cpu(0.1, 0.8).alone(), false, "CPU of the service's programs may account for 17.9 %")
+	// What a neighbour burns is no CPU of the service's requests; what the application burns is.
+	burns := func(instance string) *build {
+		b := polls(500*ms, 510*ms, 100*ms).cpu(0.1, 0.8).serves("77 shop")
+		for _, name := range []string{"77 shop", "88 other"} {
+			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: name}, 0, 0, 0.1)
+			b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: name}, 0, 0, 0)
+		}
+		return b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: instance}, 0, 0, 8)
+	}
+	speaks(t, r, burns("88 other").alone(), kasoku.Medium, "GET /news waits for neither statements nor CPU")
+	keepsQuiet(t, r, burns("77 shop").alone(), false, "may account for 15.9 %")
+	keepsQuiet(t, r, polls(500*ms, 510*ms, 100*ms).drop(diagnose.Host, "cpu.user", "").alone(), true, "cpu.user was not recorded")
 }
 
 func TestQueryCache(t *testing.T) {

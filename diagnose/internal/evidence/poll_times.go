@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -16,7 +18,20 @@ const (
 	fewPolls   = 20
 	// BusyForPoll is the part of the host's CPU from which requests may wait for it.
 	BusyForPoll = 0.70
+	// longPoll is longer than what hashes a password or asks another service takes as a rule.
+	longPoll = time.Second
 )
+
+// waiting are names of what waits by design or takes from a queue, however busy the host is.
+var waiting = []string{"poll", "longpoll", "long-poll", "long_poll", "polling", "wait", "stream", "sse", "subscribe",
+	"queue", "dequeue", "pop", "job", "jobs", "next"}
+
+// NamedToWait reports whether a segment of a route is such a name.
+func NamedToWait(route string) bool {
+	return slices.ContainsFunc(strings.Split(strings.ToLower(route), "/"), func(s string) bool {
+		return slices.Contains(waiting, s)
+	})
+}
 
 // PollTimes are the times that show whether an endpoint waits by design.
 type PollTimes struct {
@@ -26,6 +41,10 @@ type PollTimes struct {
 	Others   time.Duration
 	held     float64 // share of its time that locks and the pool may explain
 }
+
+// Meant reports whether the endpoint is likely meant to wait: by its name, or because it waits
+// longer than what other programs make it wait as a rule.
+func (p PollTimes) Meant(e *kasoku.Endpoint) bool { return p.P50 >= longPoll || NamedToWait(e.Route) }
 
 // Near returns how near the times come to those of an endpoint that waits by design; 1
 // and more when it does.
@@ -93,4 +112,35 @@ func workOf(c *diagnose.Case, e *kasoku.Endpoint) (share float64, exact bool) {
 		own = all
 	}
 	return own / max(e.Total.Seconds(), 1e-9), exact
+}
+
+// CPUOfTime returns the most of an endpoint's time that CPU can account for: as if all CPU
+// that the service's programs, databases left out, used while the focus's load ran was its
+// requests'. Where the service is not known that of all recorded processes counts, without
+// processes the host's.
+func CPUOfTime(c *diagnose.Case, e *kasoku.Endpoint) (share float64, err error) {
+	loaded := c.Focus.Interval
+	if c.Focus.Step != nil {
+		loaded = c.Focus.Step.Interval
+	}
+	var within uint64
+	for s, n := range e.Seconds {
+		if at := time.Duration(s) * time.Second; loaded.From < at+time.Second && at < loaded.To {
+			within += n.Count
+		}
+	}
+	if len(e.Seconds) == 0 {
+		within = e.Count
+	}
+	busy, _, err := UsedCPU(c)
+	if members, none := c.Processes().Members(); none == nil {
+		busy, err = 0, nil
+		for _, p := range members {
+			if p.Role == diagnose.Other {
+				busy += p.Cores
+			}
+		}
+	}
+	took := e.Total.Seconds() * float64(within) / float64(max(e.Count, 1))
+	return busy * loaded.Len().Seconds() / max(took, 1e-9), err
 }

@@ -88,7 +88,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		case terms.Stale != nil && *terms.Stale <= mean:
 			left = append(left, fmt.Sprintf("%s must be fresh: [contract] has stale = %s and an answer takes %s",
 				webserver.EndpointName(e), *terms.Stale, unit.Duration(mean)))
-		case terms.Stale == nil && (evidence.WaitsByDesign(c, endpoints, e) || isNamedToWait(e.Route)):
+		case terms.Stale == nil && (evidence.WaitsByDesign(c, endpoints, e) || evidence.NamedToWait(e.Route)):
 			left = append(left, webserver.EndpointName(e)+" waits by design")
 		case changesRows(c, e):
 			left = append(left, webserver.EndpointName(e)+" writes or locks rows for its answers")
@@ -146,20 +146,6 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 // savedOf returns the time that the upstream server would not take.
 func savedOf(e *kasoku.Endpoint, alike float64) time.Duration {
 	return time.Duration(float64(e.Upstream) * (1 - 1/alike))
-}
-
-// waiting are names of what waits by design or takes from a queue, however busy the host is.
-var waiting = []string{"poll", "longpoll", "long-poll", "long_poll", "polling", "wait", "stream", "sse", "subscribe",
-	"queue", "dequeue", "pop", "job", "jobs", "next"}
-
-// isNamedToWait reports whether a segment of a route is such a name.
-func isNamedToWait(route string) bool {
-	for s := range strings.SplitSeq(strings.ToLower(route), "/") {
-		if slices.Contains(waiting, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // changesRows reports whether a statement of an endpoint's writes or locks rows for most of
