@@ -256,10 +256,12 @@ func TestExportLiveProjects(t *testing.T) {
 		}
 		sides = append(sides, side{dir, startIn(t, tmp, args...)})
 	}
-	sides[0].live.waitFor("exports that listen", func() bool {
+	if !eventually(func() bool {
 		files, _ := filepath.Glob(filepath.Join(tmp, "kasoku-*", "listen-*"))
 		return len(files) == len(sides)
-	})
+	}) {
+		t.Fatalf("not each export listens: %q, %q, %q", sides[0].live.said(), sides[1].live.said(), sides[2].live.said())
+	}
 	attack := []string{"kasoku", "attack", "-target", "GET " + web.URL + "/", "-duration", "4s", "-rate"}
 	var made []*exec.Cmd
 	for i, args := range [][]string{append(slices.Clone(attack), "50"),

@@ -56,7 +56,7 @@ const short = 2 * time.Second
 // try runs a benchmark and compares what it has said with the table. said is false when
 // it has said nothing but that it had to wait.
 func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (said bool, err error) {
-	res, err := s.run(t.Context(), f.Rule(), compat, long)
+	res, met, err := s.run(t.Context(), f.Rule(), compat, long)
 	if err != nil {
 		return false, err
 	}
@@ -73,7 +73,7 @@ func (s *slot) try(t *testing.T, f *Fault, compat bool, long time.Duration) (sai
 			}
 		}
 	}
-	got := fmt.Sprintf("pass %v, %s, level %d; %d messages: %s", res.Pass, res.Reason, res.Level, len(msgs), strings.Join(msgs[:min(len(msgs), 4)], " | "))
+	got := fmt.Sprintf("in %v the fault met %d requests: pass %v, %s, level %d; %d messages: %s", long, met, res.Pass, res.Reason, res.Level, len(msgs), strings.Join(msgs[:min(len(msgs), 4)], " | "))
 	switch {
 	case f.silent(compat):
 		if !res.Pass || len(msgs) > 0 {

@@ -125,10 +125,10 @@ func (s *slot) restart(ctx context.Context, statements []string) error {
 const pace = 20 * time.Millisecond
 
 // run benchmarks the service through a proxy with the rule, under load for some time.
-func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Duration) (*scenario.Result, error) {
+func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Duration) (res *scenario.Result, met int, err error) {
 	p, err := New(Options{Target: "http://" + s.cfg.Listen, Data: small(), Rule: rule, Pace: pace})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer p.Close()
 	server := httptest.NewServer(http.HandlerFunc(p.ServeHTTP))
@@ -142,7 +142,8 @@ func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Durati
 	}
 	b, err := bench.New(o)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return b.Run(ctx)
+	res, err = b.Run(ctx)
+	return res, p.matched, err
 }
