@@ -55,6 +55,8 @@ type patient struct {
 	found *topology.Found
 	who   topology.Who
 	host  topology.Host
+
+	narrowed bool // what was found is the service's alone
 }
 
 // configured reports whether a kasoku.toml asks for things.

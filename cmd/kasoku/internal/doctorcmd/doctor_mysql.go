@@ -36,7 +36,7 @@ func (x databaseExam) check() {
 			}
 			return
 		}
-		r, err := initcmd.ReachDatabase(x.e, x.ctx, x.found)
+		r, err := initcmd.ReachDatabase(x.e, x.ctx, x.found, x.narrowed)
 		if r.User == "" {
 			x.unreached(err)
 			return
@@ -65,9 +65,13 @@ func (x databaseExam) unreached(err error) {
 		return
 	}
 	c := check{Area: areaMySQL, Name: "connection", State: checkWarn, Lost: "queries, locks, counters of the database"}
-	c.Seen = initcmd.ServiceText(all[0]) + " runs here, and lets no one in without a password"
-	if err != nil {
-		c.Seen += ": " + err.Error()
+	if len(all) == 1 || x.narrowed {
+		c.Seen = initcmd.ServiceText(all[0]) + " runs here, and lets no one in without a password"
+		if err != nil {
+			c.Seen += ": " + err.Error()
+		}
+	} else if err != nil {
+		c.Seen = err.Error()
 	}
 	c.Grants = []grant{{inShell, "touch ~/.my.cnf && chmod 600 ~/.my.cnf && printf '[client]\\nuser=%s\\npassword=%s\\n' USER PASSWORD >> ~/.my.cnf"}}
 	x.add(c)

@@ -41,17 +41,14 @@ func (x *serviceExam) find() {
 		return
 	case len(all) > 1:
 		initcmd.Narrow(x.found, &x.service, false) // what a run would keep: nothing of any
-		var flags []string
-		for i := range all {
-			flags = append(flags, strconv.Itoa(all[i].Port)+" ("+all[i].Service.Picture()+")")
-		}
-		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + strings.Join(flags, "; "),
+		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + initcmd.Ports(all),
 			Lost: "which of them is measured", Grants: []grant{{inShell, x.e.Name + " init --port " + strconv.Itoa(all[0].Port)}}})
 		return
 	}
 	for _, e := range x.service.Edges {
 		if e.From == "" { // where the load comes in is known
 			initcmd.Narrow(x.found, &x.service, len(all) == 1)
+			x.narrowed = true
 			break
 		}
 	}

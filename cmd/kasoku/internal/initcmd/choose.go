@@ -157,12 +157,25 @@ func pick(e *cli.Env, from, all []find.Candidate, named record.Named) (*subject,
 			return nil, err
 		}
 	}
-	c := from[n]
+	return subjectOf(&from[n], named, all), nil
+}
+
+// subjectOf is the candidate that was chosen of all.
+func subjectOf(c *find.Candidate, named record.Named, all []find.Candidate) *subject {
 	named.URL = c.URL
 	if c.Host != "" {
 		named.Port = c.Port // its name may lead elsewhere
 	}
-	return &subject{service: c.Service, named: named, alone: len(all) == 1, others: othersThan(&c.Service, all)}, nil
+	return &subject{service: c.Service, named: named, alone: len(all) == 1, others: othersThan(&c.Service, all)}
+}
+
+// Ports lists services by their ports.
+func Ports(all []find.Candidate) string {
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = strconv.Itoa(all[i].Port) + " (" + all[i].Service.Picture() + ")"
+	}
+	return strings.Join(texts, "; ")
 }
 
 // listCandidates prints services, each with the flag that names it.

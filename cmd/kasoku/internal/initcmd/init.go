@@ -15,9 +15,11 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/topology"
+	"github.com/kasoku/kasoku/topology/find"
 )
 
 // initFlags are the flags of init.
@@ -119,15 +121,41 @@ type Surveyed struct {
 	db       Reached
 	DBErr    error // why no database let kasoku in
 	of       *subject
+	others   []find.Candidate // services of which none was chosen
 }
 
-// Survey looks at the host, the directory and the databases.
+// Survey looks at the host, the directory and the only service that runs here. Where
+// several do, nothing of any is kept, and no server is asked: see [Surveyed.Several].
 func Survey(e *cli.Env, ctx context.Context, dir string) (*Surveyed, error) {
 	s, err := lookAt(ctx, dir)
-	if err == nil {
-		s.reach(e, ctx)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	all, err := find.Services(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for services: %w", err)
+	}
+	s.of = &subject{alone: true}
+	switch all = likely(all, s.found); len(all) {
+	case 0:
+	case 1:
+		s.narrow(subjectOf(&all[0], record.Named{}, all))
+	default:
+		s.of, s.others = &subject{}, all
+		Narrow(s.found, &s.of.service, false)
+		return s, nil
+	}
+	s.reach(e, ctx)
+	return s, nil
+}
+
+// Several names the services of which none was chosen, and the flag of init that names the
+// first; empty where there was no choice.
+func (s *Surveyed) Several() (services, flag string) {
+	if len(s.others) == 0 {
+		return "", ""
+	}
+	return Ports(s.others), flagOf(s.others, 0)
 }
 
 // surveyOne looks at the service that the user means, and asks the servers of no other.
@@ -171,7 +199,8 @@ func (s *Surveyed) reach(e *cli.Env, ctx context.Context) {
 	meant := func(r *Reached) bool {
 		return s.of == nil || r.service != nil || s.of.alone && r.identity.Host != s.found.Host
 	}
-	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.DBErr = reachDatabase(e, ctx, s.found, meant) }); bug != nil {
+	members := s.of != nil && len(s.of.service.Members) > 0
+	if bug := contain.Run(contain.Part{Kind: contain.Check, Name: "way to a database"}, func() { s.db, s.DBErr = reachDatabase(e, ctx, s.found, members, meant) }); bug != nil {
 		s.DBErr = bug
 	}
 }

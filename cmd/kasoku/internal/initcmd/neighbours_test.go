@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -141,9 +142,8 @@ func TestInit_Neighbours(t *testing.T) {
 		if !strings.HasPrefix(c.Service.URL, own.web.URL()) {
 			t.Errorf("%v: service %+v", args, c.Service)
 		}
-		for _, trace := range []string{other.web.Dir, other.app, other.db.Dir, other.db.Socket, strconv.Itoa(other.web.Pid()), strconv.Itoa(other.db.Pid()),
-			"server.pid", "gunicorn.ctl"} {
-			if strings.Contains(text, trace) {
+		for _, trace := range append(other.traces(), "server.pid", "gunicorn.ctl") {
+			if holds(text, trace) {
 				t.Errorf("%v: the file holds %q", args, trace)
 			}
 		}
@@ -163,4 +163,52 @@ func TestInit_Neighbours(t *testing.T) {
 	if strings.Contains(stderr, ":"+own.at[strings.LastIndexByte(own.at, ':')+1:]) {
 		t.Errorf("the application alone is listed as a service:\n%s", stderr)
 	}
+	surveyed(t, own, other)
+}
+
+// surveyed holds what takes the only service of a host, as watch does without a file, to
+// taking none of several, and to asking no server of any.
+func surveyed(t *testing.T, projects ...*project) {
+	t.Helper()
+	connections := func(p *project) (n int) {
+		var name string
+		if err := sandboxtest.DB(t, p.db, "").QueryRow("SHOW GLOBAL STATUS LIKE 'Connections'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var before []int
+	for _, p := range projects {
+		before = append(before, connections(p))
+	}
+	e, _, _ := clitest.New()
+	s, err := Survey(e, t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, _ := s.Several()
+	text := s.TOML(someDay)
+	for i, p := range projects {
+		if n := connections(p); n != before[i]+1 {
+			t.Errorf("%d connections were opened to a database of several", n-before[i]-1)
+		}
+		if _, port, _ := net.SplitHostPort(p.web.Addr()); !holds(services, port) {
+			t.Errorf("%q does not name port %s", services, port)
+		}
+		for _, trace := range p.traces() {
+			if holds(text, trace) {
+				t.Errorf("what is watched holds %q:\n%s", trace, text)
+			}
+		}
+	}
+}
+
+// traces are the words by which a project is known.
+func (p *project) traces() []string {
+	return []string{p.web.Dir, p.app, p.db.Dir, p.db.Socket, strconv.Itoa(p.web.Pid()), strconv.Itoa(p.db.Pid())}
+}
+
+// holds reports whether a text has a word as a whole: a number may be part of another.
+func holds(text, word string) bool {
+	return regexp.MustCompile(`(^|[^0-9A-Za-z])` + regexp.QuoteMeta(word) + `($|[^0-9A-Za-z])`).MatchString(text)
 }

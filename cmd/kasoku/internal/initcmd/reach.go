@@ -44,13 +44,14 @@ type neighbour struct {
 // ReachDatabase tries what needs no password to be typed: the user's own option
 // file, then the sockets and ports of the servers that run here. Of those that let
 // us in it takes the first that an application found here is connected to, else
-// the first.
-func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found) (Reached, error) {
-	return reachDatabase(e, ctx, found, func(*Reached) bool { return true })
+// the first. With members those are the service's; else one of several may be anyone's, and
+// none of them is asked.
+func ReachDatabase(e *cli.Env, ctx context.Context, found *topology.Found, members bool) (Reached, error) {
+	return reachDatabase(e, ctx, found, members, func(*Reached) bool { return true })
 }
 
 // reachDatabase takes of the databases that an option file leads to only one that is meant.
-func reachDatabase(e *cli.Env, ctx context.Context, found *topology.Found, meant func(*Reached) bool) (Reached, error) {
+func reachDatabase(e *cli.Env, ctx context.Context, found *topology.Found, members bool, meant func(*Reached) bool) (Reached, error) {
 	var in []Reached
 	var refused error
 	if file := found.ClientFile; file != "" {
@@ -68,7 +69,11 @@ func reachDatabase(e *cli.Env, ctx context.Context, found *topology.Found, meant
 		}
 	}
 	var all []neighbour
-	for _, s := range found.Of(topology.MySQL) {
+	servers := found.Of(topology.MySQL)
+	if n := len(servers); n > 1 && !members {
+		servers, refused = nil, errors.Join(refused, fmt.Errorf("%d databases run here, and none is seen to be the service's", n))
+	}
+	for _, s := range servers {
 		address := addressOf(s.MySQL)
 		n := neighbour{service: s}
 		if s.Container != "" {

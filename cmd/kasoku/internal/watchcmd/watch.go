@@ -265,6 +265,10 @@ func (f *watchFlags) configured(ctx context.Context, e *cli.Env) (*config.Config
 		return &c, []string{"what runs here is not known: " + err.Error()}, nil
 	}
 	var notes []string
+	if services, flag := found.Several(); services != "" {
+		notes = append(notes, fmt.Sprintf("several services run here, at the ports %s: the host alone is watched; `%s init %s` chooses one",
+			terminal.Clean(services), e.Name, terminal.Clean(flag)))
+	}
 	if found.DBErr != nil && !f.named() {
 		notes = append(notes, "no database: "+terminal.Clean(found.DBErr.Error()))
 	}
