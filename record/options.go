@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -83,10 +84,11 @@ type Named struct {
 func (n Named) Ask(a *find.Ask) {
 	switch {
 	case n.Port != 0:
-		a.User = append(a.User, net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port)))
-		if u, err := url.Parse(n.URL); err == nil && u.Hostname() != "" {
-			a.Hosts = append(a.Hosts, u.Hostname())
+		at, header := net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port)), http.Header{}
+		if u, err := url.Parse(n.URL); err == nil && u.Host != "" {
+			header.Set("Host", u.Host)
 		}
+		a.User = append(a.User, find.Target(at, header))
 	case n.URL != "":
 		a.User = append(a.User, n.URL)
 	}

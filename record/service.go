@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -76,17 +75,10 @@ func askService(o Options) find.Ask {
 	}
 	if o.Load != nil {
 		for _, t := range o.Load.Targets {
-			a.URLs = append(a.URLs, t.URL)
+			a.URLs = append(a.URLs, find.Target(t.URL, t.Header))
 		}
 	}
-	for _, word := range o.Command {
-		if f := strings.Fields(word); len(f) == 2 && strings.Trim(f[0], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-			word = f[1] // a target as Vegeta has it: GET URL
-		}
-		if strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") {
-			a.URLs = append(a.URLs, word)
-		}
-	}
+	a.URLs = append(a.URLs, find.Targets(o.Command)...)
 	if network, address := mysqlflags.Address(o.MySQL); o.MySQL != "" && address != "" {
 		a.Databases = append(a.Databases, members.Place{Network: network, Address: address})
 	}

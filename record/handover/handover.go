@@ -43,7 +43,7 @@ type Report struct {
 	Project        string        // see [Project]; empty when it is not known
 	StartMonotonic time.Duration // CLOCK_MONOTONIC at the load's start: the same clock in every process of a host
 	Steps          []kasoku.Step // relative to the load's start
-	Places         []string      // where requests go: http://HOST:PORT, unix:PATH, without paths and secrets; may be empty
+	Places         []string      // where requests go: http://HOST:PORT, unix:PATH, after a space the name asked for where it is another; may be empty
 	Summary        kasoku.LoadSummary
 	Seconds        []kasoku.LoadSecond // Second counts from the load's start; Step 0 is outside of all steps
 	Warnings       []kasoku.Warning

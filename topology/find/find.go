@@ -12,7 +12,6 @@ import (
 	"context"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +27,8 @@ const Idle = 30 * time.Second
 
 // An Ask is what is known of the service from outside.
 type Ask struct {
-	URLs      []string // targets of the load
-	User      []string // URLs, addresses and paths that the user named
-	Hosts     []string // names of sites of web servers
+	URLs      []string // targets of the load, as [Target] writes them
+	User      []string // URLs, addresses and paths that the user named, likewise
 	PIDs      []int
 	Units     []string
 	Logs      []string // access logs that are read
@@ -43,25 +41,18 @@ type Ask struct {
 // question returns what package members is asked. Names of hosts become their addresses.
 func (a *Ask) question(ctx context.Context) members.Question {
 	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Databases: a.Databases, Load: a.Load,
-		Hosts: slices.Clone(a.Hosts), Webs: map[int]members.Web{}}
+		Webs: map[int]members.Web{}}
 	if a.Loaded {
 		q.Idle = Idle
 	}
-	for _, text := range a.URLs {
-		p, host := placeOf(ctx, text)
-		if p.Address != "" {
-			q.Targets, q.Hosts = appendNew(q.Targets, p), appendNew(q.Hosts, host)
-		}
-	}
-	for _, text := range a.User {
-		p, host := placeOf(ctx, text)
-		if p.Address != "" {
-			q.User, q.Hosts = appendNew(q.User, p), appendNew(q.Hosts, host)
-		}
-	}
-	for _, text := range a.Asked {
-		if p, _ := placeOf(ctx, text); p.Address != "" {
-			q.Asked = appendNew(q.Asked, p)
+	for _, list := range []struct {
+		texts []string
+		to    *[]members.Place
+	}{{a.URLs, &q.Targets}, {a.User, &q.User}, {a.Asked, &q.Asked}} {
+		for _, text := range list.texts {
+			if p := placeOf(ctx, text); p.Address != "" {
+				*list.to = appendNew(*list.to, p)
+			}
 		}
 	}
 	return q
@@ -76,18 +67,19 @@ func appendNew[T comparable](all []T, v T) []T {
 	return append(all, v)
 }
 
-// placeOf returns where a URL, host:port, :port or a path of a Unix socket is, and the
-// name of its host.
-func placeOf(ctx context.Context, text string) (p members.Place, host string) {
-	text = strings.TrimPrefix(text, "unix:")
+// placeOf returns where a URL, host:port, :port or a path of a Unix socket is, and the name by
+// which requests ask there: the one after a space, else that of the URL.
+func placeOf(ctx context.Context, text string) (p members.Place) {
+	text, name, named := strings.Cut(strings.TrimPrefix(text, "unix:"), " ")
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "@") {
-		return members.Place{Network: "unix", Address: text}, ""
+		return members.Place{Network: "unix", Address: text, Host: name}
 	}
 	address := text
-	if scheme, _, ok := strings.Cut(text, "://"); ok {
+	scheme, _, isURL := strings.Cut(text, "://")
+	if isURL {
 		u, err := url.Parse(text)
 		if err != nil || u.Hostname() == "" {
-			return p, ""
+			return p
 		}
 		port := u.Port()
 		switch {
@@ -101,9 +93,12 @@ func placeOf(ctx context.Context, text string) (p members.Place, host string) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return p, ""
+		return p
 	}
-	return members.Place{Network: "tcp", Address: net.JoinHostPort(numberOf(ctx, host), port)}, host
+	if !named && isURL { // of an address alone no request is known
+		name = host
+	}
+	return members.Place{Network: "tcp", Address: net.JoinHostPort(numberOf(ctx, host), port), Host: name}
 }
 
 // numberOf returns the address of a host, its name when it has none that is known here.

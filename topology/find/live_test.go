@@ -21,7 +21,7 @@ import (
 	"github.com/kasoku/kasoku/topology/members"
 )
 
-// TestMain is, in a child, a Go service at $L with a connection to $D.
+// TestMain is, in a child, a Go service at $L with a connection to $D, which answers its pid.
 func TestMain(m *testing.M) {
 	if os.Getenv("KASOKU_TEST_FIND") == "" {
 		os.Exit(m.Run())
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if err == nil {
-		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
+		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getpid()) }))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)

@@ -73,18 +73,13 @@ func upstreamsOf(conf nginxconf.Config) map[string][]string {
 // blockOf reads one server block.
 func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, number func(string) string) members.Block {
 	b := members.Block{}
-	listens := false
 	passed := map[string]bool{}
 	for i := at + 1; i < len(conf) && conf[i].Depth > conf[at].Depth; i++ {
 		d := &conf[i]
 		switch name := d.Words[0]; {
 		case len(d.Words) < 2:
 		case name == "listen":
-			listens = true
-			if port := listenPort(d.Words[1]); port != 0 && !slices.Contains(b.Ports, port) {
-				b.Ports = append(b.Ports, port)
-			}
-			b.Default = b.Default || slices.Contains(d.Words[2:], "default_server") || slices.Contains(d.Words[2:], "default")
+			b.Listens = append(b.Listens, listensOf(d.Words[1:], number)...)
 		case name == "server_name":
 			b.Names = append(b.Names, d.Words[1:]...)
 		case slices.Contains(passes, name) && !passed[d.Words[1]]:
@@ -92,8 +87,8 @@ func blockOf(conf nginxconf.Config, at int, upstreams map[string][]string, numbe
 			passTo(&b, d.Words[1], upstreams, number)
 		}
 	}
-	if !listens {
-		b.Ports = []int{80, 8000} // the default of root, of others
+	if len(b.Listens) == 0 { // nginx's default of root, of others
+		b.Listens = append(listensOf([]string{"80"}, number), listensOf([]string{"8000"}, number)...)
 	}
 	return b
 }
@@ -177,15 +172,51 @@ func (l blockLogs) of(conf *topology.NginxConfig, at, end int) []string {
 	return all.paths
 }
 
-// listenPort returns the port of a listen directive's first word, 0 for a Unix socket.
-func listenPort(word string) int {
-	if strings.HasPrefix(word, "unix:") {
-		return 0
+// listensOf reads the words of a listen directive.
+//
+// Source: nginx's documentation, listen: "If only address is given, the port 80 is used".
+func listensOf(words []string, number func(string) string) (out []members.Listen) {
+	l := members.Listen{Both: slices.Contains(words, "ipv6only=off"),
+		Default: slices.Contains(words, "default_server") || slices.Contains(words, "default")}
+	if path, ok := strings.CutPrefix(words[0], "unix:"); ok {
+		l.Path = path
+		return []members.Listen{l}
 	}
-	if n, err := strconv.Atoi(word[strings.LastIndexByte(word, ':')+1:]); err == nil {
-		return n
+	host, ports, err := net.SplitHostPort(words[0])
+	first, last, ok := portRange(words[0])
+	switch {
+	case err == nil:
+		first, last, _ = portRange(ports)
+	case ok:
+		host = "*"
+	default:
+		host, first, last = strings.Trim(words[0], "[]"), 80, 80
 	}
-	return 80
+	at := make([]netip.Addr, 1, 2)
+	switch host {
+	case "*":
+		at[0] = netip.IPv4Unspecified()
+	case "localhost":
+		at = append(at[:0], netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
+	default:
+		at[0], _ = netip.ParseAddr(number(host)) // a name of no known address has the zero Addr
+	}
+	for _, a := range at {
+		l.At, l.Last = netip.AddrPortFrom(a, first), last
+		out = append(out, l)
+	}
+	return out
+}
+
+// portRange reads a port, or the first and the last of some: "8000-8010".
+func portRange(text string) (first, last uint16, ok bool) {
+	from, to, several := strings.Cut(text, "-")
+	if !several {
+		to = from
+	}
+	a, err1 := strconv.ParseUint(from, 10, 16)
+	b, err2 := strconv.ParseUint(to, 10, 16)
+	return uint16(a), uint16(b), err1 == nil && err2 == nil
 }
 
 // passTo adds what a request is passed on to.

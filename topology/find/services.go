@@ -48,9 +48,6 @@ func Services(ctx context.Context) ([]Candidate, error) {
 			return nil, ctx.Err()
 		}
 		q := members.Question{User: []members.Place{door.Place}, Webs: webs}
-		if door.Host != "" {
-			q.Hosts = []string{door.Host}
-		}
 		s := members.Decide(snap, q).Service
 		if len(s.Members) > 0 {
 			all = append(all, candidate(door, s))

@@ -47,35 +47,70 @@ func (w *wiring) doorsOf(in *instance, web Web) (out []Door) {
 		if k.Network != "tcp" || k.NetNS != w.snap.NetNS {
 			continue
 		}
-		at := Place{"tcp", net.JoinHostPort(reachable(k.Local.Addr()), strconv.Itoa(int(k.Local.Port())))}
 		sites := 0
-		for _, b := range web.Blocks {
-			if !slices.Contains(b.Ports, int(k.Local.Port())) {
-				continue
-			}
-			sites++
-			door := Door{Place: at, PID: in.leader.PID}
-			if i := slices.IndexFunc(b.Names, isHost); i >= 0 {
-				door.Host = b.Names[i]
-			}
-			out = append(out, door)
+		for _, at := range web.addresses(k.Local) {
+			group, _ := web.at(arrival{at: at})
+			sites += len(group)
+			out = append(out, siteDoors(group, at, in.leader.PID)...)
 		}
 		if sites == 0 {
-			out = append(out, Door{Place: at, PID: in.leader.PID})
+			out = append(out, Door{Place: placeAt(k.Local), PID: in.leader.PID})
 		}
 	}
 	return out
 }
 
-// reachable returns the address by which this host reaches a listener.
-func reachable(a netip.Addr) string {
-	switch {
-	case a.IsUnspecified():
-		return "127.0.0.1"
-	case a.Is4In6():
-		return a.Unmap().String()
+// addresses returns those at which blocks are asked by way of a listening socket, each once.
+func (w Web) addresses(socket netip.AddrPort) (out []netip.AddrPort) {
+	seen := map[netip.AddrPort]bool{}
+	for i := range w.Blocks {
+		for _, l := range w.Blocks[i].Listens {
+			addr := l.At.Addr()
+			any := socket.Addr().IsUnspecified() && (addr.Is4() == socket.Addr().Is4() || l.Both)
+			if !l.hasPort(socket.Port()) || !any && addr != socket.Addr() && addr.IsValid() {
+				continue
+			}
+			if !addr.IsValid() {
+				addr = socket.Addr()
+			}
+			at := netip.AddrPortFrom(reachable(addr), socket.Port())
+			if !seen[at] {
+				seen[at] = true
+				out = append(out, at)
+			}
+		}
 	}
-	return a.String()
+	return out
+}
+
+// siteDoors returns the doors of the sites at one address: by their names, and without one that
+// of the default. By the others no request is known to come in.
+func siteDoors(sites []site, at netip.AddrPort, pid int) (out []Door) {
+	for i := range sites {
+		door := Door{Place: placeAt(at), PID: pid}
+		if k := slices.IndexFunc(sites[i].Names, isHost); k >= 0 {
+			door.Host = sites[i].Names[k]
+			door.Place.Host = door.Host
+		} else if standard(sites).index != sites[i].index {
+			continue
+		}
+		out = append(out, door)
+	}
+	return out
+}
+
+// placeAt returns the place by which this host reaches an address, asked by that alone.
+func placeAt(at netip.AddrPort) Place {
+	host := reachable(at.Addr()).String()
+	return Place{Network: "tcp", Address: net.JoinHostPort(host, strconv.Itoa(int(at.Port()))), Host: host}
+}
+
+// reachable returns the address by which this host reaches a listener.
+func reachable(a netip.Addr) netip.Addr {
+	if a.IsUnspecified() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return a.Unmap()
 }
 
 // isHost reports whether a server_name is that of one host.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/topology/scan"
@@ -124,7 +123,10 @@ func (d *decision) restrict(f *found, to []callee) []callee {
 	if !read {
 		return d.unmistakable(f, to)
 	}
-	blocks := d.answering(f, web)
+	blocks, known := d.answering(f, web)
+	if !known && !samePlaces(blocks) {
+		return d.perhaps(f, blocks, to)
+	}
 	var allowed []callee
 	variable := false
 	for _, b := range blocks {
@@ -136,13 +138,64 @@ func (d *decision) restrict(f *found, to []callee) []callee {
 	if variable && len(allowed) == 0 {
 		return d.unmistakable(f, to)
 	}
-	var out []callee
-	for _, c := range allowed {
+	return distinctCallees(allowed)
+}
+
+func distinctCallees(all []callee) (out []callee) {
+	for _, c := range all {
 		if !slices.ContainsFunc(out, func(o callee) bool { return o.in == c.in }) {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// samePlaces reports whether all blocks that pass requests on do so to the same places.
+func samePlaces(blocks []Block) bool {
+	var first *Block
+	for i := range blocks {
+		b := &blocks[i]
+		switch {
+		case len(b.Upstreams) == 0 && !b.Variable:
+		case first == nil:
+			first = b
+		case b.Variable || first.Variable || !sameSet(b.Upstreams, first.Upstreams):
+			return false
+		}
+	}
+	return true
+}
+
+func sameSet(a, b []Place) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(p Place) bool { return !slices.Contains(b, p) })
+}
+
+// perhaps keeps what server blocks pass requests on to of which any may answer: nothing, unless
+// it is one program whichever does.
+func (d *decision) perhaps(f *found, blocks []Block, to []callee) []callee {
+	var all []callee
+	one := true
+	for _, b := range blocks {
+		one = one && !b.Variable
+		for _, up := range b.Upstreams {
+			a := d.wires.at(f.leader.NetNS, f.leader.MntNS, up)
+			if one = one && !a.elsewhere && len(a.instances) > 0 && alike(a.instances); one {
+				all = append(all, d.upstream(f, up, to)...)
+			}
+		}
+	}
+	all = distinctCallees(all)
+	var ins []*instance
+	for _, c := range all {
+		ins = append(ins, c.in)
+	}
+	if one && alike(ins) {
+		return all
+	}
+	d.draft.miss("which program answers for "+f.program()+" "+listensAt(f), strconv.Itoa(len(blocks))+
+		" of its server blocks may answer the load, which pass requests on to several programs",
+		"name it: [service] in kasoku.toml")
+	return nil
 }
 
 // upstream returns who is at an upstream of a server block, with the connections that
@@ -220,88 +273,6 @@ func listensAt(f *found) string {
 
 func isNginx(in *instance) bool {
 	return slices.Contains([]string{"nginx", "nginx-debug", "openresty", "angie"}, programName(in.leader.Exe))
-}
-
-// answering returns the server blocks that the load's requests come to.
-func (d *decision) answering(f *found, web Web) []Block {
-	onPort := d.onPort(f, web)
-	if len(onPort) < 2 || !f.entry {
-		return onPort
-	}
-	named := slices.DeleteFunc(slices.Clone(onPort), func(b Block) bool {
-		return !slices.ContainsFunc(d.q.Hosts, func(h string) bool {
-			return slices.ContainsFunc(b.Names, func(n string) bool { return matches(n, h) })
-		})
-	})
-	if len(named) > 0 {
-		return named
-	}
-	if i := slices.IndexFunc(onPort, func(b Block) bool { return b.Default }); i >= 0 {
-		return onPort[i : i+1]
-	}
-	return onPort[:1] // nginx: the first block of a port is its default
-}
-
-// perhapsAnswering returns all server blocks that may answer: where no target says which
-// name the requests have, the first block of a port is only one of them, and those that
-// write the logs that are read are more likely.
-func (d *decision) perhapsAnswering(f *found, web Web) []Block {
-	if len(d.q.Targets) > 0 || len(d.q.Hosts) > 0 {
-		return d.answering(f, web)
-	}
-	onPort := d.onPort(f, web)
-	logging := slices.DeleteFunc(slices.Clone(onPort), func(b Block) bool {
-		return !d.wires.isHome(f.leader) ||
-			!slices.ContainsFunc(b.Logs, func(log string) bool { return slices.Contains(d.q.Logs, log) })
-	})
-	if len(logging) > 0 {
-		return logging
-	}
-	return onPort
-}
-
-// onPort returns the server blocks at the ports to which the requests go; all of them
-// where these are not known.
-func (d *decision) onPort(f *found, web Web) (out []Block) {
-	ports := map[int]bool{}
-	for _, p := range append(slices.Clone(d.q.Targets), d.q.User...) {
-		for _, at := range parsePlace(p.Address) {
-			ports[int(at.Port())] = true
-		}
-	}
-	if !f.entry || len(ports) == 0 {
-		ports = d.calledPorts(f)
-	}
-	for _, b := range web.Blocks {
-		if len(ports) == 0 || slices.ContainsFunc(b.Ports, func(p int) bool { return ports[p] }) {
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
-// calledPorts are those by which other members call an instance.
-func (d *decision) calledPorts(f *found) map[int]bool {
-	out := map[int]bool{}
-	for _, e := range d.draft.edges {
-		if e.to == f && e.from != nil && e.At.Port() != 0 {
-			out[e.At.Port()] = true
-		}
-	}
-	return out
-}
-
-// matches reports whether a server_name is that of a host: *.example.org and .example.org
-// stand for those below. Regular expressions match nothing.
-func matches(name, host string) bool {
-	host = strings.ToLower(host)
-	switch {
-	case strings.HasPrefix(name, "*."):
-		return strings.HasSuffix(host, name[1:])
-	case strings.HasPrefix(name, "."):
-		return host == name[1:] || strings.HasSuffix(host, name)
-	}
-	return strings.EqualFold(name, host)
 }
 
 // databases admits the database that kasoku was given. One that members are connected to

@@ -31,6 +31,7 @@ import (
 type Place struct {
 	Network string // tcp, unix
 	Address string // host:port with a host that is a number or localhost; a path
+	Host    string // by which requests ask for a site there; empty: not known
 }
 
 // A Question is what is known about the service from outside.
@@ -39,7 +40,6 @@ type Question struct {
 	PIDs      []int    // likewise
 	Units     []string // likewise, units of systemd
 	Targets   []Place  // of the load
-	Hosts     []string // names in the targets' URLs, for server blocks
 	Logs      []string // access logs that are read
 	Databases []Place  // of the DSN
 	Asked     []Place  // servers that kasoku was given to ask, such as nginx's for its status
@@ -61,8 +61,8 @@ type Web struct {
 
 // A Block is one server block.
 type Block struct {
-	Ports     []int    // that it listens at; empty: Unix sockets alone
-	Names     []string // server names; empty: any
+	Listens   []Listen
+	Names     []string // server names
 	Logs      []string // that it writes; empty when that is not known
 	Upstreams []Place
 	Variable  bool // an upstream is made of variables
@@ -196,7 +196,8 @@ func (d *decision) member(f *found) kasoku.Member {
 			m.Logs = d.siteLogs(f, web, m.Logs)
 		}
 		m.Version = web.Version
-		for _, b := range d.perhapsAnswering(f, web) {
+		blocks, _ := d.answering(f, web)
+		for _, b := range blocks {
 			m.Blocks = append(m.Blocks, b.At)
 		}
 	}
@@ -215,7 +216,8 @@ func (d *decision) member(f *found) kasoku.Member {
 // siteLogs are those of the sites that answer, where that is known; else all.
 func (d *decision) siteLogs(f *found, web Web, all []string) []string {
 	var out []string
-	for _, b := range d.answering(f, web) {
+	blocks, _ := d.answering(f, web)
+	for _, b := range blocks {
 		if len(b.Logs) == 0 {
 			return all
 		}

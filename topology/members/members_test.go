@@ -19,8 +19,8 @@ import (
 //	listen PIDS ADDRESS|PATH [ns=N]
 //	conn PIDS LOCAL > PIDS REMOTE [ns=N] [to=N] [idle=60s] [n=3]   both ends; PIDS may be - for hidden
 //	unix PIDS > PIDS PATH
-//	target|user|dsn ADDRESS|PATH, pid N, unit NAME, log PATH, load PID, idle DURATION, host NAME, addr IP
-//	web PID PORTS NAMES UPSTREAMS [default]       of a server block, comma lists, - for none
+//	target|user|dsn ADDRESS|PATH, pid N, unit NAME, log PATH, load PID, idle DURATION, addr IP, host NAME (of the targets before)
+//	web PID PORTS|ADDRESSES NAMES UPSTREAMS [default] [both]   of a server block, comma lists, - for none
 type arrangement struct {
 	t     testing.TB
 	snap  scan.Snapshot
@@ -103,7 +103,9 @@ func (a *arrangement) line(f []string) {
 	case "log":
 		a.q.Logs = append(a.q.Logs, f[1])
 	case "host":
-		a.q.Hosts = append(a.q.Hosts, f[1])
+		for i := range a.q.Targets {
+			a.q.Targets[i].Host = f[1]
+		}
 	case "addr":
 		a.snap.Addresses = append(a.snap.Addresses, netip.MustParseAddr(f[1]))
 	case "idle":
@@ -213,9 +215,12 @@ func (a *arrangement) keys(kvs []string, k *scan.Socket) {
 }
 
 func (a *arrangement) web(f []string) {
-	b := Block{Default: len(f) > 4}
+	b := Block{}
 	for _, p := range list(f[1]) {
-		b.Ports = append(b.Ports, atoi(p))
+		if !strings.Contains(p, ":") {
+			p = "0.0.0.0:" + p
+		}
+		b.Listens = append(b.Listens, Listen{At: netip.MustParseAddrPort(p), Default: slices.Contains(f[4:], "default"), Both: slices.Contains(f[4:], "both")})
 	}
 	b.Names = list(f[2])
 	for _, up := range list(f[3]) {
@@ -240,9 +245,9 @@ func list(s string) []string {
 
 func placeOf(at string) Place {
 	if strings.HasPrefix(at, "/") {
-		return Place{"unix", at}
+		return Place{Network: "unix", Address: at}
 	}
-	return Place{"tcp", at}
+	return Place{Network: "tcp", Address: at}
 }
 
 func pids(s string) []int {
@@ -505,6 +510,52 @@ func TestDecide_LogsElsewhere(t *testing.T) {
 	if s := Decide(&a.snap, a.q).Service; len(s.Members) != 1 || len(s.Members[0].Logs) != 0 {
 		t.Errorf("nginx elsewhere: %+v", s.Members)
 	}
+}
+
+// TestDecide_Sites: of several sites of one nginx, two applications beside one another, the one
+// that answers is a member: by address and name as nginx chooses, or none where that is not known.
+func TestDecide_Sites(t *testing.T) {
+	const hosts = "addr 10.0.0.1\nproc 10 1 /usr/sbin/nginx log=/l/a\nlisten 10 0.0.0.0:80\nproc 20 1 /srv/a/app\nlisten 20 127.0.0.1:8080\n" +
+		"proc 21 1 /srv/b/app\nlisten 21 127.0.0.1:8081\n"
+	const first, second, none = "web 10, application 20", "web 10, application 21", "web 10"
+	site := func(at, names, port string, more ...string) string {
+		return "web 10 " + at + " " + names + " 127.0.0.1:" + port + " " + strings.Join(more, " ") + "\n"
+	}
+	f := func(name, text, want string) {
+		t.Helper()
+		unknown := ""
+		if want == none {
+			unknown = "which program answers for nginx"
+		}
+		check(t, name, hosts+text, want, unknown)
+	}
+	ask := func(at, host string) string { return "target " + at + ":80\nhost " + host + "\n" }
+	both := site("80", "*.example.org", "8080") + site("80", "www.example.org", "8081")
+	f("the name before a wildcard", both+ask("127.0.0.1", "www.example.org"), second)
+	f("a wildcard", both+ask("127.0.0.1", "shop.example.org"), first)
+	f("the default", both+ask("127.0.0.1", "127.0.0.1"), first)
+	f("the longest wildcard", site("80", "*.org", "8081")+site("80", "*.example.org", "8080")+ask("127.0.0.1", "a.example.org"), first)
+	f("a dot is the name too", site("80", "x", "8081")+site("80", ".example.org", "8080")+ask("127.0.0.1", "example.org"), first)
+	f("a dot after the name is ignored", site("80", "x", "8080")+site("80", "a.b", "8080")+site("80", ".a.b", "8081")+ask("127.0.0.1", "c.a.b"), first)
+	f("a wildcard at the end", site("80", "x", "8081")+site("80", "www.example.*", "8080")+ask("127.0.0.1", "WWW.example.net."), first)
+	f("the one in front goes first", site("80", "www.example.*", "8081")+site("80", "*.net", "8080")+ask("127.0.0.1", "www.example.net"), first)
+	f("a regular expression", site("80", "x", "8081")+site("80", `~^www\d+\.example\.org$`, "8080")+ask("127.0.0.1", "www7.example.org"), first)
+	f("the first of two", site("80", "x", "8081")+site("80", `~^(?<a>.+)\.org$`, "8080")+site("80", "~www", "8081")+ask("127.0.0.1", "www7.example.org"), first)
+	f("a regular expression that does not match", site("80", "x", "8080")+site("80", "~^www$", "8081")+ask("127.0.0.1", "www7"), first)
+	f("one that is not understood", site("80", "x", "8080")+site("80", "~^(?!a)b", "8081")+ask("127.0.0.1", "c"), none)
+	f("one that is not understood, after a match", site("80", "~c", "8080")+site("80", "~^(?!a)b", "8081")+ask("127.0.0.1", "c"), first)
+	f("one that is not understood, of one program", site("80", "x", "8080")+site("80", "~^(?!a)b", "8080")+ask("127.0.0.1", "c"), first)
+	f("the host's own name", site("80", "x", "8081")+site("80", "$hostname", "8080")+ask("127.0.0.1", "H"), first)
+	two := site("127.0.0.1:80", "-", "8081") + site("10.0.0.1:80", "-", "8080") + site("80", "b", "8081")
+	f("by address", two+ask("10.0.0.1", "b"), first)
+	f("by another address", two+ask("127.0.0.1", "b"), second)
+	f("each address has its default", site("10.0.0.1:80", "a", "8080")+site("127.0.0.1:80", "b", "8081", "default")+ask("10.0.0.1", "c"), first)
+	f("IPv6 alone", site("[::]:80", "-", "8081")+site("80", "x", "8080")+ask("127.0.0.1", "c"), first)
+	f("IPv6 and IPv4", site("[::]:80", "-", "8080", "both")+site("[::]:80", "b", "8081", "both")+ask("127.0.0.1", "c"), first)
+	names := site("80", "a", "8080") + site("80", "b", "8081")
+	f("no name is known", names+"user 127.0.0.1:80\n", none)
+	f("by the load's connections", names+"proc 50 1 /usr/bin/wrk\nload 50\nconn 50 127.0.0.1:60000 > 10 127.0.0.1:80 n=8\n", none)
+	f("by the load's connections to an address", two+"proc 50 1 /usr/bin/wrk\nload 50\nconn 50 127.0.0.1:60000 > 10 10.0.0.1:80 n=8\n", first)
 }
 
 // TestDecide_Blocks: a member has the server blocks that may answer: the one of the target's

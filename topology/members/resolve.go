@@ -343,7 +343,7 @@ func (w *wiring) calleeOf(k *scan.Socket) answer {
 			return answer{instances: ins, at: firstSocket(w.index.listening(k.NetNS, k.Remote), other)}
 		}
 	}
-	out := w.at(k.NetNS, 0, Place{"tcp", k.Remote.String()})
+	out := w.at(k.NetNS, 0, Place{Network: "tcp", Address: k.Remote.String()})
 	if out.at != nil && !out.private || !out.elsewhere && !out.private {
 		return out
 	}

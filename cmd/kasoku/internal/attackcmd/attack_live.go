@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/topology/find"
 )
 
 // liveAttack shows an attack's progress and hands its seconds to a recording.
@@ -179,21 +181,22 @@ func (l *liveAttack) end(sum kasoku.LoadSummary, warnings []kasoku.Warning) {
 	l.hand(sum, warnings, true)
 }
 
-// placesOf returns where the requests of a plan go, without paths, queries and users; none
-// when its targets come one by one.
+// placesOf returns where the requests of a plan go, without paths, queries and users, and by
+// which name they ask there where that is another; none when its targets come one by one.
 func placesOf(plan *load.Plan, dial nethttp.Dial) (out []string) {
 	const most = 16
-	if dial.UnixSocket != "" {
-		return []string{"unix:" + dial.UnixSocket}
-	}
 	for i := range plan.Targets {
-		u, err := url.Parse(plan.Targets[i].URL)
+		t := &plan.Targets[i]
+		u, err := url.Parse(t.URL)
 		if err != nil || u.Hostname() == "" || len(out) >= most {
 			continue
 		}
-		port := cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
-		for _, at := range dialled(net.JoinHostPort(u.Hostname(), port), dial.ConnectTo) {
-			if at = "http://" + at; !slices.Contains(out, at) {
+		own := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80"))
+		for _, at := range dialled(own, dial) {
+			if at = find.Target(at, t.Header); at != "http://"+own && !strings.Contains(at, " ") {
+				at = find.Target(at, http.Header{"Host": {u.Host}})
+			}
+			if !slices.Contains(out, at) {
 				out = append(out, at)
 			}
 		}
@@ -201,15 +204,19 @@ func placesOf(plan *load.Plan, dial nethttp.Dial) (out []string) {
 	return out
 }
 
-// dialled returns the places that are connected to for one: what SRC:PORT:DST:PORT says of it.
-func dialled(place string, connectTo []string) (out []string) {
-	for _, rule := range connectTo {
+// dialled returns what is connected to for a place: a Unix socket, or what SRC:PORT:DST:PORT
+// says of it.
+func dialled(place string, dial nethttp.Dial) (out []string) {
+	if dial.UnixSocket != "" {
+		return []string{"unix:" + dial.UnixSocket}
+	}
+	for _, rule := range dial.ConnectTo {
 		if to, ok := strings.CutPrefix(rule, place+":"); ok {
-			out = append(out, to)
+			out = append(out, "http://"+to)
 		}
 	}
 	if len(out) == 0 {
-		return []string{place}
+		return []string{"http://" + place}
 	}
 	return out
 }
