@@ -34,7 +34,8 @@ func (IdlePool) Doc() diagnose.Doc {
 		Fix: `idle limit equal to a limit of open connections of two thirds of max_connections.`,
 		Silent: `without the server's Connections and Threads_connected or without a count of requests;
 			when the server was restarted in the focus; when connections were opened and stayed, as while a
-			pool warms up.`,
+			pool warms up. Where programs outside of the service use the server too, it does not say who
+			opens them, and its confidence is medium at most.`,
 	}
 }
 
@@ -55,13 +56,14 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Plain(reopenedPerRequest))
 	}
 	size := poolOf(c)
-	title, clause := r.words(p)
+	title, clause := r.words(c, p)
 	impact := r.impact(c, p)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "idle connections"},
 		Title: title, Clause: clause, Severity: evidence.SeverityOf(impact.Share),
 		Confidence: diagnose.Confidence(r.signals(c, p)...), Impact: impact,
-		Evidence: r.evidence(c, p), Cause: r.cause(c, p), Fixes: []kasoku.Fix{r.fix(c, size)},
+		Evidence: r.evidence(c, p), Cause: r.cause(c, p),
+		Fixes:    append(evidence.Clients(c), r.fix(c, size)),
 		Expect:   "connections opened and closed again per request below 0.05, and no Error " + errTooMany,
 		Verify:   "repeat the load: Connections may grow by no more than the size of the pool",
 		Explains: []string{"POOL-04", "MES-07"}, Interval: c.Focus.Interval,
@@ -70,8 +72,11 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // words returns the title and the clause of the verdict.
-func (IdlePool) words(p connections) (title, clause string) {
+func (IdlePool) words(c *diagnose.Case, p connections) (title, clause string) {
 	switch n := p.perServed(); {
+	case evidence.IsShared(c):
+		return fmt.Sprintf("The database server accepts %s new connections per request of the load", unit.Sig3(n)),
+			fmt.Sprintf("%s database connections are opened per request", unit.Sig3(n))
 	case n >= 0.8 && n < 1.5:
 		return "The app opens a new database connection for almost every request",
 			"the app opens a database connection per request"
@@ -103,7 +108,7 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	} else {
 		waiting.Holds = g.Max-g.First >= 0.1*p.reopened
 	}
-	return append(s, byClient, waiting)
+	return append(append(s, byClient, waiting), evidence.SharedServer(c)...)
 }
 
 // waitingSockets is the series of sockets in TIME_WAIT of connections to the database: others of
@@ -214,8 +219,14 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
+	why := language.Pick(c, whyReopened)
+	if evidence.IsShared(c) {
+		why = "Connections are opened, and closed after one use. Programs outside of the service use this server too, " +
+			"and who opens them was not counted."
+	}
 	s := fmt.Sprintf("%s %s %s connections were opened for %s requests that got through, and at most %s were open "+
-		"at once.", language.Pick(c, whyReopened), wording.Capital(c.At()), diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
+		"at once.", why, wording.Capital(c.At()),
+		diagnose.Whole(p.opened.By), diagnose.Whole(p.served), diagnose.Whole(p.most))
 	if p.refused > 0 {
 		s += fmt.Sprintf(" %s more were refused.", diagnose.Whole(p.refused))
 	}

@@ -31,7 +31,8 @@ func (Refused) Doc() diagnose.Doc {
 		Fix: `cap the pool's open connections below the limit first, then raise max_connections, at the
 			price of its memory.`,
 		Silent: `when nothing was refused; blind when neither the server's counter nor the application's
-			log was recorded, or when the server was restarted.`,
+			log was recorded, or when the server was restarted. Where programs outside of the service use
+			the server too, it does not say who opens too many, and its confidence is medium at most.`,
 	}
 }
 
@@ -98,7 +99,7 @@ func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
 	if of == 0 {
 		failing.Blind = "no requests were counted"
 	}
-	return []diagnose.Signal{counted, full, said, failing}
+	return append([]diagnose.Signal{counted, full, said, failing}, evidence.SharedServer(c)...)
 }
 
 func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
@@ -148,6 +149,10 @@ func (Refused) cause(c *diagnose.Case, s refusals) string {
 		text = fmt.Sprintf("%s requests are in flight on average (%s × %s); each wants its own connection. ",
 			diagnose.Whole(c.PerSec()*mean.Seconds()), unit.PerSec(c.PerSec()), unit.Duration(mean))
 	}
+	if evidence.IsShared(c) {
+		return text + fmt.Sprintf("Programs outside of the service use this server too; together its clients open more "+
+			"connections than the %s that %s allows, and it refuses the rest with Error %s.", limit, c.Server(), errTooMany)
+	}
 	text += fmt.Sprintf("The app does not cap its open connections below the %s that %s allows, so %s refuses the "+
 		"rest with Error %s",
 		limit, c.Server(), c.Server(), errTooMany)
@@ -177,16 +182,15 @@ func (r Refused) fixes(c *diagnose.Case, churns bool) []kasoku.Fix {
 	raised := raisedLimit(p)
 	note := "Only if more clients join, such as a second host of the app. " + memoryPrice(c, raised-p.limit)
 	if p.limit == 0 {
-		return []kasoku.Fix{capped}
+		return append(evidence.Clients(c), capped)
 	}
-	return []kasoku.Fix{
+	return append(evidence.Clients(c),
 		capped,
-		{Text: "Then raise max_connections", Where: "now, until the next restart",
+		kasoku.Fix{Text: "Then raise max_connections", Where: "now, until the next restart",
 			Code: fmt.Sprintf("SET GLOBAL max_connections = %.0f;", raised), Note: note, Risk: kasoku.RiskNone,
 			Lang: "sql"},
-		{Text: "Keep it over restarts", Where: "my.cnf", Code: fmt.Sprintf("[mysqld]\nmax_connections = %.0f", raised),
-			Risk: kasoku.RiskNone, Lang: "ini"},
-	}
+		kasoku.Fix{Text: "Keep it over restarts", Where: "my.cnf", Lang: "ini", Risk: kasoku.RiskNone,
+			Code: fmt.Sprintf("[mysqld]\nmax_connections = %.0f", raised)})
 }
 
 // raisedLimit proposes twice the present limit, or half more than are busy at once

@@ -1,0 +1,33 @@
+package evidence
+
+import (
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// IsShared reports whether programs outside of the service were connected to its database
+// server: global counters of the server are theirs too then.
+func IsShared(c *diagnose.Case) bool {
+	db := c.Member(kasoku.RoleDatabase)
+	return db != nil && db.Others > 0
+}
+
+// SharedServer is the signal that the server's counters are the application's: one that could
+// not be looked at where others use the server, none elsewhere.
+func SharedServer(c *diagnose.Case) []diagnose.Signal {
+	if !IsShared(c) {
+		return nil
+	}
+	return []diagnose.Signal{{
+		Blind: "programs outside of the service use this server too, and its counters are theirs as well"}}
+}
+
+// Clients is the fix that comes before all others where several programs use a server.
+func Clients(c *diagnose.Case) []kasoku.Fix {
+	if !IsShared(c) {
+		return nil
+	}
+	return []kasoku.Fix{{
+		Text:  "Look first whose connections these are: programs outside of the service use this server too",
+		Where: "while the load runs", Code: "SHOW PROCESSLIST;", Lang: "sql", Risk: kasoku.RiskNone}}
+}
