@@ -197,8 +197,10 @@ func TestORMSave(t *testing.T) {
 	// the slow log.
 	fires(t, r, counters(1000, 1005, 1000, 0), kasoku.Medium, "the slow log does not hold the statements")
 	// MySQL counts temporary tables in Handler_update.
-	fires(t, r, counters(1000, 1005, 1000, 1200).counter("Innodb_rows_updated", 0, 0, 0).setting("version", "9.7.0"), kasoku.Medium, "the slow log does not hold the statements")
-	silent(t, r, counters(1000, 1000, 1000, 0).counter("Innodb_rows_updated", 0, 0, 1000), 0, 0, "updated 1,000 rows")
+	fires(t, r, counters(1000, 1005, 1000, 1200).counter("Innodb_rows_updated", 0, 0, 0).setting("version", "9.7.0"),
+		kasoku.Low, "MySQL counts rows of temporary tables")
+	silent(t, r, counters(1000, 1000, 1000, 0).counter("Innodb_rows_updated", 0, 0, 1000).setting("version", "9.7.0"),
+		0, 0, "updated 1,000 rows")
 	silent(t, r, counters(99, 110, 99, 0), 0.98, 0.999, "99 UPDATEs")
 	silent(t, r, counters(1000, 1000, 1000, 1000), 0, 0, "updated 1,000 rows")
 	silent(t, r, counters(1000, 1000, 600, 0), 0.8, 0.9, "600 INSERTs")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -28,6 +29,11 @@ const (
 	// for whole. Sessions that were open before it was switched on write nothing
 	// to it.
 	slowLogShare = 0.5
+	// temporaryRows a second are what kasoku's reading of MySQL changes at most.
+	temporaryRows = 150
+	// otherEngines is the share of the UPDATEs from which rows that are not InnoDB's may be
+	// what they changed.
+	otherEngines = 0.25
 )
 
 // ID returns DRV-04.
@@ -41,7 +47,8 @@ func (ORMSave) Doc() diagnose.Doc {
 		Evidence: `in the slow log at least 20 times, and for at least half of the table's INSERTs, an
 			UPDATE that changes nothing is followed on the same connection by a SELECT and an INSERT of the
 			same key. Without a slow log the server's counters may show it: as many UPDATEs as INSERTs, at
-			least as many SELECTs, and no row updated.`,
+			least as many SELECTs, and no row updated, of a server that no program outside of the service
+			uses.`,
 		Cause: `the mapper's "save" updates first, because the new row already has its key, looks whether
 			the row exists and only then inserts it.`,
 		Fix: `insert new rows: the mapper's create, or a plain INSERT.`,
@@ -69,6 +76,9 @@ func (r ORMSave) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	whole := err == nil && slowLogIsWhole(c, s)
 	switch {
+	case !whole && err == nil && s.saves() && evidence.IsShared(c):
+		return nil, diagnose.Blind(r.ID(), errors.New("programs outside of the service use the server too: whose "+
+			"UPDATEs and INSERTs its counters count is not known"))
 	case !whole && err == nil && s.saves():
 		return []kasoku.Finding{r.finding(c, nil, s, nil)}, nil
 	case !c.Lines().HasSlowLog() && err != nil:
@@ -91,18 +101,22 @@ func (r ORMSave) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 type saveCounters struct {
 	update, sel, insert diagnose.Grown
 	rows                diagnose.Grown // rows that UPDATEs changed
+	handled             float64        // the same of all engines, of MySQL with temporary tables
 	questions           diagnose.Grown
 }
 
-// saveCountersOf reads the counters. The rows that changed are in
-// Innodb_rows_updated, which MariaDB 10.11 no longer has, and in Handler_update,
-// where MySQL 9.7 also counts its temporary tables: kasoku's own reading of the
-// process list moved it by 117 a second.
+// saveCountersOf reads the counters. The rows of all engines that changed are in
+// Handler_update, where MySQL 9.7 also counts its temporary tables: kasoku's own
+// reading of the process list moved it by 117 a second. There those of InnoDB are in
+// Innodb_rows_updated, which MariaDB 10.11 no longer has; UPDATEs of MyISAM are not.
 func saveCountersOf(c *diagnose.Case) (s saveCounters, err error) {
-	if s.rows, err = c.Counters().Status(mysql.InnodbRowsUpdated); err != nil {
-		if s.rows, err = c.Counters().Status(mysql.HandlerUpdate); err != nil {
-			return s, err
-		}
+	s.rows, err = c.Counters().Status(mysql.HandlerUpdate)
+	s.handled = s.rows.By
+	if innodb, none := c.Counters().Status(mysql.InnodbRowsUpdated); none == nil && c.Server() != "MariaDB" {
+		s.rows, err = innodb, nil
+	}
+	if err != nil {
+		return s, err
 	}
 	for _, x := range []struct {
 		name string
@@ -124,7 +138,11 @@ func (s saveCounters) saves() bool {
 	return s.update.By >= fewUpdates && s.changesNothing() && s.alike()
 }
 
-func (s saveCounters) changesNothing() bool { return s.rows.By <= 0.05*s.update.By }
+// changesNothing leaves room in the rows of all engines for those of temporary tables.
+func (s saveCounters) changesNothing() bool {
+	own := temporaryRows * s.update.Interval.Len().Seconds()
+	return s.rows.By <= 0.05*s.update.By && s.handled-own < otherEngines*s.update.By
+}
 
 func (s saveCounters) alike() bool {
 	return s.insert.By >= 0.7*s.update.By && s.insert.By <= 1.1*s.update.By && s.sel.By >= 0.9*s.insert.By
@@ -197,6 +215,9 @@ func (ORMSave) signals(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounters
 		trail.Blind = "the slow log does not hold the statements"
 	}
 	nothing := diagnose.Signal{Holds: s.changesNothing(), Lacks: "UPDATEs change rows"}
+	if nothing.Holds && s.handled >= otherEngines*s.update.By {
+		nothing.Blind = "MySQL counts rows of temporary tables and of MyISAM in one: UPDATEs may change the latter"
+	}
 	alike := diagnose.Signal{Holds: s.alike(), Lacks: "UPDATEs, SELECTs and INSERTs are not equally many"}
 	per := diagnose.Signal{Lacks: "fewer than three statements a request"}
 	if err != nil {
