@@ -23,13 +23,15 @@ func (Binlog) ID() string { return "DBC-02" }
 // Doc describes the rule.
 func (Binlog) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds a binary log that is written and not read.`,
+		Summary: `finds a binary log that commits wait for while no replica is connected.`,
 		Evidence: `log_bin is ON, at least 100 transactions went into it (Binlog_cache_use), no replica
 			was connected, and the commits' wait that it accounts for is at least 2 % of the requests' time:
 			half of what commits wait when the redo log is synchronised as well, else all.`,
 		Cause: `each commit writes and, with sync_binlog = 1, synchronises a second log. MySQL has it on
-			by default, MariaDB has it off.`,
-		Fix: `skip-log-bin in the option file; or sync_binlog = 0 without a restart.`,
+			by default, MariaDB has it off. Whether backups or a reader that was away need it is not
+			known, so its confidence is medium at most.`,
+		Fix: `sync_binlog = 0 without a restart; or skip-log-bin in the option file where nothing needs
+			the log.`,
 		Silent: `when the log is off, a replica reads it, or commits cost little; blind without the slow
 			log or the server's variables.`,
 	}
@@ -73,9 +75,12 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "variable", Name: "log_bin"},
-		Title:    "The binary log is written at each commit and no one reads it",
-		Clause:   "each commit waits for a binary log that no one reads",
-		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, reader, k.SyncSignal()),
+		Title:    "Commits wait for the binary log; no replica was connected during the run",
+		Clause:   "each commit waits for the binary log, and no replica was connected",
+		Severity: kasoku.Problem,
+		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true}, reader, k.SyncSignal(),
+			{Lacks: "backups may copy the log, and a reader may have been away: a run does not show that"}},
+			evidence.SharedServer(c)...)...),
 		Impact: kasoku.Impact{Share: share, Of: k.Of, Estimate: true, Shared: []string{"DBC-01"}},
 		Evidence: append([]kasoku.Evidence{c.Quote().Variable("log_bin"), c.Quote().Variable("sync_binlog"),
 			evidence.WholeRun(c).Quote().Counted(used, true)}, k.Evidence(c)...),
@@ -83,15 +88,17 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			"replica was connected. %s transactions went into it.",
 			wording.Capital(c.Server()), diagnose.Whole(used.By)),
 		Fixes: []kasoku.Fix{
-			{Text: "Switch the binary log off", Where: "the option file, below [mysqld]; takes a restart",
-				Code: "skip-log-bin", Lang: "ini", Risk: kasoku.RiskRestart,
-				Note:  "Without it there is neither replication nor recovery to a moment between two backups.",
-				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}},
-			{Text: "Or do not wait for it", Where: "now; in the option file for the next start",
+			{Text: "Do not wait for it", Where: "now; in the option file for the next start",
 				Code: "SET GLOBAL sync_binlog = 0;", Lang: "sql", Risk: kasoku.RiskDurability,
 				Note: "After a crash of the machine the binary log may lack commits that the data has.",
 				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Do: "SET GLOBAL sync_binlog = 0",
 					Conf: "sync_binlog = 0"}}},
+			{Text: "Or switch it off, where neither backups nor replicas need it",
+				Where: "the option file, below [mysqld]; takes a restart",
+				Code:  "skip-log-bin", Lang: "ini", Risk: kasoku.RiskRestart,
+				Note: "Without it there is neither replication nor recovery to a moment between two backups. Take out " +
+					"lines with log_bin, in all option files: the last one that the server reads holds.",
+				Edits: []kasoku.Edit{{Kind: kasoku.EditVariable, Conf: "skip-log-bin"}}},
 		},
 		Expect: "about half of the commits' wait",
 		Verify: "repeat the load: Binlog_cache_use must not grow, and COMMIT take less time", Interval: c.Whole(),
