@@ -54,7 +54,8 @@ const mostVariables = 10_000
 
 var errTooManyVariables = fmt.Errorf("%w: the server has more than %d variables", ErrUnexpected, mostVariables)
 
-const showStatus = "/* kasoku */ SHOW GLOBAL STATUS"
+// ShowStatus asks for all status variables of the server.
+const ShowStatus = "/* kasoku */ SHOW GLOBAL STATUS"
 
 // ReadStatus reads the numeric status variables into s, whose memory it
 // reuses. It is meant to be called each second. After an error s holds what
@@ -64,7 +65,7 @@ func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
 		s.Values = s.Values[:0]
 		var name, value sql.RawBytes
 		at := 0
-		return conn.query(ctx, showStatus, func() error {
+		return conn.query(ctx, ShowStatus, func() error {
 			if at == mostVariables {
 				return errTooManyVariables
 			}
@@ -86,7 +87,7 @@ func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
 
 // Status returns all status variables, texts included.
 func (r *Reader) Status(ctx context.Context) (map[string]string, error) {
-	m, err := r.pairs(ctx, showStatus)
+	m, err := r.pairs(ctx, ShowStatus)
 	if err != nil {
 		return nil, fmt.Errorf("read status: %w", err)
 	}

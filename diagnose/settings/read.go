@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
+	dbserver "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
@@ -58,7 +60,7 @@ func (r *reading) all(o ReadOptions) error {
 	}
 	r.server = serverOf(r.in.Variables)
 	r.in.Host = r.in.Variables["hostname"]
-	status, err := r.pairs(showStatus)
+	status, err := r.pairs(dbserver.ShowStatus)
 	if err != nil {
 		return err
 	}
@@ -82,12 +84,10 @@ func (r *reading) all(o ReadOptions) error {
 	return nil
 }
 
-const showStatus = "/* kasoku */ SHOW GLOBAL STATUS"
-
 // twice reads the status at both ends of a time; what was asked before it does not
 // count as load.
 func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) {
-	first, err := r.pairs(showStatus)
+	first, err := r.pairs(dbserver.ShowStatus)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 	case <-r.ctx.Done():
 		return nil, context.Cause(r.ctx)
 	}
-	last, err := r.pairs(showStatus)
+	last, err := r.pairs(dbserver.ShowStatus)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (r *reading) twice(over time.Duration, h *host) (map[string]string, error) 
 	r.in.Grown = make(map[string]float64, len(after))
 	for name, v := range after {
 		if was, ok := before[name]; ok {
-			r.in.Grown[name] = max(v-was, 0)
+			r.in.Grown[name] = kasoku.Growth(was, v)
 		}
 	}
 	h.wrote(disk)

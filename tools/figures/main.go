@@ -52,6 +52,35 @@ type house struct {
 	pieces             map[string][]string // text of twiceAsLong lines: where
 	signals            map[string]bool     // keys that sources declare, of several words
 	literals           map[string][]string // strings of packages that read recordings: where
+	doers              map[string][]string // what one package does: the packages that do it
+}
+
+// ones are what one package does for all, each with the text that gives away who does it.
+// Not looked at: plugins, labs, what imitates other tools.
+var ones = []struct {
+	what string
+	mark *regexp.Regexp
+	most int
+}{
+	{"readers of /proc/PID/stat", regexp.MustCompile(`LastIndexByte\(\w+, '\)'\)`), 1},
+	{"growth of a counter", regexp.MustCompile(`func Growth\[`), 1},
+	{"scanners of quoted SQL", regexp.MustCompile(`func (QuotedEnd|ClosingQuote)\(`), 1},
+	{"readers of a server's status", regexp.MustCompile(`"/\* kasoku \*/ SHOW GLOBAL STATUS"`), 1},
+}
+
+// others are directories whose programs are not kasoku.
+var others = regexp.MustCompile(`^(labs|bench|compat|tools|internal/test|cmd/(mackerel|check)-[^/]*)(/|$)`)
+
+// addDoers keeps who does what one package does.
+func (h *house) addDoers(dir, src string) {
+	if others.MatchString(dir) {
+		return
+	}
+	for _, one := range ones {
+		if one.mark.MatchString(src) && !slices.Contains(h.doers[one.what], dir) {
+			h.doers[one.what] = append(h.doers[one.what], dir)
+		}
+	}
 }
 
 func main() {
@@ -59,7 +88,7 @@ func main() {
 	flag.Parse()
 	h := &house{rooms: map[string]int{}, packages: map[string]int{}, wordsAt: map[string]int{},
 		methods: map[string]int{}, fields: map[string]int{}, stateful: map[string]bool{}, pieces: map[string][]string{},
-		signals: map[string]bool{}, literals: map[string][]string{}}
+		signals: map[string]bool{}, literals: map[string][]string{}, doers: map[string][]string{}}
 	if err := h.readWords(); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(3)
@@ -129,6 +158,7 @@ func (h *house) addFile(name, src string) error {
 	h.addDeclarations(dir, file)
 	h.addSignals(name, set, file)
 	h.addLines(name, src)
+	h.addDoers(dir, src)
 	return nil
 }
 
@@ -363,6 +393,10 @@ func (h *house) print() (faults int) {
 	row("series names typed outside of their source", fmt.Sprint(len(typed)), "0", len(typed) > 0, typed)
 	twice := h.twice()
 	row("pairs of files with 10 equal lines", fmt.Sprint(len(twice)), "≤ 10", len(twice) > mostTwice, twice)
+	for _, one := range ones {
+		n := len(h.doers[one.what])
+		row(one.what, fmt.Sprint(n), fmt.Sprint("≤ ", one.most), n > one.most, h.doers[one.what])
+	}
 	fmt.Printf("\n%d lines of Go, %d of tests with them\n", h.lines, h.tests)
 	var names []string
 	for room := range h.rooms {
