@@ -291,16 +291,16 @@ func TestRowCount(t *testing.T) {
 
 func TestRootMessage(t *testing.T) {
 	r := measurement.RootMessage{}
-	failing := func(n int) *build { return ladder().fail(3, n, 502, "502 Bad Gateway") }
+	failing := func(n int) *build { return ladder().fail(3, n, 500, "500 Internal Server Error") }
 	f := fires(t, r, failing(5000).said("error", "1205", "put: Error 1205: Lock wait timeout exceeded", false, 4900), kasoku.High, "Error 1205: Lock wait timeout exceeded")
-	if f.Severity != kasoku.Info || f.Title != "Answers say only 502; the cause stands in the application's log" || f.Impact.Share != 0.49 {
+	if f.Severity != kasoku.Info || f.Title != "Answers say only 500; the cause stands in the application's log" || f.Impact.Share != 0.49 {
 		t.Errorf("%s %q, impact %+v", f.Severity, f.Title, f.Impact)
 	}
 	// An error number goes before a more frequent line.
-	fires(t, r, failing(5000).said("error", "", "gave up: no answer", false, 5000).said("error", "1040", "Error 1040: Too many connections", false, 3000), kasoku.High, "Error 1040")
+	fires(t, r, failing(5000).said("error", "", "gave up: no answer", false, 5000).said("error", "1040", "Error 1040: Too many connections", false, 3000), kasoku.Medium, "Error 1040")
 	fires(t, r, failing(5000).said("error", "", "gave up: no answer", false, 5000), kasoku.Medium, "gave up")
 	// A line that repeats the status is no cause.
-	fires(t, r, failing(5000).said("error", "", "PUT /orders 502 Bad Gateway", false, 5000).said("error", "", "gave up: no answer", false, 4000), kasoku.Medium, "gave up")
+	fires(t, r, failing(5000).said("error", "", "PUT /orders 500 Internal Server Error", false, 5000).said("error", "", "gave up: no answer", false, 4000), kasoku.Medium, "gave up")
 	silent(t, r, failing(5000).said("error", "1040", "Error 1040", false, 1490), 0.99, 0.999, "1,490 times for 5,000")
 	silent(t, r, failing(5000).said("info", "", "all is well", false, 5000), 0, 0, "reports no error")
 	silent(t, r, failing(90).said("error", "1040", "Error 1040", false, 90), 0.89, 0.91, "90 of 10,000")
@@ -314,7 +314,35 @@ func TestRootMessage(t *testing.T) {
 	// By the access log alone.
 	b = failing(5000).accessLog().said("error", "1040", "Error 1040: Too many connections", false, 4900)
 	b.Seconds = nil
-	fires(t, r, b, kasoku.High, "say only 502")
+	fires(t, r, b, kasoku.High, "say only 500")
+}
+
+// TestRootMessage_Coincidence: answers of a proxy are no handler's, and a line that comes more
+// often than the failures, or at other times, is not what they are about.
+func TestRootMessage_Coincidence(t *testing.T) {
+	r := measurement.RootMessage{}
+	const duplicate = "add: Error 1062: Duplicate entry" // handled, as 409
+	silent(t, r, ladder().fail(3, 200, 502, "502 Bad Gateway").said("error", "1062", duplicate, false, 300), 0, 0, "200 of 200 answers with 5xx are given in front")
+	silent(t, r, ladder().fail(3, 200, 504, "504 Gateway Timeout").said("error", "1062", duplicate, false, 200), 0, 0, "in front")
+	limited := ladder().fail(3, 200, 503, "503 Service Unavailable").said("error", "1062", duplicate, false, 200)
+	fires(t, r, limited, kasoku.High, "Answers say only 503")
+	limited.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "web", Role: kasoku.RoleWeb, Sure: kasoku.High}}}
+	silent(t, r, limited, 0, 0, "in front")
+	// By the access log alone; the answers of the handler count among those of the proxy.
+	logged := ladder().fail(3, 200, 502, "502 Bad Gateway").accessLog().said("error", "1062", duplicate, false, 200)
+	logged.Seconds = nil
+	silent(t, r, logged, 0, 0, "in front")
+	both := ladder().fail(3, 1000, 502, "502 Bad Gateway").fail(3, 500, 500, "500 Internal Server Error").accessLog().said("error", "1040", "Error 1040: Too many connections", false, 500)
+	fires(t, r, both, kasoku.High, "500 requests were answered with 5xx")
+	both.Seconds = nil
+	fires(t, r, both, kasoku.High, "500 requests were answered with 5xx")
+
+	failing := func(n int) *build { return ladder().fail(3, n, 500, "500 Internal Server Error") }
+	silent(t, r, failing(200).said("error", "1062", duplicate, false, 310), 0, 0, "310 times for 200 answers with 5xx: it is logged of requests that succeed too")
+	fires(t, r, failing(200).said("error", "1062", duplicate, false, 280), kasoku.Medium, "second by second the line does not come as often")
+	early := failing(200).said("error", "1062", duplicate, false, 200)
+	early.Messages[0].Seconds = map[int]uint64{29: 200}
+	fires(t, r, early, kasoku.Medium, "second by second the line does not come as often")
 }
 
 func TestGenerator(t *testing.T) {

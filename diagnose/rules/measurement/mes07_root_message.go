@@ -3,6 +3,8 @@ package measurement
 import (
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
 	"strings"
 	"time"
 
@@ -21,9 +23,11 @@ const (
 	fewFailures     = 10
 	failedRatio     = 0.01
 	messagesPerFail = 0.3
-	// sameSeconds is the share of failures that must fall into seconds in which
-	// the message came too.
-	sameSeconds = 0.8
+	// mostPerFail: a line that comes more often is logged of requests that succeed too.
+	mostPerFail = 1.5
+	// apartShare is the share of the failures by which the counts of the lines, second by
+	// second, may differ from theirs and still be called the same.
+	apartShare = 0.25
 )
 
 // ID returns MES-07.
@@ -33,22 +37,37 @@ func (RootMessage) ID() string { return "MES-07" }
 func (RootMessage) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds failures whose cause stands only in the application's log.`,
-		Evidence: `at least 1 % of the requests, and at least 10, are answered with 5xx, and a message of
-			the application's log comes at least 0.3 times as often in the same time, a MySQL error before
-			others; what the load got to see does not contain it.`,
-		Cause: `the handler turns every error into the same answer, so that from outside a full pool, a
-			lock and a bug look alike.`,
+		Evidence: `at least 1 % of the requests, and at least 10, are answered with 5xx by the application,
+			and a message of its log comes 0.3 to 1.5 times as often in the same time, a MySQL error before
+			others; what the load got to see does not contain it. That the line comes as often second by
+			second bears it out. 502 and 504, and 503 where a web server or a cache is in front, are answers
+			of what is in front, and do not count.`,
+		Cause: `the handler answers errors without their cause, so that from outside a full pool, a lock
+			and a bug look alike.`,
 		Fix: `read the quoted line; let the answer carry an id that leads to it.`,
 		Silent: `when few requests fail, when no message comes as often, or when the answers say why;
 			blind without the application's log or a count of requests.`,
 	}
 }
 
-// failures are the 5xx answers of the focus.
+// failures are the answers of the focus with 5xx that the application gives.
 type failures struct {
 	count, of uint64
 	code      int // the most frequent
-	second    map[int]uint64
+	second    map[int]float64
+	front     uint64 // answers with 5xx of what is in front of the application
+}
+
+// givenInFront reports whether a code is an answer of what is in front of the application: a
+// proxy says 502 and 504 itself, and 503 where it limits requests or no server is left.
+func givenInFront(c *diagnose.Case, code int) bool {
+	switch code {
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	case http.StatusServiceUnavailable:
+		return c.Member(kasoku.RoleWeb) != nil || c.Member(kasoku.RoleCache) != nil
+	}
+	return false
 }
 
 // Check looks for the message that explains the 5xx.
@@ -58,7 +77,10 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		return nil, diagnose.Blind(r.ID(), errors.New("no requests were counted"))
 	}
 	ratio := float64(f.count) / float64(f.of)
-	if f.count < fewFailures || ratio < failedRatio {
+	if few := f.count < fewFailures || ratio < failedRatio; few && f.front > f.count {
+		return nil, diagnose.Quiet(r.ID(), 0, "%s of %s answers with 5xx are given in front of the application, not by it",
+			unit.Count(f.front), unit.Count(f.front+f.count))
+	} else if few {
 		return nil, diagnose.Quiet(r.ID(), min(ratio/failedRatio, float64(f.count)/fewFailures),
 			"%s of %s requests were answered with 5xx; the thresholds are %d and %s", unit.Count(f.count),
 			unit.Count(f.of), fewFailures, unit.Percent(failedRatio))
@@ -72,6 +94,10 @@ func (r RootMessage) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 		if len(said) == 0 {
 			return nil, diagnose.Quiet(r.ID(), 0, "the application's log reports no error for %s answers with 5xx",
 				unit.Count(f.count))
+		}
+		if float64(said[0].Count) > mostPerFail*float64(f.count) {
+			return nil, diagnose.Quiet(r.ID(), 0, "the most frequent error of the application's log came %s times for %s "+
+				"answers with 5xx: it is logged of requests that succeed too", unit.Count(said[0].Count), unit.Count(f.count))
 		}
 		return nil, diagnose.Quiet(r.ID(), float64(said[0].Count)/float64(f.count)/messagesPerFail,
 			"the most frequent error of the application's log came %s times for %s answers with 5xx; the threshold is %s "+
@@ -111,7 +137,7 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 		Impact: kasoku.Impact{Share: float64(min(root.Count, f.count)) / float64(f.of), Of: evidence.OfRequests(c),
 			Shared: []string{"POOL-01", "POOL-02"}},
 		Evidence: quotes,
-		Cause: fmt.Sprintf("The handler turns every error into the same answer. %s %s requests were answered with 5xx; "+
+		Cause: fmt.Sprintf("The answers do not say why. %s %s requests were answered with 5xx; "+
 			"the application's log says %q %s times in the same time.",
 			wording.Capital(c.At()), unit.Count(f.count), wording.Cut(root.Text(), 120), unit.Count(root.Count)),
 		Fixes: []kasoku.Fix{{
@@ -126,15 +152,7 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 }
 
 func (RootMessage) signals(f failures, root diagnose.Said) []diagnose.Signal {
-	var in, all uint64
-	for s, n := range f.second {
-		all += n
-		// A log without times is placed to about a second.
-		if root.Seconds[s-1]+root.Seconds[s]+root.Seconds[s+1] > 0 {
-			in += n
-		}
-	}
-	same := diagnose.Signal{Holds: all > 0 && float64(in) >= sameSeconds*float64(all), Lacks: "not in the same seconds"}
+	same := diagnose.Signal{Holds: sameTimes(f, root), Lacks: "second by second the line does not come as often"}
 	if len(root.Seconds) == 0 {
 		same.Blind = "the line's times are not known"
 	}
@@ -146,47 +164,61 @@ func (RootMessage) signals(f failures, root diagnose.Said) []diagnose.Signal {
 	}
 }
 
+// sameTimes reports whether the line came as often as the failures, second by second. Under a
+// steady load both are in every second, so that only their counts distinguish. A log without
+// times is placed to about a second.
+func sameTimes(f failures, root diagnose.Said) bool {
+	var all float64
+	for _, n := range f.second {
+		all += n
+	}
+	if all <= 0 {
+		return false
+	}
+	least := math.Inf(1)
+	for shift := -1; shift <= 1; shift++ {
+		apart := 0.0
+		for s, n := range f.second {
+			apart += math.Abs(n - float64(root.Seconds[s+shift]))
+		}
+		least = min(least, apart)
+	}
+	return least <= apartShare*all
+}
+
 // failuresOf counts the 5xx answers, as the load saw them, else as the access
 // log did. Their seconds are those of the answers where there is an access log:
 // the load counts a request in the second in which it was due, and a late answer
 // and its line in the log come seconds after it.
 func failuresOf(c *diagnose.Case) failures {
-	f := failures{second: map[int]uint64{}}
+	f := failures{second: map[int]float64{}}
 	codes := map[int]uint64{}
-	due := map[int]uint64{}
+	due := map[int]float64{}
 	for i := range c.Seconds {
 		s := &c.Seconds[i]
 		if c.Focus.Tally == nil || c.Focus.Step != nil && s.Step != c.Focus.Step.Number {
 			continue
 		}
 		for code, n := range s.Codes {
-			if code >= 500 {
-				due[s.Second] += n
+			switch {
+			case code < 500:
+			case givenInFront(c, code):
+				f.front += n
+			default:
+				due[s.Second] += float64(n)
 				codes[code] += n
 				f.count += n
 			}
 		}
 	}
-	_, endpoints := diagnose.FrontLog(c.Recording)
-	for i := range endpoints {
-		for s, n := range endpoints[i].Seconds {
-			if at := time.Duration(s) * time.Second; n.Failed > 0 && at+time.Second > c.Focus.Interval.From &&
-				at < c.Focus.Interval.To {
-				f.second[s] += n.Failed
-			}
-		}
-	}
+	logged, front := loggedFailures(c, &f)
 	if t := c.Focus.Tally; t != nil {
 		f.of = t.Asked
 	} else {
 		f.count, f.of = c.Failed()
-		for i := range endpoints {
-			for code, n := range endpoints[i].Codes {
-				if code >= 500 {
-					codes[code] += n
-				}
-			}
-		}
+		codes = logged
+		f.front = uint64(front * float64(f.count))
+		f.count -= f.front
 	}
 	if len(f.second) == 0 {
 		f.second = due
@@ -199,19 +231,50 @@ func failuresOf(c *diagnose.Case) failures {
 	return f
 }
 
-// rootOf picks the message that explains the failures: the most frequent with an error
-// number of the server, else the most frequent of all.
-func rootOf(said []diagnose.Said, failed uint64) (diagnose.Said, bool) {
-	enough := func(s diagnose.Said) bool { return float64(s.Count) >= messagesPerFail*float64(failed) }
-	for _, s := range said {
-		if s.Code != "" && enough(s) {
-			return s, true
+// loggedFailures counts the access log's answers with 5xx of the application, by code and, in
+// f, by the seconds of the focus; front is the share of all 5xx that is given in front of it.
+// Of an endpoint that has both, the log's seconds do not say which they were.
+func loggedFailures(c *diagnose.Case, f *failures) (codes map[int]uint64, front float64) {
+	codes = map[int]uint64{}
+	var all, given uint64
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		e := &endpoints[i]
+		var own, failed uint64
+		for code, n := range e.Codes {
+			if code < 500 {
+				continue
+			}
+			failed += n
+			if !givenInFront(c, code) {
+				codes[code] += n
+				own += n
+			}
+		}
+		all, given = all+failed, given+failed-own
+		for s, n := range e.Seconds {
+			if at := time.Duration(s) * time.Second; n.Failed > 0 && own > 0 && at+time.Second > c.Focus.Interval.From &&
+				at < c.Focus.Interval.To {
+				f.second[s] += float64(n.Failed) * float64(own) / float64(failed)
+			}
 		}
 	}
-	if len(said) > 0 && enough(said[0]) {
-		return said[0], true
+	return codes, float64(given) / float64(max(all, 1))
+}
+
+// rootOf picks the message that explains the failures: of those that come about as often the
+// most frequent with an error number of the server, else the most frequent.
+func rootOf(said []diagnose.Said, failed uint64) (root diagnose.Said, ok bool) {
+	for _, s := range said {
+		switch times := float64(s.Count) / float64(failed); {
+		case times < messagesPerFail || times > mostPerFail:
+		case s.Code != "":
+			return s, true
+		case !ok:
+			root, ok = s, true
+		}
 	}
-	return diagnose.Said{}, false
+	return root, ok
 }
 
 // seenByLoad reports whether what the load got to see holds the message: its error
