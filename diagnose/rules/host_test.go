@@ -254,7 +254,11 @@ func TestMemory(t *testing.T) {
 	fires(t, r, few().said("error", "", "exec: cannot allocate memory", false, 50).counts(kasoku.Key{Source: diagnose.Host, Name: "vm.pswpout"}, 0, 0, 9000), kasoku.High, "The host swaps")
 	fires(t, r, roomy().counts(kasoku.Key{Source: diagnose.Host, Name: "vm.pswpin"}, 0, 0, 2900), kasoku.Low, "The host swaps")
 	fires(t, r, roomy().counts(kasoku.Key{Source: diagnose.Host, Name: "psi.memory.some"}, 0, 0, 1.2), kasoku.Low, "too small")
-	fires(t, r, roomy().counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 1), kasoku.Low, "kills a process")
+	kills := func(b *build) *build {
+		return b.counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 1)
+	}
+	fires(t, r, kills(roomy().host("mem.available", 8<<30*0.09)), kasoku.Low, "The host runs out of memory and kills a process")
+	fires(t, r, kills(roomy().counts(kasoku.Key{Source: diagnose.Host, Name: "vm.allocstall"}, 0, 0, 5)), kasoku.Low, "The host runs out of memory and kills a process")
 	// A limit of the process: the host has memory left.
 	f = fires(t, r, roomy().said("error", "", "mmap: cannot allocate memory", false, 500).fail(3, 500, 500, "500"), kasoku.High, "ulimit -v")
 	if f.Object.String() != "limit memory" || f.Impact.Share < 0.049 || f.Impact.Share > 0.051 {
@@ -264,14 +268,58 @@ func TestMemory(t *testing.T) {
 	cg := func(name string) kasoku.Key {
 		return kasoku.Key{Source: diagnose.Cgroup, Name: name, Instance: "shop.service"}
 	}
-	fires(t, r, roomy().counts(cg("memory.events.oom_kill"), 0, 0, 2).level(cg("memory.max"), 256<<20), kasoku.Low, "control group shop.service")
+	ownKill := func(b *build) *build {
+		return kills(b).counts(cg("memory.events.oom_kill"), 0, 0, 2).counts(cg("memory.events.oom"), 0, 0, 0)
+	}
+	full := ownKill(roomy()).level(cg("memory.max"), 256<<20).counts(cg("memory.events.oom"), 0, 0, 2)
+	fires(t, r, full, kasoku.Low, "The control group shop.service with memory.max 256 MiB ran full")
+	older := ownKill(roomy()).level(cg("memory.max"), 256<<20).drop(diagnose.Cgroup, "memory.events.oom", "shop.service").counts(cg("memory.events.max"), 0, 0, 90)
+	fires(t, r, older, kasoku.Low, "ran full") // version 1
+	// The host, or a group above, kills what is in a group that has no limit, or is not at it.
+	f = fires(t, r, ownKill(roomy().host("mem.available", 8<<30*0.09)), kasoku.Low, "What runs on this host needs more memory than it has.")
+	if f.Object.String() != "host memory" || !strings.Contains(f.Fixes[0].Text, "mysqld") {
+		t.Errorf("%s, fixes %+v", f.Object, f.Fixes)
+	}
+	fires(t, r, ownKill(roomy()).level(cg("memory.max"), 256<<20), kasoku.Low, "not seen to run into a limit of its own")
 	silent(t, r, roomy(), 0.09, 0.11, "4.0 GiB of 8.0 GiB was available at least")
 	// A neighbour's control group ran into its limit.
-	silent(t, r, roomy().host("mem.available", 7<<30).counts(kasoku.Key{Source: diagnose.Host, Name: "vm.oom_kill"}, 0, 0, 1), 0, 0.11, "for a limit of its own")
+	for _, left := range []float64{7, 3} {
+		silent(t, r, kills(roomy().host("mem.available", left*(1<<30))), 0, 0.14, "for a limit of its own")
+	}
+	f = fires(t, r, kills(roomy()).said("error", "", "mmap: cannot allocate memory", false, 500), kasoku.High, "Memory is refused")
+	if s := fmt.Sprint(f.Evidence); strings.Contains(s, "oom_kill") {
+		t.Error("quotes the neighbour's kill: ", s)
+	}
 	silent(t, r, roomy().host("mem.available", 8<<30*0.052), 0.96, 0.97, "5.0 %")
 	silent(t, r, roomy().said("error", "", "Out of sort memory", false, 50), 0.09, 0.11, "no log says")
 	silent(t, r, ladder().said("info", "", "all is well", false, 50), 0, 0, "was not recorded")
 	blind(t, r, ladder(), "neither the host's memory")
+}
+
+// TestMemory_Words: what a log says about memory decides which limit is named.
+func TestMemory_Words(t *testing.T) {
+	r := host.Memory{}
+	saying := func(line string) *build {
+		return stackOn(0.5, 0.4, 0.1).host("mem.total", 8<<30).host("mem.available", 4<<30).said("error", "", line, false, 50)
+	}
+	for line, note := range map[string]string{
+		"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory": "--max-old-space-size",
+		"java.lang.OutOfMemoryError: Java heap space":                                       "-Xmx",
+		"java.lang.OutOfMemoryError: GC overhead limit exceeded":                            "-Xmx",
+		"java.lang.OutOfMemoryError: Metaspace":                                             "MaxMetaspaceSize",
+		"java.lang.OutOfMemoryError: Direct buffer memory":                                  "MaxDirectMemorySize",
+	} {
+		f := fires(t, r, saying(line), kasoku.High, "limit heap The heap of a runtime is full")
+		if len(f.Fixes) != 1 || !strings.Contains(f.Fixes[0].Note, note) || strings.Contains(fmt.Sprint(f), "ulimit") {
+			t.Errorf("%s: %+v", line, f)
+		}
+	}
+	silent(t, r, saying("java.lang.OutOfMemoryError: unable to create new native thread"), 0, 0.11, "no log says that memory ran out")
+	silent(t, r, saying("java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory"), 0, 0.11, "no log says that memory ran out")
+	fires(t, r, saying("shop.service: Failed with result 'oom-kill'."), kasoku.Low, "A process is killed for want of memory, by a log")
+	fires(t, r, saying("runtime: out of memory: cannot allocate 4194304-byte block"), kasoku.High, "ulimit -v")
+	// Where the host is short the heap is no more than a line.
+	fires(t, r, saying("java.lang.OutOfMemoryError: Java heap space").host("mem.available", 8<<30*0.04), kasoku.Low, "host memory")
 }
 
 func TestFiles(t *testing.T) {

@@ -105,7 +105,7 @@ func hostReads(id string, server []string) extract.Keys {
 	case "HW-06":
 		return extract.Keys{Settings: append(server, "innodb_buffer_pool_size"), Messages: true, Series: slices.Concat(programs,
 			keys(diagnose.Host, "mem.total", "mem.available", "vm.oom_kill", "vm.pswpin", "vm.pswpout", "vm.allocstall", "psi.memory.some"),
-			keys(diagnose.Cgroup, "memory.max", "memory.events.oom_kill"))}
+			keys(diagnose.Cgroup, "memory.max", "memory.events.max", "memory.events.oom", "memory.events.oom_kill"))}
 	case "HW-07":
 		return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle", "cpu.iowait")}
 	case "OS-01":
