@@ -367,11 +367,36 @@ func TestTasks(t *testing.T) {
 	}
 	// The account's limit.
 	f = fires(t, r, ladder().said("error", "", line, false, 500), kasoku.Low, "the account's (ulimit -u")
-	if !strings.Contains(f.Fixes[0].Code, "LimitNPROC=4096") || f.Object.String() != "log shop.log" {
+	if !strings.Contains(f.Fixes[0].Code, "LimitNPROC=infinity") || f.Object.String() != "log shop.log" {
 		t.Errorf("%s, fixes %+v", f.Object, f.Fixes)
 	}
 	fires(t, r, ladder().said("", "", "runtime: failed to create new OS thread (have 12 already; errno=11)", false, 10), kasoku.Low, "refused")
 	silent(t, r, group(60, 64, 0), 0.93, 0.94, "held 60 of 64 tasks")
-	silent(t, r, ladder().said("error", "", "read: resource temporarily unavailable", false, 50), 0, 0, "no log says")
+	contained := ladder().said("error", "", line, false, 500)
+	contained.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Container: "0123456789ab"}}}
+	if f = fires(t, r, contained, kasoku.Low, "refused"); f.Fixes[0].Code != "" || !strings.Contains(f.Fixes[0].Note, "--ulimit nproc=-1") {
+		t.Errorf("fixes %+v", f.Fixes)
+	}
+	for _, line := range []string{
+		"Resource temporarily unavailable - fork(2) (Errno::EAGAIN)", "can't create Thread: Resource temporarily unavailable (ThreadError)",
+		"Error: spawn /usr/bin/convert EAGAIN", "proc_open(): Fork failed - Resource temporarily unavailable",
+		`Cannot run program "convert": error=11, Resource temporarily unavailable`, "bash: fork: retry: Resource temporarily unavailable",
+		"Can't create a new thread (errno 11 \"Resource temporarily unavailable\")", "libgomp: Thread creation failed: Resource temporarily unavailable",
+		"java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process/resource limits reached",
+		`fork() failed while spawning "worker process" (11: Resource temporarily unavailable)`,
+		"put: connect to the printer: fork/exec /usr/bin/lp: resource temporarily unavailable",
+	} {
+		fires(t, r, ladder().said("error", "", line, false, 50), kasoku.Low, "refused")
+	}
+	// A socket whose backlog is full, or that has nothing to read.
+	for _, line := range []string{
+		"read: resource temporarily unavailable",
+		"tx.Exec: dial unix /run/mysqld/mysqld.sock: connect: resource temporarily unavailable",
+		"execute: Resource temporarily unavailable - connect(2) for /run/mysqld/mysqld.sock (Errno::EAGAIN)",
+		"Thread-3 BlockingIOError: [Errno 11] Resource temporarily unavailable",
+		"connect() to unix:/run/app.sock failed (11: Resource temporarily unavailable) while spawning a request",
+	} {
+		silent(t, r, ladder().said("error", "", line, false, 50), 0, 0, "no log says")
+	}
 	blind(t, r, ladder(), "neither an application's log nor control groups")
 }

@@ -51,19 +51,33 @@ type tasks struct {
 	grouped     bool // control groups were recorded
 }
 
+// Words of a log, in lower case.
+var (
+	// taskRefused say by themselves that a process or a thread could not be started.
+	taskRefused = []string{"failed to create new os thread", "unable to create new native thread",
+		"unable to create native thread", "can't start new thread", "cannot fork", "can't fork", "unable to fork",
+		"can't create thread", "can't create a new thread", "cannot create thread", "thread creation failed",
+		"pthread_create failed"}
+	// again are EAGAIN, which is said of sockets too.
+	again = []string{"resource temporarily unavailable", "eagain"}
+	// starts are what starts a process or a thread, as the call is named where it fails.
+	starts = []string{"fork:", "fork(", "fork failed", "clone:", "clone(", "spawn ", "spawning ", "posix_spawn",
+		"cannot run program"}
+	// ofSockets are of calls to sockets, such as one whose backlog is full.
+	ofSockets = []string{"connect", "dial ", ".sock", "accept", "recv"}
+)
+
 // refusesTask reports whether a line says that a process or a thread could not be
-// started. EAGAIN alone is said of sockets too.
+// started.
 func refusesTask(m *kasoku.Message) bool {
-	if m.SQL {
+	has := func(words ...string) bool { return wording.ContainsFold(m.Sample, words...) }
+	switch {
+	case m.SQL:
 		return false
-	}
-	if wording.ContainsFold(m.Sample, "failed to create new os thread", "unable to create new native thread",
-		"can't start new thread", "cannot fork", "can't create thread", "cannot create thread",
-		"pthread_create failed") {
+	case has(taskRefused...), has(again...) && has("fork/exec"):
 		return true
 	}
-	return wording.ContainsFold(m.Sample, "resource temporarily unavailable") && wording.ContainsFold(m.Sample, "fork", "thread",
-		"clone", "spawn", "exec")
+	return has(again...) && has(starts...) && !has(ofSockets...)
 }
 
 func tasksOf(c *diagnose.Case) tasks {
@@ -122,7 +136,7 @@ func (r Tasks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Clause:   "processes and threads are refused",
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(t.signals(c)...),
 		Impact:   kasoku.Impact{Share: evidence.FailedShare(c, max(lines, t.refused.By)), Of: evidence.OfRequests(c)},
-		Evidence: t.evidence(c), Cause: t.cause(), Fixes: t.fixes(),
+		Evidence: t.evidence(c), Cause: t.cause(), Fixes: t.fixes(c),
 		Expect: "pids.events max +0", Verify: "repeat the load: no task may be refused, in the log and in pids.events " +
 			"of the control group",
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
@@ -186,7 +200,7 @@ func (t tasks) cause() string {
 		"the account's (ulimit -u, RLIMIT_NPROC) or the host's (kernel.threads-max, kernel.pid_max)."
 }
 
-func (t tasks) fixes() []kasoku.Fix {
+func (t tasks) fixes(c *diagnose.Case) []kasoku.Fix {
 	wanted := max(float64(tasksWanted), min(4*t.limit, 1<<22)) // the kernel's PID_MAX_LIMIT
 	raise := kasoku.Fix{
 		Text: "Raise the limit of the unit", Where: "the unit, as systemctl edit opens it",
@@ -194,13 +208,24 @@ func (t tasks) fixes() []kasoku.Fix {
 		Note: "In a container: --pids-limit.", Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}
 	if t.group == "" || t.refused.By <= 0 && t.ratio() < tasksNear {
-		raise = kasoku.Fix{Text: "Compare ulimit -u of the service with the tasks of its account, and raise it where " +
-			"the service is started", Where: "the unit",
-			Code: fmt.Sprintf("[Service]\nLimitNPROC=%.0f", wanted), Risk: kasoku.RiskAppRestart, Lang: "ini"}
+		raise = accountFix(c)
 	}
 	return []kasoku.Fix{raise, {
 		Text: "Start fewer: a bounded pool of workers instead of a process or a thread for each request",
 		Risk: kasoku.RiskNone,
 		Note: "At " + unit.Count(tasksWanted) + " tasks each more one mostly waits for CPU.",
 	}}
+}
+
+// accountFix lifts the limit of the account. It names no number: what the account is allowed
+// now is not known, and any number may be less.
+func accountFix(c *diagnose.Case) kasoku.Fix {
+	f := kasoku.Fix{Text: "Compare ulimit -u of the service with the tasks of its account, and lift it where the service " +
+		"is started", Where: "the unit, as systemctl edit opens it", Code: "[Service]\nLimitNPROC=infinity",
+		Note: "It counts the tasks of the whole account.", Risk: kasoku.RiskAppRestart, Lang: "ini"}
+	if m := c.Member(kasoku.RoleApplication); m != nil && m.Container != "" {
+		f.Where, f.Code, f.Lang = "where the container is started", "", ""
+		f.Note = "For Docker: --ulimit nproc=-1:-1. It counts the tasks of the whole account, on the host."
+	}
+	return f
 }
