@@ -108,6 +108,7 @@ func TestRecord_Neighbours(t *testing.T) {
 	}{
 		"by its load":      {o: Options{Course: Course{Load: byLoad}, Database: Database{MySQL: db.DSN("", "")}}, nginx: true, options: true},
 		"by its log":       {o: Options{Course: Course{For: time.Second}, Sources: Sources{AccessLog: web.AccessLog}}, nginx: true, options: true},
+		"by its port":      {o: Options{Course: Course{For: 3 * time.Second}, Service: Named{Port: web.Port}}, nginx: true, options: true},
 		"by its database":  {o: Options{Course: Course{For: time.Second}, Database: Database{MySQL: db.DSN("", "")}}, options: true, note: "an access log"},
 		"of which nothing": {o: Options{Course: unnamed}, note: "[service]"},
 	} {
@@ -140,6 +141,12 @@ func TestRecord_Neighbours(t *testing.T) {
 			for _, trace := range []string{neighbourWord, beside.Dir} {
 				if bytes.Contains(file, []byte(trace)) {
 					t.Errorf("the file holds %q of a neighbour", trace)
+				}
+			}
+			named := c.note != "[service]" // else all that the host has is measured
+			for _, at := range []string{foreign, "127.0.0.1:" + strconv.Itoa(beside.Port), other.Socket} {
+				if named && bytes.Contains(file, []byte(at)) {
+					t.Errorf("the file holds the listener %s of a neighbour", at)
 				}
 			}
 		})

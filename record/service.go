@@ -93,7 +93,7 @@ func (w *serviceWatch) named() bool {
 		return false
 	}
 	a := askService(w.o)
-	return len(a.URLs)+len(a.Logs)+len(a.Databases) > 0
+	return len(a.URLs)+len(a.Logs)+len(a.Databases)+len(a.User)+len(a.PIDs)+len(a.Units) > 0
 }
 
 // appendPIDs appends the processes of the members, kasoku, and those that the user named.
