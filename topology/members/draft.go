@@ -12,6 +12,7 @@ type draft struct {
 	queue   []*found // those of which it is still to be found what they call
 	edges   []edge
 	unknown []kasoku.Unseen
+	far     int   // of unknown: what is called on other hosts
 	read    []int // leaders of web servers whose configuration is missing
 }
 
@@ -84,6 +85,13 @@ func (d *draft) miss(what, why, show string) {
 	if !slices.ContainsFunc(d.unknown, func(o kasoku.Unseen) bool { return o.What == what }) {
 		d.unknown = append(d.unknown, u)
 	}
+}
+
+// missFar keeps that what is called at an address is on another host.
+func (d *draft) missFar(what string) {
+	before := len(d.unknown)
+	d.miss(what, "it is on another host", "run kasoku there too and merge the runs")
+	d.far += len(d.unknown) - before
 }
 
 // dropEmptyForwarders drops programs that pass bytes on and of which nothing is known to

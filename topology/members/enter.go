@@ -181,10 +181,11 @@ func (d *decision) writersOf(path string) (by []*instance) {
 }
 
 // foreignLogs returns the logs that others write. It is known only where the load comes
-// in, and where all that a member calls is known.
+// in, and where all that a member calls on this host is known: who writes a log of this host
+// is not called by way of another.
 func (d *decision) foreignLogs() map[string]string {
 	entered := slices.ContainsFunc(d.draft.members, func(f *found) bool { return f.entry })
-	if !entered || len(d.draft.unknown) > 0 {
+	if !entered || len(d.draft.unknown) > d.draft.far {
 		return nil
 	}
 	out := map[string]string{}

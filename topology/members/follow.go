@@ -88,7 +88,7 @@ func (d *decision) callees(f *found) []callee {
 					"and whose end of the connection was not seen", "look again under load")
 				continue
 			}
-			d.draft.miss("what is at "+at, "it is on another host", "run kasoku there too and merge the runs")
+			d.draft.missFar("what is at " + at)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b callee) int { return cmp.Compare(a.in.leader.PID, b.in.leader.PID) })

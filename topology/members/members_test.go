@@ -502,6 +502,23 @@ func crowd(n int) string {
 	return b.String()
 }
 
+// TestDecide_ForeignLogs: a log is others' where all that may write it is known: not what is
+// called on other hosts, but what a member is connected to here.
+func TestDecide_ForeignLogs(t *testing.T) {
+	const app = "proc 20 1 /srv/a/app log=/l/own\nlisten 20 127.0.0.1:8080\ntarget 127.0.0.1:8080\nlog /l/a\nlog /l/own\nproc 910 1 /usr/sbin/nginx log=/l/a\n"
+	for lines, want := range map[string]string{
+		"": "map[/l/a:nginx (pid 910)]",
+		"conn 20 10.0.0.1:42000 > far 93.184.216.34:443\n":                                                                                  "map[/l/a:nginx (pid 910)]",
+		"listen - 127.0.0.1:81\nconn 20 127.0.0.1:42000 > - 127.0.0.1:81\n":                                                                 "map[]",
+		"proc 30 1 /usr/sbin/mariadbd container=dadadadadada\nlisten 30 10.2.0.2:3306 ns=100\nconn 20 10.2.0.1:42000 > far 10.2.0.2:3306\n": "map[]",
+	} {
+		a := arrange(t, app+lines)
+		if got := fmt.Sprint(Decide(&a.snap, a.q).Foreign); got != want {
+			t.Errorf("%q: %s, want %s", lines, got, want)
+		}
+	}
+}
+
 // TestDecide_LogsElsewhere: the paths of a configuration in a container are none of this host;
 // what a process there has open is one where the host has that file.
 func TestDecide_LogsElsewhere(t *testing.T) {
