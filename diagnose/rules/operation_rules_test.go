@@ -126,7 +126,22 @@ func TestTimeZone(t *testing.T) {
 	said(t, operation.TimeZone{}, ladder().zone("host", "+09:00").zone("database", "+09:00").zone("/var/log/a.log", "+09:00"), "in the host's time zone, +09:00")
 	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+00:00").zone("/var/log/a.log off by", "-12m0s"), "OPS-03 0.80: the times of a log are off by 12m0s")
 	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("/var/log/a.log", "+08:00").zone("database", "+00:00"),
-		"The access log is in +08:00, the host in +00:00; put right here", "clock a.log", "info;", "times in a.log", "timedatectl")
+		"The access log is in +08:00, the host in +00:00; put right here", "clock a.log", "info;", "times in a.log",
+		"by its name: TZ", "semantics")
+	for _, foreign := range []string{"", "+00:00"} { // of the database: none, or with the log
+		b := ladder().zone("host", "+09:00").zone("/var/log/a.log", "+00:00").measured()
+		if foreign != "" {
+			b.zone("database", foreign)
+		}
+		nginx := &b.Service.Members[0]
+		nginx.Logs, nginx.Unit = []string{"/var/log/a.log"}, "nginx.service"
+		text := said(t, operation.TimeZone{}, b, "systemctl edit nginx.service", "What else the service writes")
+		if strings.Contains(text, "set-timezone") || strings.Contains(text, "default_time_zone") != (foreign != "") {
+			t.Errorf("the clock of all programs of the host is changed:\n%s", text)
+		}
+		nginx.Container = "4f1c"
+		said(t, operation.TimeZone{}, b, "where the container of nginx is started")
+	}
 	said(t, operation.TimeZone{}, ladder().zone("host", "+00:00").zone("database", "+08:00").setting("system_time_zone", "CST").setting("time_zone", "SYSTEM"),
 		"The database is in +08:00", "times of MariaDB, NOW()", "CST, SYSTEM", "by its name: default_time_zone", "timedatectl prints the name")
 }

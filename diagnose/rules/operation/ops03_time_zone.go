@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ func (TimeZone) Doc() diagnose.Doc {
 			differs from the host's.`,
 		Cause: `an image, a TZ variable or a setting of the server that differs from the host's: times of
 			two sources that are read side by side are hours apart.`,
-		Fix: `kasoku has put the times right; let all use one zone, so that people need not.`,
+		Fix: `kasoku has put the times right; give the service or the database that differs the host's
+			zone, so that people need not. The host's own stays: other programs live by it.`,
 		Silent: `when all are in one zone; it says how far a log's times are off where no zone explains
 			it. Blind when zones were not recorded.`,
 	}
@@ -76,13 +78,13 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 	first := foreign[0]
 	evidence := []kasoku.Evidence{{Source: "host", Text: "time zone of the host's clock", Value: host, Strong: true}}
 	var fixes []kasoku.Fix
-	log := false
 	for _, s := range foreign {
 		source, text := "access", "times in "+filepath.Base(s.Name)
 		if s.Name == "database" {
 			source, text = "var", "times of "+c.Server()+", NOW()"
-		} else {
-			log = true
+			fixes = append(fixes, databaseZone(host))
+		} else if fix := logZone(c, s); !sameWhere(fixes, fix) {
+			fixes = append(fixes, fix)
 		}
 		evidence = append(evidence, kasoku.Evidence{Source: source, Text: text, Value: s.Value, Strong: true,
 			Interval: c.Whole()})
@@ -91,17 +93,6 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 		zone, _ := c.Setting("mysql", "time_zone")
 		evidence = append(evidence, kasoku.Evidence{Source: "var", Text: "system_time_zone, time_zone",
 			Value: name + ", " + zone})
-	}
-	fixes = append(fixes, kasoku.Fix{Text: "Give the host, the services and the database one zone", Where: "each host",
-		Code: "timedatectl set-timezone UTC", Risk: kasoku.RiskRestart, Lang: "sh",
-		Note: "Services take it at their next start; a TZ in a unit or an image goes before it."})
-	if !log {
-		fixes[0] = kasoku.Fix{Text: "Give the database the host's zone, by its name: default_time_zone", Where: "my.cnf",
-			Risk: kasoku.RiskSemantics,
-			Note: "timedatectl prints the name. The server knows names once mysql_tzinfo_to_sql has filled its tables, and " +
-				"does not start with one that it does not know. The difference of now, " + host + ", may be wrong after " +
-				"the clocks change. Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check " +
-				"what the application compares them with."}
 	}
 	what := "The access log is"
 	if first.Name == "database" {
@@ -115,4 +106,53 @@ func (r TimeZone) finding(c *diagnose.Case, host string, foreign []kasoku.Settin
 			"on the run's clock; who reads the files beside each other has to do it in their head.",
 		Fixes: fixes, Expect: "one zone", Verify: "the next run says nothing of zones", Interval: c.Whole(),
 	}
+}
+
+// databaseZone is how a database takes the host's zone.
+func databaseZone(host string) kasoku.Fix {
+	return kasoku.Fix{Text: "Give the database the host's zone, by its name: default_time_zone", Where: "my.cnf",
+		Risk: kasoku.RiskSemantics,
+		Note: "timedatectl prints the name. The server knows names once mysql_tzinfo_to_sql has filled its tables, and " +
+			"does not start with one that it does not know. The difference of now, " + host + ", may be wrong after " +
+			"the clocks change. Values of DATETIME stay as they are written; only NOW() and TIMESTAMP change. Check " +
+			"what the application compares them with."}
+}
+
+// logZone is how the service that writes a log takes the host's zone. The host keeps its own:
+// NOW() of databases, cron and timers of others on it go by that.
+func logZone(c *diagnose.Case, log kasoku.Setting) kasoku.Fix {
+	f := kasoku.Fix{
+		Text:  "Give the service that writes " + filepath.Base(log.Name) + " the host's zone, by its name: TZ",
+		Where: "the environment of what writes " + filepath.Base(log.Name), Risk: kasoku.RiskSemantics,
+		Note: "timedatectl prints the name; an image needs its tzdata for it. The service takes it at its next start. " +
+			"What else the service writes or compares as local time moves with it: check that before. Leave the host's " +
+			"zone as it is."}
+	switch m := writerOf(c, log); {
+	case m == nil:
+	case m.Container != "":
+		f.Where = "where the container of " + m.Program + " is started: environment of a compose file, docker run -e"
+	case m.Unit != "":
+		f.Where = "systemctl edit " + m.Unit + ": Environment= below [Service]"
+	}
+	return f
+}
+
+// sameWhere reports whether there is a fix for the same service.
+func sameWhere(fixes []kasoku.Fix, fix kasoku.Fix) bool {
+	return slices.ContainsFunc(fixes, func(f kasoku.Fix) bool { return f.Where == fix.Where })
+}
+
+// writerOf returns the member that writes a log, nil when that is not known.
+func writerOf(c *diagnose.Case, log kasoku.Setting) *kasoku.Member {
+	if c.Service == nil {
+		return nil
+	}
+	for i := range c.Service.Members {
+		m := &c.Service.Members[i]
+		if m.Sure != kasoku.Low && (m.Host == log.Host || m.Host == "" || log.Host == "") &&
+			slices.Contains(m.Logs, log.Name) {
+			return m
+		}
+	}
+	return nil
 }
