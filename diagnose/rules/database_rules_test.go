@@ -227,7 +227,8 @@ func TestSmallPool(t *testing.T) {
 	r := pool.SmallPool{}
 	keepsQuiet(t, r, committing(0).alone(), true, "no program publishes its pool")
 	keepsQuiet(t, r, pooled(committing(0), 10, 4).alone(), false, "the thresholds are 1,110 and 5.0 %")
-	f := speaks(t, r, pooled(committing(0), 10, 60).alone(), kasoku.High, "Requests wait for one of 10 connections", "5,000 of them waited", "Let the pool open 15 connections")
+	f := speaks(t, r, pooled(committing(0), 10, 60).alone(), kasoku.High,
+		"Requests wait for one of 10 connections", "5,000 waits", "Let the pool open 15 connections")
 	if f.Object != (kasoku.Object{Kind: "pool", Name: "connections"}) || f.Impact.Share < 0.5 {
 		t.Errorf("%+v", f)
 	}

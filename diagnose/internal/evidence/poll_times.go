@@ -16,8 +16,8 @@ const (
 	pollLength = 100 * time.Millisecond
 	pollOthers = 1.0 / 3
 	fewPolls   = 20
-	// BusyForPoll is the part of the host's CPU from which requests may wait for it.
-	BusyForPoll = 0.70
+	// BusyHost is the part of the host's CPU from which requests may wait for it.
+	BusyHost = 0.70
 	// longPoll is longer than what hashes a password or asks another service takes as a rule.
 	longPoll = time.Second
 )
@@ -58,7 +58,7 @@ func (p PollTimes) Near() float64 {
 // WaitsByDesign reports whether an endpoint of these waits because it is made to, as
 // MES-14 sees it, and the host had CPU left meanwhile.
 func WaitsByDesign(c *diagnose.Case, all []kasoku.Endpoint, e *kasoku.Endpoint) bool {
-	if busy, cores, err := UsedCPU(c); err == nil && busy > BusyForPoll*cores {
+	if busy, cores, err := BusiestCPU(c); err == nil && busy > BusyHost*cores {
 		return false
 	}
 	p, ok := PollOf(c, all, e)
@@ -132,7 +132,7 @@ func CPUOfTime(c *diagnose.Case, e *kasoku.Endpoint) (share float64, err error) 
 	if len(e.Seconds) == 0 {
 		within = e.Count
 	}
-	busy, _, err := UsedCPU(c)
+	busy, err := usedOnAll(c)
 	if members, none := c.Processes().Members(); none == nil {
 		busy, err = 0, nil
 		for _, p := range members {

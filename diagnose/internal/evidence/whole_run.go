@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
@@ -34,19 +35,75 @@ func shareOfTime(c *diagnose.Case, d time.Duration) (share float64, of string) {
 	return min(max(d.Seconds()/c.Run.Length.Seconds(), 0), 1), "of the run's time"
 }
 
-// UsedCPU returns the CPU that all recorded processes used while the focus's load
-// ran, and how many cores there are; without processes that of the host.
-func UsedCPU(c *diagnose.Case) (busy, cores float64, err error) {
-	busy, cores, err = c.Hosts().HostBusy()
+// UsedCPU returns the CPU that all recorded processes of a host used while the focus's load
+// ran, and how many cores it has; without processes that of the host. An empty name means the
+// first host.
+func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
+	if host == "" {
+		host = hostsOf(c)[0]
+	}
+	busy, cores, err = c.Hosts().BusyOn(host)
 	programs, none := c.Processes().Programs()
 	if err != nil || none != nil {
 		return busy, cores, err
 	}
-	busy = 0
+	sum, seen := 0.0, false
 	for _, p := range programs {
-		busy += p.Cores
+		if p.Host == host || host == "" {
+			sum, seen = sum+p.Cores, true
+		}
+	}
+	if seen {
+		busy = sum
 	}
 	return busy, cores, nil
+}
+
+// BusiestCPU is UsedCPU of the host of which the largest part was in use.
+func BusiestCPU(c *diagnose.Case) (busy, cores float64, err error) {
+	for i, host := range hostsOf(c) {
+		b, n, none := UsedCPU(c, host)
+		switch {
+		case i == 0:
+			busy, cores, err = b, n, none
+		case none == nil && (err != nil || b*cores > busy*n):
+			busy, cores, err = b, n, nil
+		}
+	}
+	return busy, cores, err
+}
+
+// usedOnAll is the CPU that was used on all hosts.
+func usedOnAll(c *diagnose.Case) (busy float64, err error) {
+	for i, host := range hostsOf(c) {
+		b, _, none := UsedCPU(c, host)
+		if i == 0 || err != nil {
+			err = none
+		}
+		if none == nil {
+			busy += b
+		}
+	}
+	return busy, err
+}
+
+// hostsOf returns the names of the run's hosts; an empty one where they have none.
+func hostsOf(c *diagnose.Case) (names []string) {
+	for _, h := range c.Run.Hosts {
+		names = append(names, h.Name)
+	}
+	if len(names) == 0 {
+		return []string{""}
+	}
+	return names
+}
+
+// DatabaseHost returns the host of the service's database; empty where that is not known.
+func DatabaseHost(c *diagnose.Case) string {
+	if db := c.Member(kasoku.RoleDatabase); db != nil {
+		return db.Host
+	}
+	return ""
 }
 
 // LockTime returns how long statements waited for locks of rows over the run; 0 when

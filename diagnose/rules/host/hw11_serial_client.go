@@ -76,7 +76,7 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	busy, cores, err := evidence.UsedCPU(c)
+	busy, cores, err := evidence.UsedCPU(c, evidence.DatabaseHost(c))
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}

@@ -22,8 +22,9 @@ const (
 	// poolByLocks is the most of the pool's wait that locks may explain.
 	poolByLocks  = 0.5
 	fewPoolWaits = 20
-	// waitersShare of the requests wait where a pool is too small; fewer are those
-	// of a moment in which the program or the database stood still.
+	// waitersShare is how many waits there are at least for a request where a pool is
+	// too small; one may wait for each of its statements. Fewer are those of a moment
+	// in which the program or the database stood still.
 	waitersShare = 0.10
 )
 
@@ -35,8 +36,8 @@ func (SmallPool) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a pool of connections that is too small.`,
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
-			waited for a connection for at least 5 % of their time, at least one in ten of them, while locks
-			of rows took less than half of that.`,
+			waited for a connection for at least 5 % of their time, with at least one wait for each ten
+			requests, while locks of rows took less than half of that.`,
 		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
 		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
 		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
@@ -56,7 +57,7 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}
 	if p.Share < poolShare || p.Waits.By < least {
 		return nil, diagnose.Quiet(r.ID(), min(p.Share/poolShare, p.Waits.By/least),
-			"requests waited for a connection %s times, %s %s; the thresholds are %s and %s",
+			"requests waited for connections %s times, %s %s; the thresholds are %s and %s",
 			diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, diagnose.Whole(least), unit.Percent(poolShare))
 	}
 	locks := evidence.LockTime(c).Seconds()
@@ -65,11 +66,11 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			"connections are held up by locks of rows for %s: more of them would wait too",
 			unit.Duration(time.Duration(locks*float64(time.Second))))
 	}
-	if busy, cores, err := evidence.UsedCPU(c); err == nil && cores > 0 && busy/cores >= evidence.Saturated {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "the host is %s busy: more connections would share the same CPU",
-			unit.Percent(busy/cores))
+	busy, cores, err := evidence.UsedCPU(c, evidence.DatabaseHost(c))
+	if err == nil && cores > 0 && busy/cores >= evidence.Saturated {
+		return nil, diagnose.Quiet(r.ID(), 0.5,
+			"the database's host is %s busy: more connections would share the same CPU", unit.Percent(busy/cores))
 	}
-	want := wantedSize(c, p)
 	limit := unit.Plain(p.Limit)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
@@ -92,27 +93,41 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 					Instance: p.Name}},
 				Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s of them "+
-			"waited, %s %s. Locks of rows took %s of that.",
+		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s waits, "+
+			"%s %s. Locks of rows took %s of that.",
 			limit, diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of,
 			unit.Percent(min(locks/max(p.Wait.By, 1e-9), 1))),
-		Fixes: []kasoku.Fix{{
-			Text: fmt.Sprintf("Let the pool open %d connections", want), Where: "where the pool is opened", Lang: "go",
-			Code: fmt.Sprintf("db.SetMaxOpenConns(%d)\ndb.SetMaxIdleConns(%d)", want, want),
-			Risk: kasoku.RiskAppRestart,
-			Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below "+
-				"max_connections.", unit.Sig3(p.Ahead), limit),
-		}},
+		Fixes:  r.fixes(c, p),
 		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
 	}}, nil
 }
 
-// wantedSize is how many connections requests want at once, with a quarter to spare,
-// within what the server allows.
-func wantedSize(c *diagnose.Case, p evidence.PoolLoad) int {
-	n := math.Ceil((max(p.Limit, p.InUse) + p.Ahead) * 1.25)
-	if most, ok := c.Number("max_connections"); ok && most >= 10 {
-		n = min(n, math.Floor(0.8*most))
+// serverPart is the part of max_connections that one pool takes at most.
+const serverPart = 0.8
+
+// fixes open more connections. Where the server does not allow more than the pool has, its
+// limit is raised first.
+func (SmallPool) fixes(c *diagnose.Case, p evidence.PoolLoad) []kasoku.Fix {
+	want := min(math.Ceil((max(p.Limit, p.InUse)+p.Ahead)*1.25), 10_000) // a quarter to spare
+	var out []kasoku.Fix
+	if most, ok := c.Number("max_connections"); ok && most >= 10 && want > math.Floor(serverPart*most) {
+		if room := math.Floor(serverPart * most); room > p.Limit {
+			want = room
+		} else {
+			raised := math.Ceil(want/serverPart/50) * 50
+			out = append(out, kasoku.Fix{
+				Text: fmt.Sprintf("Raise max_connections first: the pool may open %s of the %s that the server allows",
+					unit.Plain(p.Limit), diagnose.Whole(most)),
+				Where: "now; in the option file for the next start", Lang: "sql", Risk: kasoku.RiskNone,
+				Code: fmt.Sprintf("SET GLOBAL max_connections = %.0f;", raised), Note: memoryPrice(c, raised-most)})
+		}
 	}
-	return int(min(max(n, 1), 10_000))
+	want = max(want, 1)
+	return append(out, kasoku.Fix{
+		Text: fmt.Sprintf("Let the pool open %.0f connections", want), Where: "where the pool is opened", Lang: "go",
+		Code: fmt.Sprintf("db.SetMaxOpenConns(%.0f)\ndb.SetMaxIdleConns(%.0f)", want, want),
+		Risk: kasoku.RiskAppRestart,
+		Note: fmt.Sprintf("On average %s requests waited beside the %s that had one. Keep it below "+
+			"max_connections.", unit.Sig3(p.Ahead), unit.Plain(p.Limit)),
+	})
 }
