@@ -18,6 +18,8 @@ type Stack struct {
 	Neighbours    float64 // processes outside of the service
 	known         bool    // whether it is known what is outside
 	Database, App diagnose.Program
+	// Where is "" where the run has one host, else " on db1", to say of which host a figure is.
+	Where string
 }
 
 // StackOf finds the database that used most CPU, and the other program that did
@@ -39,6 +41,7 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.Database.Host); err != nil {
 		return Stack{}, err
 	}
+	s.Where = on(c, s.Database.Host)
 	s.Neighbours, s.known = c.NeighbourCores(s.Database.Host)
 	for _, p := range programs {
 		switch {
@@ -56,6 +59,69 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 func isApp(c *diagnose.Case, p diagnose.Program) bool {
 	m := c.Service.Member(p.Member)
 	return m != nil && m.Role == kasoku.RoleApplication
+}
+
+// on names a host where there are several.
+func on(c *diagnose.Case, host string) string {
+	if len(c.Run.Hosts) < 2 || host == "" {
+		return ""
+	}
+	return " on " + host
+}
+
+// A Rest is what is known of the part of the service that is not what uses a host's CPU: of
+// its application where that is the database, of its database where that is the application.
+type Rest struct {
+	Idle   bool // all of it was recorded, each on the same host or on one with CPU left
+	Signal []diagnose.Signal
+	Words  string // what is not idle elsewhere: " shop uses 1.90 of 2 cores on web1."; empty without
+}
+
+// RestOf looks on all hosts for the other part, whose programs of counts; what is on host is in the
+// stack's figures. Where the other part was recorded nowhere, as a database that others run for
+// one, a faster one may be all that is needed.
+func RestOf(c *diagnose.Case, host, what string, of func(diagnose.Program) bool) Rest {
+	programs, err := c.Processes().Members()
+	r := Rest{Idle: err == nil}
+	found := false
+	for _, p := range programs {
+		if !of(p) {
+			continue
+		}
+		found = true
+		busy, cores, err := c.Hosts().BusyOn(p.Host)
+		if p.Host == host || err == nil && busy < BusyHost*cores {
+			continue
+		}
+		r.Idle = false
+		if err == nil {
+			r.Words += fmt.Sprintf(" %s uses %s of %s cores%s.", p.Name, unit.Sig3(p.Cores), unit.Plain(cores),
+				on(c, p.Host))
+		}
+	}
+	switch {
+	case !found:
+		return Rest{Signal: []diagnose.Signal{{Blind: "no process of " + what + " was recorded"}}}
+	case !r.Idle:
+		r.Signal = []diagnose.Signal{{Lacks: "the host of " + what + " is busy too"}}
+	}
+	return r
+}
+
+// Here is " on this host" where the rest is elsewhere and not known to be idle, empty otherwise.
+func (r Rest) Here() string {
+	if r.Idle {
+		return ""
+	}
+	return " on this host"
+}
+
+// IsDatabase reports whether a program is a database server of the service.
+func IsDatabase(p diagnose.Program) bool { return p.Role == diagnose.Database }
+
+// IsApp returns what reports whether a program is the application of the service.
+func IsApp(c *diagnose.Case) func(diagnose.Program) bool {
+	return func(p diagnose.Program) bool { return isApp(c, p) }
 }
 
 // BusyRatio is the busy part of the host's cores.
@@ -199,6 +265,7 @@ func AppStack(c *diagnose.Case) (Stack, error) {
 	if s.Busy, s.Cores, err = c.Hosts().BusyOn(s.App.Host); err != nil {
 		return Stack{}, err
 	}
+	s.Where = on(c, s.App.Host)
 	s.Neighbours, s.known = c.NeighbourCores(s.App.Host)
 	for _, p := range programs {
 		switch {

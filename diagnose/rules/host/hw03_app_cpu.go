@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kasoku/kasoku"
@@ -31,8 +32,10 @@ func (AppCPU) Doc() diagnose.Doc {
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
 			left out, was used by one program that is no database server, the database used less than 40 %,
 			and the host was at least 70 % busy.`,
-		Cause: `the time of a request is time in the program; the database hardly matters.`,
-		Fix:   `profile the program and take away what costs most; then more workers or a second host.`,
+		Cause: `the time of a request is time in the program; the database hardly matters, where it was
+			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
+			and the confidence is medium at most.`,
+		Fix: `profile the program and take away what costs most; then more workers or a second host.`,
 		Silent: `when the program used less, or the host had CPU left; blind when no process was recorded.
 			It is a remark, unless requests became slow for want of CPU.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
@@ -59,17 +62,24 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if s.Database.Name != "" {
 		words += fmt.Sprintf(", %s %s", s.Database.Name, unit.Sig3(s.Database.Cores))
 	}
+	rest := evidence.RestOf(c, s.App.Host, "the database", evidence.IsDatabase)
+	decided := fmt.Sprintf("What a request costs%s is decided in the program", cmp.Or(s.Where, rest.Here()))
+	if rest.Idle {
+		decided += "; a faster database would change little"
+	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
-		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU", wording.Cut(s.App.Name, 20),
-			unit.Percent(app)),
-		Clause:   fmt.Sprintf("%s uses %s of %s cores", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores)),
-		Severity: s.Severity(c), Confidence: diagnose.Confidence(s.Signals(c)...),
-		Impact:   kasoku.Impact{Share: app, Of: "of the service's CPU " + c.At(), Estimate: true},
+		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU%s", wording.Cut(s.App.Name, 20),
+			unit.Percent(app), s.Where),
+		Clause: fmt.Sprintf("%s uses %s of %s cores%s", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores),
+			s.Where),
+		Severity:   s.Severity(c),
+		Confidence: diagnose.Confidence(append(s.Signals(c), rest.Signal...)...),
+		Impact: kasoku.Impact{Share: app, Of: "of the service's CPU" + s.Where + " " + c.At(),
+			Estimate: true},
 		Evidence: r.evidence(c, s),
-		Cause: fmt.Sprintf("The host is %s busy %s: %s. What a request costs is decided in the program; a faster "+
-			"database would change little.",
-			unit.Percent(s.BusyRatio()), c.At(), words),
+		Cause: fmt.Sprintf("The host is %s busy %s: %s%s. %s.%s", unit.Percent(s.BusyRatio()), c.At(), words, s.Where,
+			decided, rest.Words),
 		Fixes: append([]kasoku.Fix{
 			profileFix(c, s.App.Name),
 			{Text: "Or share the requests out over a second host", Where: "the web server in front",
