@@ -65,11 +65,12 @@ func (p *programs) score() {
 	for _, s := range p.apps {
 		p.view.readGo(s)
 		p.scoreOne(s)
-		if s.Go == nil || p.ask.get == nil {
+		ask := p.ask.of(s.Service)
+		if s.Go == nil || ask.get == nil {
 			continue
 		}
 		wg.Go(contain.Func(contain.Part{Kind: contain.Check, Name: "profiles of a program"},
-			func() { s.Go.Pprof, s.Go.Vars = p.ask.pprof(s.Service), p.ask.vars(s.Service) }))
+			func() { s.Go.Pprof, s.Go.Vars = ask.pprof(s.Service), ask.vars(s.Service) }))
 	}
 	wg.Wait()
 	for _, s := range p.apps {

@@ -36,6 +36,9 @@ type Options struct {
 	// Ask sends a text to a service on this host and returns the start of its answer.
 	// Nil: a connection below the real root, nothing elsewhere.
 	Ask func(ctx context.Context, network, address, text string) (answer string, err error)
+	// Own reports whether a service may be asked by these three: what is a stranger's gets no
+	// request. Nil: each may.
+	Own func(*Service) bool
 }
 
 // A Kind is the kind of a service.
@@ -247,7 +250,7 @@ type looker struct {
 
 func newLooker(ctx context.Context, o Options) *looker {
 	v := &view{ctx: ctx, tree: tree{o.Root}}
-	ask := asker{view: v, run: o.Run, get: o.Get, ask: o.Ask}
+	ask := asker{view: v, own: o.Own, run: o.Run, get: o.Get, ask: o.Ask}
 	if v.tree.real() && ask.run == nil {
 		ask.run = runProgram
 	}

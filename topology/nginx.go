@@ -48,7 +48,7 @@ func (l *looker) describeNginx(s *subject) {
 		s.Config = n.files
 		l.found.Logs = append(l.found.Logs, n.logs...)
 	}
-	s.Nginx.Status = l.ask.stubStatus(s.Service, conf.Config)
+	s.Nginx.Status = l.ask.of(s.Service).stubStatus(s.Service, conf.Config)
 	for _, skipped := range n.skipped {
 		l.view.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}

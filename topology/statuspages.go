@@ -43,9 +43,9 @@ func (l *looker) findStatusPages() {
 	for _, s := range l.subjects {
 		switch s.Kind {
 		case Redis:
-			s.Redis = l.ask.redis(s.Service)
+			s.Redis = l.ask.of(s.Service).redis(s.Service)
 		case Varnish:
-			s.Varnish = l.ask.varnish(s, l.found.User)
+			s.Varnish = l.ask.of(s.Service).varnish(s, l.found.User)
 		case Carbon:
 			s.Carbon = l.view.carbon(s)
 		}
@@ -55,9 +55,18 @@ func (l *looker) findStatusPages() {
 // An asker asks services on this host. What is nil is not asked.
 type asker struct {
 	view *view
+	own  func(*Service) bool // nil: all
 	run  func(ctx context.Context, name string, args ...string) ([]byte, error)
 	get  func(ctx context.Context, url string) (int, []byte, error)
 	ask  func(ctx context.Context, network, address, text string) (string, error)
+}
+
+// of returns who asks a service: of one that may not be asked, no one does.
+func (a asker) of(s *Service) asker {
+	if a.own != nil && !a.own(s) {
+		return asker{view: a.view}
+	}
+	return a
 }
 
 // redis asks a Redis on loopback, or on its socket, for a sign of life.

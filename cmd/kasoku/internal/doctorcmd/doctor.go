@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/confine"
 	"github.com/kasoku/kasoku/internal/contain"
@@ -83,7 +85,8 @@ func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
 		d.c = &c
 	}
 	d.file = d.c.Path
-	if d.found, err = topology.Look(ctx, topology.Options{}); err != nil {
+	// No program is asked for its numbers before it is known whose it is.
+	if d.found, err = initcmd.LookAt(ctx, &kasoku.Service{}); err != nil {
 		return err
 	}
 	held, err := confine.Held()

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/machine"
+	"github.com/kasoku/kasoku/topology"
 	"github.com/kasoku/kasoku/topology/find"
 )
 
@@ -45,6 +46,15 @@ func (x *serviceExam) find() {
 			Lost: "which of them is measured", Grants: []grant{{inShell, x.e.Name + " init --port " + strconv.Itoa(all[0].Port)}}})
 		return
 	}
+	ours, err := initcmd.LookAt(x.ctx, &x.service)
+	if !x.configured() && len(all) == 0 { // no service runs here, and so no stranger's
+		ours, err = topology.Look(x.ctx, topology.Options{})
+	}
+	if err != nil {
+		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: err.Error(), Lost: "what the members report of themselves"})
+		return
+	}
+	x.found = ours
 	for _, e := range x.service.Edges {
 		if e.From == "" { // where the load comes in is known
 			initcmd.Narrow(x.found, &x.service, len(all) == 1)

@@ -223,24 +223,41 @@ func ask(e *cli.Env, most int) (int, error) {
 
 // narrow leaves of what was found what belongs to the service that was chosen. A database
 // that nothing is connected to stays where it is the only one and no other service runs here.
-func (s *Surveyed) narrow(of *subject) {
-	if s.of = of; len(of.service.Members) > 0 {
-		Narrow(s.found, &of.service, of.alone)
+// What is left is asked for its numbers.
+func (s *Surveyed) narrow(ctx context.Context, of *subject) (err error) {
+	s.of = of
+	switch {
+	case len(of.service.Members) > 0:
+		if s.found, err = LookAt(ctx, &of.service); err == nil {
+			Narrow(s.found, &of.service, of.alone)
+		}
+	case of.alone:
+		s.found, err = topology.Look(ctx, topology.Options{})
 	}
+	return err
+}
+
+// LookAt looks at what runs here, and asks for their numbers only the programs of a service.
+// Without one, none is asked.
+func LookAt(ctx context.Context, service *kasoku.Service) (*topology.Found, error) {
+	return topology.Look(ctx, topology.Options{Own: func(v *topology.Service) bool { return memberOf(service, v) != nil }})
+}
+
+// memberOf returns the member that a program is; nil when it is none.
+func memberOf(service *kasoku.Service, v *topology.Service) *kasoku.Member {
+	for i := range service.Members {
+		m := &service.Members[i]
+		if slices.ContainsFunc(append([]int{v.PID}, v.PIDs...), m.Has) {
+			return m
+		}
+	}
+	return nil
 }
 
 // Narrow leaves of what was found what belongs to a service. With alone no other service
 // runs here.
 func Narrow(found *topology.Found, service *kasoku.Service, alone bool) {
-	member := func(v *topology.Service) *kasoku.Member {
-		for i := range service.Members {
-			m := &service.Members[i]
-			if slices.ContainsFunc(append([]int{v.PID}, v.PIDs...), m.Has) {
-				return m
-			}
-		}
-		return nil
-	}
+	member := func(v *topology.Service) *kasoku.Member { return memberOf(service, v) }
 	lone := alone && len(service.Of(kasoku.RoleDatabase)) == 0 && len(found.Of(topology.MySQL)) == 1
 	var kept []topology.Service
 	labels, paths := map[string]bool{}, map[string]bool{}

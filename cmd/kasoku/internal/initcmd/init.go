@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/contain"
@@ -135,15 +136,18 @@ func Survey(e *cli.Env, ctx context.Context, dir string) (*Surveyed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for services: %w", err)
 	}
-	s.of = &subject{alone: true}
+	of := &subject{alone: true}
 	switch all = likely(all, s.found); len(all) {
 	case 0:
 	case 1:
-		s.narrow(subjectOf(&all[0], record.Named{}, all))
+		of = subjectOf(&all[0], record.Named{}, all)
 	default:
 		s.of, s.others = &subject{}, all
 		Narrow(s.found, &s.of.service, false)
 		return s, nil
+	}
+	if err := s.narrow(ctx, of); err != nil {
+		return nil, err
 	}
 	s.reach(e, ctx)
 	return s, nil
@@ -168,7 +172,9 @@ func surveyOne(e *cli.Env, ctx context.Context, f *initFlags) (*Surveyed, error)
 	if err != nil {
 		return nil, err
 	}
-	s.narrow(of)
+	if err := s.narrow(ctx, of); err != nil {
+		return nil, err
+	}
 	if of.named.DSN == "" {
 		s.reach(e, ctx)
 		return s, nil
@@ -182,12 +188,13 @@ func surveyOne(e *cli.Env, ctx context.Context, f *initFlags) (*Surveyed, error)
 	return s, nil
 }
 
+// lookAt looks at the host, and asks no program of it.
 func lookAt(ctx context.Context, dir string) (s *Surveyed, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
 	s = &Surveyed{who: topology.Me(), Dir: dir, bench: findBench(dir)}
-	s.found, err = topology.Look(ctx, topology.Options{})
+	s.found, err = LookAt(ctx, &kasoku.Service{})
 	return s, err
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // TestMain is, in a child, a program that answers at $KASOKU_TEST_LISTEN, is connected to
-// $KASOKU_TEST_DIAL, and writes a log and a pid file.
+// $KASOKU_TEST_DIAL, and writes a log of its requests and a pid file.
 func TestMain(m *testing.M) {
 	at := os.Getenv("KASOKU_TEST_LISTEN")
 	if at == "" {
@@ -43,7 +43,10 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if err == nil {
-		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
+		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintln(open[0], r.URL.Path)
+			fmt.Fprint(w, "ok")
+		}))
 	}
 	runtime.KeepAlive(open) // collected, a file is closed
 	fmt.Fprintln(os.Stderr, err)
@@ -164,6 +167,22 @@ func TestInit_Neighbours(t *testing.T) {
 		t.Errorf("the application alone is listed as a service:\n%s", stderr)
 	}
 	surveyed(t, own, other)
+	if text := asked(t, own); !strings.Contains(text, "/debug/vars") {
+		t.Errorf("the service's program was asked %q, not for its numbers", text)
+	}
+	if text := asked(t, other); text != "" {
+		t.Errorf("a stranger's program was asked for %q", text)
+	}
+}
+
+// asked are the paths that a project's application was asked for.
+func asked(t *testing.T, p *project) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.app, "app.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // surveyed holds what takes the only service of a host, as watch does without a file, to
