@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/internal/unit"
 	hostkeys "github.com/kasoku/kasoku/observe/host"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // Burst is the rule HW-07.
@@ -25,6 +26,7 @@ const (
 	burstRequests = 50   // in the second; of fewer, chance makes three times as many
 	burstCPU      = 0.50 // of the host's cores
 	burstPart     = 0.10 // of the seconds; more are another load, not a burst
+	ownRise       = 0.50 // of the CPU's rise is that of programs of the service: else it is a neighbour's burst
 )
 
 // ID returns HW-07.
@@ -36,7 +38,8 @@ func (Burst) Doc() diagnose.Doc {
 		Summary: `finds seconds in which far more came, or was used, than on average.`,
 		Evidence: `in one second of the load at least three times the mean number of requests came, and at
 			least 50; or the host's CPU was used three times as much as on average, and at least half of it.
-			Not more than one second in ten may be so. A step of a load that kasoku makes, a load phase or,
+			Not more than one second in ten may be so, and at least half of the rise of the CPU is that of
+			the service's programs, where they were recorded. A step of a load that kasoku makes, a load phase or,
 			without either, the time from the first request to the last one counts, when it has ten seconds.`,
 		Cause: `what comes at once needs its CPU, connections and workers at once; an average of a minute
 			shows neither.`,
@@ -73,6 +76,11 @@ func (r Burst) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	near, why := 0.0, ""
 	for _, k := range courses {
+		if part, known := memberPart(c, k); k.bursts() && known && part < ownRise {
+			near, why = 0.5, fmt.Sprintf("the host used %s for a second, and programs of the service %s of "+
+				"the rise; the threshold is %s", k.print(slices.Max(k.values)), unit.Percent(part), unit.Percent(ownRise))
+			continue
+		}
 		if k.bursts() {
 			return []kasoku.Finding{r.finding(c, k, requests, cpu)}, nil
 		}
@@ -169,7 +177,7 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "second", Name: c.Quote().Clock(at.From)},
 		Title:    fmt.Sprintf("A burst: %s in one second, %s times the mean", k.print(most), unit.Sig3(most/mean)),
-		Severity: kasoku.Info, Confidence: diagnose.Confidence(r.signals(k, second, requests, cpu)...),
+		Severity: kasoku.Info, Confidence: diagnose.Confidence(r.signals(c, k, second, requests, cpu)...),
 		Impact: kasoku.Impact{Share: sum / (mean * float64(len(k.values))), Of: "of all " + k.name},
 		Evidence: []kasoku.Evidence{
 			{Source: k.source, Text: "most " + k.name + " in one second", Note: c.Quote().Clock(at.From), Value: k.print(most),
@@ -193,6 +201,10 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 		Verify:   "repeat the run: the busiest second must be below three times the mean",
 		Interval: at,
 	}
+	if _, known := memberPart(c, k); k.source == hostCourse && !known {
+		f.Fixes[1] = kasoku.Fix{Text: "Record which processes are the service's, to see whether it was one of them",
+			Risk: kasoku.RiskNone}
+	}
 	if seconds > 1 {
 		f.Evidence[0].Note += ", one of " + unit.Count(seconds)
 	}
@@ -203,7 +215,7 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 					unit.Plain(cpu.full), unit.Sig3(cpu.mean())),
 				Value: cpu.print(v), Number: v, Series: cpu.series, Interval: at,
 			})
-			if v >= evidence.Saturated*cpu.full {
+			if v >= evidence.Saturated*cpu.full && cpu.above(evidence.Saturated*cpu.full) == 1 {
 				f.Cause += " Only then the host's CPU was used up."
 			}
 		}
@@ -216,7 +228,7 @@ func (r Burst) finding(c *diagnose.Case, k, requests, cpu course) kasoku.Finding
 }
 
 // signals: that the second stands alone, and that the other course has it too.
-func (Burst) signals(k course, second int, requests, cpu course) []diagnose.Signal {
+func (Burst) signals(c *diagnose.Case, k course, second int, requests, cpu course) []diagnose.Signal {
 	other := cpu
 	if k.name == cpu.name {
 		other = requests
@@ -227,8 +239,70 @@ func (Burst) signals(k course, second int, requests, cpu course) []diagnose.Sign
 	} else {
 		both.Holds = v > 1.5*other.mean()
 	}
-	return []diagnose.Signal{{Holds: true}, both}
+	s := []diagnose.Signal{{Holds: true}, both}
+	if _, known := memberPart(c, k); k.source == hostCourse && !known {
+		s = append(s, diagnose.Signal{Blind: "whose CPU it was is not known"})
+	}
+	return s
 }
+
+// above counts the seconds with so much or more.
+func (k course) above(v float64) (seconds int) {
+	for _, x := range k.values {
+		if x >= v {
+			seconds++
+		}
+	}
+	return seconds
+}
+
+// memberPart returns which part of the rise of the host's CPU in the busiest second is that of
+// programs of the service. It is not known of other courses, and where none of them was recorded
+// in that second.
+func memberPart(c *diagnose.Case, k course) (part float64, known bool) {
+	programs, err := c.Processes().Members()
+	if k.source != hostCourse || err != nil || !c.Knows(k.series[0].Host) {
+		return 0, false
+	}
+	most, second := k.peak()
+	rise := 0.0
+	for _, p := range programs {
+		if p.Member == "" || p.Host != k.series[0].Host {
+			continue
+		}
+		if used, ok := usedIn(c, p, second); ok {
+			rise, known = rise+used-p.Cores, true
+		}
+	}
+	return min(max(rise/max(most-k.mean(), 0.01), 0), 1), known
+}
+
+// usedIn returns the CPU of a program around a second: of all that its leaders start where that
+// was recorded, else of its processes.
+func usedIn(c *diagnose.Case, p diagnose.Program, second int) (cores float64, ok bool) {
+	tree := slices.ContainsFunc(p.Keys, func(k kasoku.Key) bool { return k.Name == process.TreeCPU })
+	for _, k := range p.Keys {
+		names := []string{process.CPUUser, process.CPUSystem}
+		if tree {
+			names = []string{process.TreeCPU}
+		}
+		if tree != (k.Name == process.TreeCPU) {
+			continue
+		}
+		for _, name := range names {
+			k.Name = name
+			if s := c.Find(k); s != nil {
+				if v, within := grownIn(s, second); within {
+					cores, ok = cores+v, true
+				}
+			}
+		}
+	}
+	return cores, ok
+}
+
+// hostCourse is the source of the course of the host's CPU.
+const hostCourse = "host"
 
 func (k course) at(second int) (float64, bool) {
 	if i := second - k.from; i >= 0 && i < len(k.values) {
@@ -298,7 +372,7 @@ func requestCourse(c *diagnose.Case) course {
 // missing the mean of the gap stands for its seconds.
 func cpuCourse(c *diagnose.Case) course {
 	idle := c.Find(kasoku.Key{Source: diagnose.Host, Name: hostkeys.CPUIdle})
-	k := course{source: "host", name: "CPU", print: func(v float64) string { return unit.Sig3(v) + " cores" }}
+	k := course{source: hostCourse, name: "CPU", print: func(v float64) string { return unit.Sig3(v) + " cores" }}
 	counts, _ := c.BySecond()
 	from, to, ok := stretchOf(c, counts)
 	if idle == nil || !ok || len(c.Run.Hosts) == 0 || c.Run.Hosts[0].Cores == 0 || c.Processes().Tick() > 2*time.Second {
