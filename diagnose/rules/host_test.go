@@ -210,10 +210,38 @@ func TestBurst(t *testing.T) {
 		t.Errorf("%s, cause %q", f.Severity, f.Cause)
 	}
 	// The CPU alone.
-	f = fires(t, r, bursting(100, 20, 100), kasoku.Medium, "A burst: 2.00 cores")
+	f = fires(t, r, bursting(100, 20, 100), kasoku.Low, "A burst: 2.00 cores")
+	if strings.Contains(f.Fixes[1].Text, "Size CPU") {
+		t.Errorf("sizes the service for what may be anyone's: %+v", f.Fixes)
+	}
 	if !strings.Contains(f.Cause, "the host used 2.00 cores for a second") || f.Impact.Of != "of all CPU" {
 		t.Errorf("impact %+v", f.Impact)
 	}
+	// CPU that is used up throughout is not used up then.
+	busy := bursting(100, 20, 1000).add(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, kasoku.Counter,
+		func(s int) float64 { return 0.05 * float64(s) })
+	if f = fires(t, r, busy, kasoku.Medium, "1,000 req/s"); strings.Contains(f.Cause, "Only then") {
+		t.Error(f.Cause)
+	}
+	// The CPU of a neighbour's second is no burst of the service; that of its programs is.
+	used := func(name string) *build {
+		b := bursting(100, 20, 100).serves("20 shop")
+		for _, instance := range []string{"20 shop", "90001 cc1plus"} {
+			b.add(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: instance}, kasoku.Counter,
+				func(s int) float64 {
+					if s > 20 && instance == name {
+						return 0.05*float64(s) + 1.9
+					}
+					return 0.05 * float64(s)
+				})
+		}
+		return b
+	}
+	f = fires(t, r, used("20 shop"), kasoku.Medium, "A burst: 2.00 cores")
+	if !strings.Contains(f.Fixes[1].Text, "Size CPU") {
+		t.Errorf("%+v", f.Fixes)
+	}
+	keepsQuiet(t, r, used("90001 cc1plus").alone(), false, "programs of the service < 0.1 % of the rise")
 	calm := func(n, others int) *build {
 		return bursting(n, 20, others).add(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, kasoku.Counter, func(s int) float64 { return 1.9 * float64(s) })
 	}
@@ -342,6 +370,32 @@ func TestFiles(t *testing.T) {
 	// A limit that is large already is doubled.
 	if f = fires(t, r, open(999_000, 1_000_000), kasoku.Medium, "1,000,000 files"); !strings.Contains(f.Fixes[0].Code, "LimitNOFILE=2000000") {
 		t.Errorf("fixes %+v", f.Fixes)
+	}
+	// A database with half of its files open is not what the app's log speaks of.
+	half := ladder().serves("20 shop").serves("10 mysqld").said("error", "", line, false, 500)
+	for name, value := range map[string]float64{"fds": 500, "fds_limit": 1024} {
+		half.level(kasoku.Key{Source: diagnose.Process, Name: name, Instance: "10 mysqld"}, value)
+	}
+	if f = fires(t, r, half, kasoku.Medium, "log shop.log"); strings.Contains(fmt.Sprint(f), "mysqld") {
+		t.Errorf("%+v", f)
+	}
+	half.Service.Members[0].Container = "4f1c"
+	f = fires(t, r, half, kasoku.Medium, "log shop.log")
+	if f.Fixes[0].Code != "--ulimit nofile=524288" || !strings.Contains(f.Fixes[0].Text, "container") {
+		t.Errorf("%+v", f.Fixes)
+	}
+	fires(t, r, open(500, 1024).said("error", "", line, false, 500), kasoku.Medium,
+		"The 1,024 files that shop may open")
+	// The kernel's limits for all programs are none of a process.
+	for said, want := range map[string]string{
+		"accept4 failed: too many open files in system": "fs.file-max",
+		"inotify_init: too many open files":             "fs.inotify.max_user_instances",
+	} {
+		f = fires(t, r, open(600, 1024).said("error", "", said, false, 500), kasoku.Medium, "log shop.log")
+		text := fmt.Sprint(f)
+		if !strings.Contains(text, want) || strings.Contains(text, "LimitNOFILE=") || strings.Contains(text, "that shop may") {
+			t.Error(text)
+		}
 	}
 	silent(t, r, open(972, 1024), 0.99, 1, "20 shop had 972 of 1,024 files open")
 	silent(t, r, ladder().said("info", "", "all is well", false, 50), 0, 0, "were not recorded")

@@ -3,8 +3,8 @@ package limit
 import (
 	"errors"
 	"fmt"
-	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -37,10 +37,13 @@ func (Files) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a process that has as many files open as it may.`,
 		Evidence: `a log says "too many open files", or the open descriptors of a process of the service
-			reached 95 % of its soft limit (RLIMIT_NOFILE).`,
+			reached 95 % of its soft limit (RLIMIT_NOFILE). A process is named at that, or from half of it
+			on where the log is its own.`,
 		Cause: `each connection, in and out, is a descriptor; the limit is that of a login shell, 1,024,
 			or of a unit without LimitNOFILE.`,
-		Fix: `raise the limit where the process is started; for nginx also worker_rlimit_nofile.`,
+		Fix: `raise the limit where the process or its container is started; for nginx also
+			worker_rlimit_nofile. Where the log says that the system has too many, or inotify, the limits of
+			the kernel: fs.file-max, fs.inotify.max_user_instances.`,
 		Silent: `when no log says so and every process of the service that was recorded stayed
 			below; blind when neither a log nor descriptors of the service were recorded.`,
 	}
@@ -52,12 +55,42 @@ type openFiles struct {
 	instance    string // of the process that is nearest to its limit, empty when none was recorded
 	used, limit float64
 	keys        []kasoku.Key
+	member      *kasoku.Member // of the process, else that whose log says so; nil when it is not known
+	own         bool           // whether the log is the member's whose process is nearest to its limit
+	what        ranOut
+}
+
+// A ranOut is what there is too little of.
+type ranOut int
+
+const (
+	filesOfProcess     ranOut = iota
+	filesOfSystem             // ENFILE
+	instancesOfAccount        // inotify_init's EMFILE
+)
+
+// ranOutOf reads it from a line.
+func ranOutOf(m *kasoku.Message) ranOut {
+	switch {
+	case wording.ContainsFold(m.Sample, "inotify"):
+		return instancesOfAccount
+	case wording.ContainsFold(m.Sample, "open files in system", "enfile"):
+		return filesOfSystem
+	}
+	return filesOfProcess
 }
 
 func openFilesOf(c *diagnose.Case) openFiles {
 	var o openFiles
-	ranOut := func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, tooManyFiles...) }
-	o.said = append(c.Lines().Said(ranOut), c.Lines().SaidBy(kasoku.MessageNginx, ranOut)...)
+	says := func(m *kasoku.Message) bool { return !m.SQL && wording.ContainsFold(m.Sample, tooManyFiles...) }
+	o.said = append(c.Lines().Said(says), c.Lines().SaidBy(kasoku.MessageNginx, says)...)
+	if len(o.said) > 0 {
+		o.what = ranOutOf(o.said[0].Message)
+	}
+	if slices.ContainsFunc(o.said, func(s diagnose.Said) bool { return ranOutOf(s.Message) == filesOfProcess }) {
+		o.what = filesOfProcess
+	}
+	o.said = slices.DeleteFunc(o.said, func(s diagnose.Said) bool { return ranOutOf(s.Message) != o.what })
 	for _, s := range c.FindAll(diagnose.Process, process.FDsLimit) {
 		k := s.Key
 		k.Name = process.FDs
@@ -68,9 +101,47 @@ func openFilesOf(c *diagnose.Case) openFiles {
 		}
 		if o.instance == "" || used.Max/limit.Min > o.used/o.limit {
 			o.instance, o.used, o.limit, o.keys = s.Key.Instance, used.Max, limit.Min, []kasoku.Key{k}
+			o.member = c.Processes().MemberOf(k)
+		}
+	}
+	o.own = o.member != nil && o.saidBy(c, o.member)
+	if o.named() || c.Service == nil {
+		return o
+	}
+	o.member = nil
+	for i := range c.Service.Members {
+		if m := &c.Service.Members[i]; m.Sure != kasoku.Low && o.saidBy(c, m) {
+			o.member = m
 		}
 	}
 	return o
+}
+
+// saidBy reports whether a line that says so is a member's.
+func (o openFiles) saidBy(c *diagnose.Case, m *kasoku.Member) bool {
+	return slices.ContainsFunc(o.said, func(s diagnose.Said) bool { return writes(c, s.Message, m) })
+}
+
+// writes reports whether a log's line is of a member: it has the file open, or it is the only one
+// of the role that such a log is of.
+func writes(c *diagnose.Case, line *kasoku.Message, m *kasoku.Member) bool {
+	if slices.Contains(m.Logs, line.Path) {
+		return true
+	}
+	role := kasoku.RoleApplication
+	if line.Kind == kasoku.MessageNginx {
+		role = kasoku.RoleWeb
+	}
+	return m.Role == role && len(c.Service.Of(role)) == 1
+}
+
+// named reports whether the process that is nearest to its limit is what ran out of files: one
+// that has half of them is not, when another's log says so.
+func (o openFiles) named() bool {
+	if o.what != filesOfProcess {
+		return false
+	}
+	return o.ratio() >= filesUsed || o.own && o.ratio() >= filesUsed/2
 }
 
 func (o openFiles) ratio() float64 {
@@ -121,14 +192,22 @@ func (r Files) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Explains: []string{"MES-07"}, Interval: c.Focus.Interval,
 	}
 	switch {
-	case o.ratio() >= filesUsed/2 || len(o.said) == 0:
+	case o.what == filesOfSystem:
+		f.Title, f.Clause = "The host has as many files open as its kernel allows", "open files of the host run out"
+		f.Cause = "Every connection is an open file, and the kernel bounds those of all programs of the host together."
+	case o.what == instancesOfAccount:
+		f.Title, f.Clause = "A program may watch no more files (inotify)", "inotify instances run out"
+		f.Cause = "The kernel bounds how many inotify instances all programs of one account have. It says that in the " +
+			"words for open files."
+	case o.named():
 		f.Object = kasoku.Object{Kind: "process", Name: o.name()}
 		f.Title = fmt.Sprintf("The %s files that %s may open are not enough", diagnose.Whole(o.limit),
 			wording.Cut(o.name(), 30))
 		f.Clause = fmt.Sprintf("%s runs out of open files at %s", o.name(), diagnose.Whole(o.limit))
 		f.Cause = fmt.Sprintf("The process %s had %s of %s files open. %s", o.name(), diagnose.Whole(o.used),
 			diagnose.Whole(o.limit), f.Cause)
-	case o.said[0].Path != "":
+	}
+	if len(o.said) > 0 && !o.named() && o.said[0].Path != "" {
 		f.Object = kasoku.Object{Kind: "log", Name: path.Base(o.said[0].Path)}
 	}
 	if len(o.said) == 0 {
@@ -144,7 +223,10 @@ func (o openFiles) signals(c *diagnose.Case) []diagnose.Signal {
 	}
 	full := diagnose.Signal{Holds: o.ratio() >= filesUsed,
 		Lacks: "no process was seen at its limit; between two samples it may have been"}
-	if o.instance == "" {
+	switch {
+	case o.what != filesOfProcess:
+		full.Blind = "what the kernel has in use of it was not recorded"
+	case o.instance == "":
 		full.Blind = "open files of processes were not recorded"
 	}
 	return []diagnose.Signal{said, full}
@@ -157,7 +239,7 @@ func (o openFiles) evidence(c *diagnose.Case) []kasoku.Evidence {
 			out = append(out, c.Quote().Quoted(m, true))
 		}
 	}
-	if o.instance != "" {
+	if o.named() {
 		out = append(out, kasoku.Evidence{
 			Source: "process", Text: "open files of " + o.name(), Note: "of " + diagnose.Whole(o.limit),
 			Value: diagnose.Whole(o.used), Number: o.used,
@@ -169,14 +251,38 @@ func (o openFiles) evidence(c *diagnose.Case) []kasoku.Evidence {
 
 // fixes raise the limit. A process that leaks meets any limit.
 func (o openFiles) fixes() []kasoku.Fix {
+	switch o.what {
+	case filesOfSystem:
+		return []kasoku.Fix{{Text: "Look whose files these are, then raise fs.file-max", Where: "/etc/sysctl.d",
+			Risk: kasoku.RiskNone,
+			Note: "sysctl fs.file-nr prints how many are open and allowed. The limit is that of all programs of the " +
+				"host; the limit of one process, LimitNOFILE, has no part in it."}}
+	case instancesOfAccount:
+		return []kasoku.Fix{{Text: "Let the account have more inotify instances",
+			Where: "a file in /etc/sysctl.d, then sysctl --system",
+			Code:  "fs.inotify.max_user_instances = 1024", Lang: "ini", Risk: kasoku.RiskNone,
+			Note: "The kernel's own value is 128. The limit of open files has no part in it, unless the program " +
+				"is at that too."}}
+	}
+	wanted := float64(filesWanted)
+	if o.named() {
+		wanted = max(wanted, 2*o.limit)
+	}
 	out := []kasoku.Fix{{
 		Text: "Raise the limit where the process is started", Where: "the unit, as systemctl edit opens it",
-		Code: fmt.Sprintf("[Service]\nLimitNOFILE=%d", filesWanted),
+		Code: fmt.Sprintf("[Service]\nLimitNOFILE=%.0f", wanted),
 		Note: "Without systemd: ulimit -n in the script that starts it. If open files grow while the rate does not, " +
 			"they are never closed, and a larger limit only delays the end.",
 		Risk: kasoku.RiskAppRestart, Lang: "ini",
 	}}
-	nginx := strings.HasPrefix(o.name(), "nginx")
+	if o.member != nil && o.member.Container != "" {
+		out[0].Text = "Raise the limit where the container is started"
+		out[0].Where = "docker run; ulimits, nofile, of a compose file"
+		out[0].Code, out[0].Lang = fmt.Sprintf("--ulimit nofile=%.0f", wanted), ""
+		out[0].Note = "A unit's LimitNOFILE has no effect on it. If open files grow while the rate does not, they " +
+			"are never closed, and a larger limit only delays the end."
+	}
+	nginx := o.named() && strings.HasPrefix(o.name(), "nginx")
 	for _, m := range o.said {
 		nginx = nginx || wording.ContainsFold(m.Path, "nginx") || wording.ContainsFold(m.Sample, "worker_connections",
 			"accept4() failed")
@@ -184,9 +290,6 @@ func (o openFiles) fixes() []kasoku.Fix {
 	if nginx {
 		out = append(out, kasoku.Fix{Text: "Let nginx's workers use it", Where: "nginx.conf, main",
 			Code: "worker_rlimit_nofile 65535;", Risk: kasoku.RiskNone, Lang: "nginx"})
-	}
-	if o.limit > 0 && math.Ceil(2*o.limit) > filesWanted {
-		out[0].Code = fmt.Sprintf("[Service]\nLimitNOFILE=%.0f", 2*o.limit)
 	}
 	return out
 }
