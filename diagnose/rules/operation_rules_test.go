@@ -72,14 +72,37 @@ func TestStartLimit(t *testing.T) {
 	said(t, operation.StartLimit{}, ladder().line(refused, map[int]uint64{1: 5}), "connections were refused 5 times, and no process ended of it")
 	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 4}).line(refused, map[int]uint64{1: 4}), "OPS-01 0.80: at most 4 exits of a process in 10 s")
 	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 3, 20: 3}).line(refused, map[int]uint64{1: 6}), "OPS-01 0.60")
-	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}), "nothing says that it was refused")
+	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}),
+		"was refused a connection 0 times in 10 s of that: nothing says")
 	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 2, 5: 3}).line(refused, map[int]uint64{1: 5}),
 		"Shop.service ends when it is refused a connection", "unit shop.service", "confidence medium, 2 of 3", "systemctl edit shop.service")
 	said(t, operation.StartLimit{}, ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{1: 5}).line("systemd[1]: shop.service: Start request repeated too quickly.", map[int]uint64{2: 1}),
 		"Shop.service is given up after its start was refused", "confidence high, 3 of 3")
-	state := ladder().line("Can't connect to MySQL server on 'db' (111)", map[int]uint64{1: 1})
-	state.Settings = append(state.Settings, kasoku.Setting{Scope: capture.ScopeUnit, Name: "shop", Value: "failed (start-limit-hit), 5 restarts"})
-	said(t, operation.StartLimit{}, state, "Shop is given up", "failed (start-limit-hit), 5 restarts")
+	hit := func(b *build) *build {
+		b.Settings = append(b.Settings, kasoku.Setting{Scope: capture.ScopeUnit, Name: "shop",
+			Value: "failed (start-limit-hit), 5 restarts"})
+		return b
+	}
+	const cannot = "Can't connect to MySQL server on 'db' (111)"
+	said(t, operation.StartLimit{}, hit(ladder().line(cannot, map[int]uint64{1: 2, 3: 3})), "Shop is given up",
+		"failed (start-limit-hit), 5 restarts")
+	// A unit may be given up for anything, and a refused connection be one of anyone's.
+	said(t, operation.StartLimit{}, hit(ladder()), "OPS-01 0.50", "no log shows that a refused connection is why")
+	said(t, operation.StartLimit{}, hit(ladder().line(cannot, map[int]uint64{1: 1})), "OPS-01 0.50")
+	for _, b := range []*build{
+		ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{2: 1}),
+		ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{30: 9}),
+		hit(ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{2: 1})),
+		ladder().line(exit, map[int]uint64{1: 3}).line(strings.ReplaceAll(exit, "shop", "mail"), map[int]uint64{2: 3}).
+			line(refused, map[int]uint64{2: 6}),
+	} {
+		if found, _ := (operation.StartLimit{}).Check(b.alone()); len(found) > 0 {
+			t.Errorf("%s: %+v", found[0].Title, found[0].Evidence)
+		}
+	}
+	another := ladder().line(exit, map[int]uint64{1: 5}).line(refused, map[int]uint64{2: 6})
+	another.Messages[1].Path = "another.log"
+	said(t, operation.StartLimit{}, another, "OPS-01 0.50")
 }
 
 func (b *build) initialized(took time.Duration) *build {
@@ -107,6 +130,16 @@ func TestSlowInitialize(t *testing.T) {
 	}
 	slow.Settings = append(slow.Settings, kasoku.Setting{Scope: "app", Name: "initialize.limit", Value: "20s"})
 	said(t, operation.SlowInitialize{}, slow, "Initialize takes 27.0 s, its limit is 20.0 s", "as initialize.limit says")
+	// One statement of 0.7 s is not most of 27 s.
+	part := ladder().initialized(27 * time.Second)
+	part.Queries = []kasoku.Query{{Verb: "SELECT", Fingerprint: "select ?", Calls: 1, Total: 700 * time.Millisecond,
+		First: 2 * time.Second, Last: 3 * time.Second}}
+	got = said(t, operation.SlowInitialize{}, part, "The statements above take 700 ms of it; the rest is not in them")
+	if strings.Contains(got, "Most of it") {
+		t.Error(got)
+	}
+	part.Queries[0].Total = 20 * time.Second
+	said(t, operation.SlowInitialize{}, part, "Most of it is in the statements above.")
 	// The phases know its name; the log its length.
 	phased := ladder()
 	phased.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{From: time.Second, To: 29 * time.Second}, Why: "POST /reset, 1 request, 28 s"}}

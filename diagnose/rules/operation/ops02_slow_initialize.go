@@ -185,7 +185,15 @@ func (SlowInitialize) cause(c *diagnose.Case, p kasoku.Phase, named []*kasoku.Qu
 	case len(why) > 0:
 		return text + wording.Capital(strings.Join(why, "; ")) + "."
 	case len(named) > 0:
-		return text + "Most of it is in the statements above."
+		var spent time.Duration
+		for _, q := range named {
+			spent += q.Total
+		}
+		if spent >= p.Interval.Len()/2 {
+			return text + "Most of it is in the statements above."
+		}
+		return text + fmt.Sprintf("The statements above take %s of it; the rest is not in them: look at what the "+
+			"application itself does, such as files that it writes.", unit.Duration(spent))
 	case !c.Lines().HasSlowLog():
 		return text + "Which statements take it was not recorded: " + c.Lines().NoLog("slowlog") + "."
 	}
