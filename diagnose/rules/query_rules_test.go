@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -287,6 +288,17 @@ func TestNeedlessTransaction(t *testing.T) {
 	both.Callers = append(both.Callers, caller)
 	if said := note(both); !strings.Contains(said, "on views that only read") {
 		t.Errorf("names a view that changes something: %s", said)
+	}
+	// With autocommit off no BEGIN is sent.
+	off := run(300, 700)
+	off.Queries = []kasoku.Query{read, class("K", "COMMIT", 1000, 0, 9*time.Second)}
+	off = in(off, "python")
+	if found, _ := r.Check(off); len(found) != 1 || strings.Contains(fmt.Sprint(found), "BEGIN,") ||
+		!strings.Contains(found[0].Cause, "after each is a round trip") || found[0].Expect[:3] != "one" ||
+		found[0].Evidence[1].Text != "their COMMIT or ROLLBACK, of all statements" ||
+		found[0].Evidence[1].Value != "15.0 %" ||
+		!strings.Contains(found[0].Fixes[0].Text, "with autocommit") {
+		t.Errorf("%+v", found)
 	}
 	// ActiveRecord begins a transaction for each save.
 	saves := run(0, 100)

@@ -312,6 +312,18 @@ func TestCachePasses(t *testing.T) {
 	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 {
 		t.Errorf("%+v", silent)
 	}
+	// What is not read is passed on in any case, whatever its cookie.
+	rec.Endpoints = []kasoku.Endpoint{{Method: "POST", Route: "/conditions", Count: 950},
+		{Method: "GET", Route: "/", Count: 50}}
+	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 ||
+		!strings.Contains(silent[0].Reason, "950 requests of the log are neither GET nor HEAD") {
+		t.Errorf("%+v", found)
+	}
+	rec.Endpoints[0].Count, rec.Endpoints[1].Count = 200, 800
+	if found, _ := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) != 1 || found[0].Impact.Share != 0.8 {
+		t.Errorf("%+v", found)
+	}
+	rec.Endpoints = nil
 	for i := range rec.Series[1].Points {
 		rec.Series[1].Points[i].Value *= 0.8
 	}

@@ -20,6 +20,9 @@ type Passes struct{}
 const (
 	passedShare = 0.9
 	hitShare    = 0.05
+	// passedByMethod is the part of the requests from which it is their method why they are
+	// passed on.
+	passedByMethod = 0.5
 )
 
 // ID returns CCH-02.
@@ -34,8 +37,9 @@ func (Passes) Doc() diagnose.Doc {
 		Cause: `a request with a cookie, and an answer that sets one, is passed on and never kept unless
 			the VCL says otherwise; each request then only takes a detour.`,
 		Fix: `unset the cookie for what is the same for everyone, and say how long to keep.`,
-		Silent: `when [contract] says of all routes that they must be fresh, when it hits, when less is passed on, and under 100 requests; blind without Varnish's
-			counters.`,
+		Silent: `when [contract] says of all routes that they must be fresh, when it hits, when less is
+			passed on, when half of the requests are neither GET nor HEAD, and under 100 requests; blind
+			without Varnish's counters.`,
 	}
 }
 
@@ -64,11 +68,17 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s",
 			unit.Percent(hit), unit.Percent(hitShare))
 	}
+	writes := countWrites(c)
+	if writes >= passedByMethod*requests.By {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "%s requests of the log are neither GET nor HEAD, which Varnish "+
+			"passes on in any case; %s came to it", diagnose.Whole(writes), diagnose.Whole(requests.By))
+	}
 	may, fresh := keptRoutes(c)
 	if len(fresh) > 0 && len(may) == 0 && len(fresh) == len(c.Contract()) {
 		return nil, diagnose.Quiet(r.ID(), 0, "all routes of [contract] must be fresh: what goes through Varnish is "+
 			"passed on rightly")
 	}
+	readsPassed := min(passed, 1-webserver.Ratio(writes, requests.By))
 	vcl, text := vclOf(c.Recording)
 	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"),
 		Lacks: "the VCL unsets a cookie somewhere"}
@@ -79,9 +89,9 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		ID: r.ID(), Object: kasoku.Object{Kind: "cache", Name: "varnish"},
 		Title: "Varnish passes every request on and keeps nothing", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, cookie),
-		Impact:     kasoku.Impact{Share: passed * partOfAll(c, requests.By), Of: "of requests", Estimate: true},
+		Impact:     kasoku.Impact{Share: readsPassed * partOfAll(c, requests.By), Of: "of requests", Estimate: true},
 		Cause: fmt.Sprintf("Varnish took %s requests, passed %s of them on and answered %s itself. By default it "+
-			"passes on what has a cookie, or Authorization.",
+			"passes on what has a cookie, or Authorization, and what is neither GET nor HEAD.",
 			diagnose.Whole(requests.By), unit.Percent(passed), diagnose.Whole(hits.By)),
 		Fixes: []kasoku.Fix{{
 			Text: "Unset the cookie of requests whose answer is the same for everyone", Where: "the VCL" + vcl,
@@ -100,6 +110,17 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		f.Evidence = append(f.Evidence, whole.Quote().Counted(g, true))
 	}
 	return []kasoku.Finding{f}, nil
+}
+
+// countWrites returns how many requests had another method than GET and HEAD.
+func countWrites(c *diagnose.Case) (n float64) {
+	_, endpoints := diagnose.FrontLog(c.Recording)
+	for i := range endpoints {
+		if e := &endpoints[i]; e.Method != "GET" && e.Method != "HEAD" {
+			n += float64(e.Count)
+		}
+	}
+	return n
 }
 
 // partOfAll returns the part of all requests that so many are; 1 when nothing else

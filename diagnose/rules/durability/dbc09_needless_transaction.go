@@ -36,7 +36,7 @@ func (NeedlessTransaction) Doc() diagnose.Doc {
 			which is a transaction by itself. In Ruby those of one write are left out: ActiveRecord begins one
 			for each save.`,
 		Cause: `BEGIN and COMMIT or ROLLBACK around them are two round trips that change nothing, and the
-			connection stays taken for longer.`,
+			connection stays taken for longer. With autocommit off there is no BEGIN, and one round trip.`,
 		Fix: `run the statement on the pool itself.`,
 		Silent: `when most transactions change several things, when there are few, and blind without a
 			slow log with connections. A transaction that reads several tables may want them of one moment:
@@ -50,7 +50,32 @@ type needless struct {
 	count    uint64
 	all      uint64
 	readOnly uint64
+	begins   uint64 // statements BEGIN of the run; of autocommit = 0 none are sent
+	ends     uint64 // COMMIT and ROLLBACK
 }
+
+// begun reports whether most have a BEGIN of their own: with autocommit off the first statement
+// begins one.
+func (n needless) begun() bool { return 2*n.begins >= n.count }
+
+// bounds are the words around a transaction.
+func (n needless) bounds() string {
+	if n.begun() {
+		return "BEGIN and COMMIT"
+	}
+	return "COMMIT or ROLLBACK"
+}
+
+// around writes a transaction for people.
+func (n needless) around(verbs string) string {
+	if n.begun() {
+		return "BEGIN, " + verbs + ", COMMIT"
+	}
+	return verbs + ", COMMIT"
+}
+
+// rounds is how many statements would not be sent.
+func (n needless) rounds() float64 { return float64(min(n.begins, n.count) + min(n.ends, n.count)) }
 
 func needlessOf(c *diagnose.Case) needless {
 	var n needless
@@ -65,6 +90,13 @@ func needlessOf(c *diagnose.Case) needless {
 		n.count += t.Count
 		if t.ReadOnly {
 			n.readOnly += t.Count
+		}
+	}
+	for _, q := range bounds(c) {
+		if q.Verb == "COMMIT" || q.Verb == "ROLLBACK" {
+			n.ends += q.Calls
+		} else {
+			n.begins += q.Calls
 		}
 	}
 	slices.SortStableFunc(n.kinds, func(a, b kasoku.Transaction) int { return cmp.Compare(b.Count, a.Count) })
@@ -94,6 +126,11 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 	i := evidence.TimeImpact(c, time.Duration(float64(each)*float64(n.count)), bounds(c)...)
 	i.Estimate = true
 	does, severity := "protect nothing", evidence.StatementSeverity(i)
+	around, fewer := "BEGIN and COMMIT around them are two round trips each.", "two statements fewer"
+	if !n.begun() {
+		around = "No BEGIN is sent, as where autocommit is off; the COMMIT or ROLLBACK after each is a round trip."
+		fewer = "one statement fewer"
+	}
 	several := severalReads(n)
 	if 2*several > n.count { // they may have to be of one moment
 		does, severity = "only read", kasoku.Info
@@ -107,12 +144,13 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 			diagnose.Signal{Holds: several == 0,
 				Lacks: "some read several things, which may have to be of one moment"}),
 		Cause: fmt.Sprintf("%s of %s transactions %s: %s only read, %s of them several things, and %s have one "+
-			"statement that changes something. BEGIN and COMMIT around them are two round trips each.",
-			unit.Count(n.count), unit.Count(n.all), does, unit.Count(n.readOnly), unit.Count(several), unit.Count(n.count-n.readOnly)),
+			"statement that changes something. %s",
+			unit.Count(n.count), unit.Count(n.all), does, unit.Count(n.readOnly), unit.Count(several),
+			unit.Count(n.count-n.readOnly), around),
 		Fixes:  []kasoku.Fix{transactionFix(c, n)},
-		Expect: "two statements fewer in each of these requests", Verify: "the next run: BEGIN and COMMIT a request",
+		Expect: fewer + " in each of these requests", Verify: "the next run: " + n.bounds() + " a request",
 	}
-	needlessRounds := 2 * float64(n.count) / max(rounds, 1)
+	needlessRounds := n.rounds() / max(rounds, 1)
 	if 2*several <= n.count && f.Severity == kasoku.Info && i.Of != evidence.OfNoRequest &&
 		needlessRounds >= needlessRoundsShare {
 		f.Severity = kasoku.Problem
@@ -121,12 +159,12 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		{Source: "slow.log", Text: "transactions that only read or have one statement",
 			Note: "of " + unit.Count(n.all), Value: "× " + unit.Count(n.count), Number: float64(n.count), Strong: true,
 			Interval: c.Whole()},
-		{Source: "slow.log", Text: "their BEGIN and COMMIT, of all statements",
+		{Source: "slow.log", Text: "their " + n.bounds() + ", of all statements",
 			Value: unit.Percent(min(needlessRounds, 1)), Number: needlessRounds, Strong: true, Interval: c.Whole()},
 	}
 	for _, t := range n.kinds[:min(len(n.kinds), 5)] {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "slow.log",
-			Text: "BEGIN, " + wording.Cut(t.Verbs, 60) + ", COMMIT", Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count),
+			Text: n.around(wording.Cut(t.Verbs, 60)), Note: tablesOf(c, t), Value: "× " + unit.Count(t.Count),
 			Number: float64(t.Count), Interval: c.Whole()})
 	}
 	return f
@@ -138,6 +176,11 @@ func transactionFix(c *diagnose.Case, n needless) kasoku.Fix {
 		Where: "where the transaction is begun", Risk: kasoku.RiskSemantics,
 		Note: withoutTransaction(c, n) + "Keep it where several reads must be of one moment. A score may " +
 			"even fall when COMMITs of others become visible as what they cost."}
+	if !n.begun() {
+		f.Text = "Run what only reads with autocommit, without COMMIT"
+		f.Where = "where the connection is opened"
+		return f
+	}
 	if language.Of(c) == language.Go {
 		f.Text, f.Lang, f.Risk = "Run the statement on the pool itself, without BEGIN and COMMIT", "go", kasoku.RiskAppRestart
 		f.Code = "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)"
