@@ -35,6 +35,9 @@ const (
 	RoleUnknown     MemberRole = ""
 )
 
+// Languages are those that fixes are written in.
+var Languages = []string{"go", "java", "javascript", "php", "python", "ruby", "rust"}
+
 // A Member is one program of the service on one host, with all of its processes. It
 // stays the same member when it is restarted.
 type Member struct {
@@ -50,7 +53,7 @@ type Member struct {
 	Processes []MemberProcess
 	Listeners []Listener
 
-	Language  string // go, ruby, javascript, python, php, java …; empty when unknown
+	Language  string // one of Languages, or another such as perl; empty when unknown
 	Framework string // puma, gunicorn, php-fpm …; empty when unknown
 	Version   string // of the program or its runtime; empty when unknown
 	Workers   int    // processes that work, the leader left out when it has children; at least 1

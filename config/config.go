@@ -46,6 +46,8 @@ type Service struct {
 	MySQL string `toml:"mysql" eg:"'app@tcp(127.0.0.1:3306)/shop'"` // DSN of its database; watched when [mysql] names none
 	Unit  string `toml:"unit" eg:"'app.service'"`                   // of its application
 	PID   int    `toml:"pid" eg:"1204"`                             // likewise
+
+	Language string `toml:"language" eg:"'rust'"` // that its application is written in, where that is not seen
 }
 
 // Set reports whether anything is said.

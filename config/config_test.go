@@ -76,6 +76,7 @@ func TestParse_Failure(t *testing.T) {
 	f("[load]\nfor = 90", `kasoku.toml:2: load.for: want a duration in quotes, not the number 90`, "such as for = '90s'")
 	f("[load]\nfor = '90'", `kasoku.toml:2: load.for: bad duration "90"`, "such as for = '90s'")
 	f("[load]\nsteps = ['a']", "kasoku.toml:2: load.steps: want a list of numbers, not a list with something else", "such as steps = [100, 200, 400]")
+	f("[service]\nlanguage = 'cobol'", `kasoku.toml:2: service.language: want one of go, java, javascript, php, python, ruby, rust, not "cobol"`, "")
 	f("load = 3", "kasoku.toml:1: load: want a table, not the number 3", "[load]")
 	f("[finalize]\nanswers = ['/x']", "kasoku.toml:2: finalize.answers[0]: \"/x\": want a method", "GET http")
 	f("[answers]\nrequests = ['POST http://a/']", `kasoku.toml:2: answers.requests[0]: "POST http://a/": want GET or HEAD`, "")

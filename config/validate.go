@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -420,5 +421,8 @@ func (s *Service) validate(v *validator) {
 	}
 	if s.PID < 0 {
 		v.fail("service.pid", "", "want the number of a process, not %d", s.PID)
+	}
+	if s.Language != "" && !slices.Contains(kasoku.Languages, s.Language) {
+		v.fail("service.language", "", "want one of %s, not %q", strings.Join(kasoku.Languages, ", "), s.Language)
 	}
 }

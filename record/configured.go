@@ -89,7 +89,7 @@ func (o *Options) configureServers(c *config.Config) {
 
 // NamedBy returns the service that the table [service] of a kasoku.toml names.
 func NamedBy(s config.Service) Named {
-	return Named{URL: s.URL, Port: s.Port, DSN: s.MySQL, Unit: s.Unit, PID: s.PID}
+	return Named{URL: s.URL, Port: s.Port, DSN: s.MySQL, Unit: s.Unit, PID: s.PID, Language: s.Language}
 }
 
 // DSN returns the data source name of the database in a kasoku.toml, empty without one.

@@ -78,10 +78,13 @@ type Named struct {
 	DSN  string // of its database, where that is not the one that is watched
 	Unit string
 	PID  int
+	// Language that its application is written in, where that is not seen.
+	Language string
 }
 
 // Ask adds the names to a search for the service.
 func (n Named) Ask(a *find.Ask) {
+	a.Language = n.Language
 	switch {
 	case n.Port != 0:
 		at, header := net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port)), http.Header{}

@@ -3,9 +3,11 @@ package find
 import (
 	"context"
 	"debug/buildinfo"
+	"debug/elf"
+	"errors"
 	"io"
 	"os"
-	"runtime/debug"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,8 +18,9 @@ import (
 // mostProgram bounds a program that is read for its build information.
 const mostProgram = 1 << 30
 
-// describe adds what the files of a member's leader show.
-func describe(ctx context.Context, m *kasoku.Member) {
+// describe adds what the files of a member's leader show. An application is written in the
+// language that the user named, if any.
+func describe(ctx context.Context, m *kasoku.Member, language string) {
 	leader := m.Leader()
 	if leader.PID == 0 {
 		return
@@ -28,8 +31,11 @@ func describe(ctx context.Context, m *kasoku.Member) {
 	}
 	if m.Role == kasoku.RoleApplication {
 		m.Threads = workingThreads(m)
+		if language != "" && language != m.Language {
+			m.Language, m.Version = language, ""
+		}
 		if m.Language == "" {
-			m.Language, m.Version = goVersion(ctx, leader.PID)
+			m.Language, m.Version = compiled(ctx, leader.PID)
 		}
 	}
 }
@@ -48,8 +54,9 @@ func parseLimits(text string) (files, processes uint64) {
 	return files, processes
 }
 
-// goVersion returns the language and the version of a program that Go built.
-func goVersion(ctx context.Context, pid int) (language, version string) {
+// compiled returns the language of a program that Go or Rust built, and the version of its
+// compiler.
+func compiled(ctx context.Context, pid int) (language, version string) {
 	p, err := foreign.Hold(pid)
 	if err != nil {
 		return "", ""
@@ -58,13 +65,45 @@ func goVersion(ctx context.Context, pid int) (language, version string) {
 	if p.Believe(nil) != nil {
 		return "", ""
 	}
-	info, err := foreign.ReadExe(ctx, p, mostProgram, func(r io.ReaderAt, size int64) (*debug.BuildInfo, error) {
-		return buildinfo.Read(io.NewSectionReader(r, 0, size))
+	found, err := foreign.ReadExe(ctx, p, mostProgram, func(r io.ReaderAt, size int64) ([2]string, error) {
+		if info, err := buildinfo.Read(io.NewSectionReader(r, 0, size)); err == nil {
+			return [2]string{"go", info.GoVersion}, nil
+		}
+		version, err := rustVersion(r)
+		return [2]string{"rust", version}, err
 	})
 	if err != nil {
 		return "", ""
 	}
-	return "go", info.GoVersion
+	return found[0], found[1]
+}
+
+var errNoRust = errors.New("no mark of rustc")
+
+// rustMark is what rustc leaves in a program, also where its symbols are stripped: the section
+// .comment of ELF has "rustc version 1.95.0 (59807616e 2026-04-14)" beside the linker's own.
+var rustMark = regexp.MustCompile(`rustc version ([0-9][0-9.]*[^\s\x00]*)`)
+
+// rustVersion returns the version of rustc that built a program.
+func rustVersion(r io.ReaderAt) (string, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return "", err
+	}
+	comment := f.Section(".comment")
+	if comment == nil {
+		return "", errNoRust
+	}
+	var text [4096]byte // one line for each tool that had a part in it
+	n, err := comment.ReadAt(text[:min(uint64(len(text)), comment.Size)], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	m := rustMark.FindSubmatch(text[:n])
+	if m == nil {
+		return "", errNoRust
+	}
+	return string(m[1]), nil
 }
 
 // workingThreads returns how many threads of one worker serve requests, where the server

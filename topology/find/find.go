@@ -36,6 +36,7 @@ type Ask struct {
 	Asked     []string // URLs and addresses of servers that kasoku was given to ask
 	Load      []int    // processes that make the load
 	Loaded    bool     // the load runs now
+	Language  string   // of the application, one of kasoku.Languages; empty: as it is seen
 }
 
 // question returns what package members is asked. Names of hosts become their addresses.
@@ -149,7 +150,7 @@ func Look(ctx context.Context, a Ask) (members.Result, error) {
 	s := &r.Service
 	s.Unknown = append(s.Unknown, failed...)
 	for i := range s.Members {
-		describe(ctx, &s.Members[i])
+		describe(ctx, &s.Members[i], a.Language)
 	}
 	return r, ctx.Err()
 }

@@ -286,6 +286,15 @@ func TestFind_Languages(t *testing.T) {
 				if len(a) == 1 && (a[0].Language != r.language || a[0].Workers != r.workers) {
 					t.Errorf("language %q, %d workers: %+v", a[0].Language, a[0].Workers, a[0])
 				}
+				named, err := Find(t.Context(), Ask{URLs: []string{web.URL()}, Logs: []string{web.AccessLog}, Language: "rust"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range named.Members {
+					if (m.Language == "rust") != (m.Role == kasoku.RoleApplication) {
+						t.Errorf("named as rust: %s in %q", m.ID, m.Language)
+					}
+				}
 				if w := s.Of(kasoku.RoleWeb); len(w) == 1 && (!slices.Contains(w[0].Configs, web.ConfigFile) || w[0].Has(second.Pid())) {
 					t.Errorf("web %+v", w[0])
 				}

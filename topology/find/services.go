@@ -56,7 +56,7 @@ func Services(ctx context.Context) ([]Candidate, error) {
 	all = distinct(all)
 	for i := range all {
 		for k := range all[i].Service.Members {
-			describe(ctx, &all[i].Service.Members[k])
+			describe(ctx, &all[i].Service.Members[k], "")
 		}
 	}
 	return all, ctx.Err()

@@ -15,6 +15,7 @@ const (
 	PHP        = "php"
 	JavaScript = "javascript"
 	Java       = "java"
+	Rust       = "rust"
 	Unknown    = ""
 )
 

@@ -54,6 +54,7 @@ var requestLogSwitch = map[string]string{
 	language.PHP:        "In PHP-FPM: no access.log in the pool; in the framework: the log's level at warning.",
 	language.JavaScript: "No morgan, and the logger's level at warn.",
 	language.Java:       "In Spring: no server.tomcat.accesslog, and logging.level.root=WARN.",
+	language.Rust:       "No TraceLayer of tower-http and no Logger of actix-web; RUST_LOG=warn.",
 	language.Unknown:    "It is the access log of the framework, or its logger's level.",
 }
 

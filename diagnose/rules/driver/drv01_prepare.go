@@ -138,7 +138,8 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 // Sources: go-sql-driver/mysql, README, interpolateParams; PHP manual, PDO_MYSQL and
 // mysqli; mysql2 for Node.js, documentation, "Prepared Statements"; Rails guide,
 // "Configuring a MySQL Database"; MySQL Connector/Python, MySQLCursorPrepared; MySQL
-// Connector/J, useServerPrepStmts and cachePrepStmts.
+// Connector/J, useServerPrepStmts and cachePrepStmts; sqlx, statement_cache_capacity and persistent;
+// mysql for Rust, stmt_cache_size.
 var prepareFixes = map[string][]kasoku.Fix{
 	language.Go: {{
 		Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
@@ -181,6 +182,12 @@ var prepareFixes = map[string][]kasoku.Fix{
 		Code: "useServerPrepStmts=true&cachePrepStmts=true", Risk: kasoku.RiskAppRestart,
 		Note: "For MySQL Connector/J; useServerPrepStmts=false, its default, puts the parameters in. With HikariCP: " +
 			"dataSourceProperties.",
+	}},
+	language.Rust: {{
+		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options", Risk: kasoku.RiskAppRestart,
+		Note: "sqlx keeps 100 for each connection: statements whose text differs each time, persistent(false) and new " +
+			"connections are prepared anew; bind the values, or raise statement_cache_capacity. The crate mysql keeps 32 " +
+			"(stmt_cache_size).",
 	}},
 	language.Unknown: {{
 		Text: "Let the driver put the parameters in, or prepare once and keep the statement", Risk: kasoku.RiskAppRestart,

@@ -207,6 +207,7 @@ var manyRows = map[string]string{
 	language.Python:     "; PyMySQL's and mysqlclient's executemany make one INSERT of them, Django has bulk_create",
 	language.JavaScript: "; mysql2's query takes rows as arrays for VALUES ?, Sequelize has bulkCreate",
 	language.Java:       "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
+	language.Rust:       "; sqlx's QueryBuilder has push_values",
 }
 
 // where is the program that runs the INSERTs.

@@ -105,6 +105,7 @@ var sqlLogSwitch = map[string]string{
 	language.PHP:        "In Laravel: no DB::listen and no query log; in Symfony: doctrine.dbal.logging: false.",
 	language.JavaScript: "In Sequelize: logging: false; in knex: debug: false; in Prisma: no \"query\" in log.",
 	language.Java:       "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
+	language.Rust:       "In sqlx: log_statements(LevelFilter::Off) of the connect options; or RUST_LOG=warn.",
 	language.Unknown:    "It is the debug, echo or show_sql switch of the mapper or driver.",
 }
 

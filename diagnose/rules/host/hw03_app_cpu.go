@@ -120,6 +120,7 @@ var profilers = map[string]string{
 	language.PHP:        "phpspy --pid PID, or Excimer in the program.",
 	language.JavaScript: "node --cpu-prof, or 0x.",
 	language.Java:       "jcmd PID JFR.start duration=20s filename=/tmp/app.jfr, or async-profiler.",
+	language.Rust:       "perf record -g -p PID, or samply; with debug = \"line-tables-only\" in the profile release.",
 	language.Unknown:    "With the profiler of its language.",
 }
 

@@ -133,7 +133,7 @@ func waitingSockets(c *diagnose.Case) kasoku.Key {
 // Sources: Go, database/sql, DefaultMaxIdleConns; PHP manual, PDO, "Connections and
 // Connection management"; Django, "Databases", CONN_MAX_AGE; Rails guide, "Database
 // pooling"; mysql2 for Node.js, createConnection and createPool; HikariCP, README,
-// minimumIdle and idleTimeout.
+// minimumIdle and idleTimeout; sqlx, PoolOptions.
 var whyReopened = map[string]string{
 	language.Go: "The pool keeps few idle connections (database/sql: 2 unless configured otherwise) and " +
 		"closes the others after one use.",
@@ -145,6 +145,8 @@ var whyReopened = map[string]string{
 	language.JavaScript: "The program opens a connection (createConnection), uses it and closes it; a pool would keep it.",
 	language.Java: "The program opens a connection from its data source, uses it and closes it: the source " +
 		"has no pool, or one that keeps few.",
+	language.Rust: "The program opens a connection (MySqlConnection::connect), uses it and closes it, or makes a pool " +
+		"for each request; one pool for the program would keep them.",
 	language.Unknown: "The application opens connections, and closes them after one use.",
 }
 
@@ -181,6 +183,12 @@ var keepOpen = map[string]kasoku.Fix{
 		Text: "Keep connections in a pool", Where: "application.properties", Lang: "properties",
 		Code: "spring.datasource.hikari.maximum-pool-size=20\nspring.datasource.hikari.minimum-idle=20",
 		Risk: kasoku.RiskAppRestart, Note: "For Spring with HikariCP; its size × processes must stay below max_connections.",
+	},
+	language.Rust: {
+		Text: "Make one pool where the program starts, and share it", Where: "main, in the state of the web framework",
+		Risk: kasoku.RiskAppRestart,
+		Note: "In sqlx a clone of a MySqlPool is the same pool; min_connections keeps as many open, max_connections (10) × " +
+			"processes must stay below the server's.",
 	},
 	language.Unknown: {
 		Text:  "Open connections once and keep them, in a pool with as many idle ones as it may have open",

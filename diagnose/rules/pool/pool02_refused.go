@@ -231,6 +231,7 @@ var capWords = map[string]string{
 		"times threads; SQLAlchemy has pool_size and max_overflow for each worker.",
 	language.JavaScript: "mysql2: connectionLimit of createPool, times the processes.",
 	language.Java:       "HikariCP: maximumPoolSize.",
+	language.Rust:       "sqlx: max_connections of MySqlPoolOptions, times the processes.",
 	language.Unknown: "What bounds them is the pool's size, or the number of workers and threads where each " +
 		"opens its own.",
 }

@@ -136,6 +136,7 @@ var manyKeys = map[string]string{
 	language.Python:     "; in Django: select_related or prefetch_related; in SQLAlchemy: selectinload",
 	language.JavaScript: "; mysql2's query takes an array for IN (?); in Sequelize: include",
 	language.Java:       "; in JPA: JOIN FETCH or @BatchSize",
+	language.Rust:       ", such as sqlx's QueryBuilder writes with separated; in Diesel: eq_any; in SeaORM: load_many",
 }
 
 // batchFixes are how to get the rows of loops at once: with a second statement for all
