@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 )
 
 // A GoProgram is what the build information of a Go binary shows, and which pages about itself
@@ -237,18 +237,15 @@ func (v *view) readGo(s *subject) {
 	}
 }
 
-// isHere reports whether a file that a program elsewhere has open has its name on this host.
-func isHere(pid, fd int, path string) bool {
-	open, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
-	here, hereErr := os.Lstat(path)
-	return err == nil && hereErr == nil && os.SameFile(open, here)
-}
-
-// findLogs finds the files that applications write their output to. Of a program elsewhere,
-// as in a container, those are left out that are not this host's.
+// findLogs finds the files that applications write their output to. Those of a program
+// elsewhere, as in a container, have the names of this host, and are left out without one.
 func (p *programs) findLogs() {
 	for _, s := range p.apps {
 		seen, hidden := map[string]bool{}, 0
+		var here map[string]string
+		if s.elsewhere() {
+			here = mounts.OpenFiles(s.PID)
+		}
 		for _, fd := range slices.Sorted(maps.Keys(s.fds)) {
 			path := s.fds[fd]
 			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") &&
@@ -257,9 +254,11 @@ func (p *programs) findLogs() {
 				continue
 			}
 			seen[path] = true
-			if s.elsewhere() && !isHere(s.PID, fd, path) {
-				hidden++
-				continue
+			if s.elsewhere() {
+				if path = here[path]; path == "" {
+					hidden++
+					continue
+				}
 			}
 			how := "it is open there"
 			if fd <= 2 {

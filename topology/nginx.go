@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -42,16 +43,31 @@ func (l *looker) describeNginx(s *subject) {
 	s.How += "; " + how
 	n := nginxFile{service: s.Service, prefix: conf.Prefix, built: conf.Built, how: how}
 	n.read(conf.Config)
-	if s.elsewhere() {
-		l.view.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
-	} else {
+	if !s.elsewhere() {
 		s.Config = n.files
 		l.found.Logs = append(l.found.Logs, n.logs...)
+	} else if !l.logsElsewhere(s, n.logs) {
+		l.view.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
 	}
 	s.Nginx.Status = l.ask.of(s.Service).stubStatus(s.Service, conf.Config)
 	for _, skipped := range n.skipped {
 		l.view.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}
+}
+
+// logsElsewhere keeps the logs of an nginx in a container by their names on this host, as those
+// of a directory that is bound into it, and reports whether all have one.
+func (l *looker) logsElsewhere(s *subject, logs []Log) bool {
+	here, all := mounts.OpenFiles(s.PID), true
+	for _, log := range logs {
+		if log.Path = here[log.Path]; log.Path == "" {
+			all = false
+			continue
+		}
+		log.Twin = here[log.Twin]
+		l.found.Logs = append(l.found.Logs, log)
+	}
+	return all
 }
 
 // readNginx reads the configuration of an nginx as it sees its files.

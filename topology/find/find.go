@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/topology"
 	"github.com/kasoku/kasoku/topology/members"
 	"github.com/kasoku/kasoku/topology/scan"
@@ -190,7 +191,24 @@ func readWeb(ctx context.Context, snap *scan.Snapshot, pid int) (members.Web, er
 		}
 		return known[host]
 	})
+	if !p.Here {
+		here := mounts.OpenFiles(pid)
+		for i := range web.Blocks {
+			web.Blocks[i].Logs = namesHere(here, web.Blocks[i].Logs)
+		}
+	}
 	return web, ctx.Err()
+}
+
+// namesHere returns the names on this host of files of a container, without those that have
+// none: a file of this host with the name of one there is another's.
+func namesHere(here map[string]string, names []string) (out []string) {
+	for _, name := range names {
+		if at := here[name]; at != "" {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // namesWithin bounds how long the names in one configuration are asked for, together; what

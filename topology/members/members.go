@@ -63,7 +63,7 @@ type Web struct {
 type Block struct {
 	Listens   []Listen
 	Names     []string // server names
-	Logs      []string // that it writes; empty when that is not known
+	Logs      []string // that it writes, by their names on this host; empty when that is not known
 	Upstreams []Place
 	Variable  bool // an upstream is made of variables
 	Default   bool // of its ports
@@ -192,9 +192,7 @@ func (d *decision) member(f *found) kasoku.Member {
 	slices.SortStableFunc(m.Listeners, func(a, b kasoku.Listener) int { return cmp.Compare(a.Network, b.Network) })
 	if web, ok := d.q.Webs[p.PID]; ok {
 		m.Configs = web.Configs
-		if d.wires.isHome(p) {
-			m.Logs = d.siteLogs(f, web, m.Logs)
-		}
+		m.Logs = d.siteLogs(f, web, m.Logs)
 		m.Version = web.Version
 		blocks, _ := d.answering(f, web)
 		for _, b := range blocks {

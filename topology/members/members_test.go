@@ -519,16 +519,6 @@ func TestDecide_ForeignLogs(t *testing.T) {
 	}
 }
 
-// TestDecide_LogsElsewhere: the paths of a configuration in a container are none of this host;
-// what a process there has open is one where the host has that file.
-func TestDecide_LogsElsewhere(t *testing.T) {
-	a := arrange(t, "proc 10 1 /usr/sbin/nginx mnt=7\nlisten 10 0.0.0.0:80\nweb 10 80 - 127.0.0.1:3000\npid 10\n")
-	a.q.Webs[10].Blocks[0].Logs = []string{"/var/log/nginx/access.log"}
-	if s := Decide(&a.snap, a.q).Service; len(s.Members) != 1 || len(s.Members[0].Logs) != 0 {
-		t.Errorf("nginx elsewhere: %+v", s.Members)
-	}
-}
-
 // TestDecide_Sites: of several sites of one nginx, two applications beside one another, the one
 // that answers is a member: by address and name as nginx chooses, or none where that is not known.
 func TestDecide_Sites(t *testing.T) {

@@ -49,7 +49,7 @@ func (d *decision) answering(f *found, web Web) (blocks []Block, known bool) {
 			blocks = append(blocks, b)
 		}
 	}
-	if known || !d.wires.isHome(f.leader) {
+	if known {
 		return blocks, known
 	}
 	logging := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/internal/procstat"
 )
 
@@ -302,9 +303,11 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 			return true
 		}
 		to := string(link[:k])
-		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) && isHere(dir, name, to) {
-			t.holds[p.PID] = true
-			p.Logs = append(p.Logs, to)
+		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) {
+			if to = t.nameHere(process, p.PID, dir, name, to); to != "" && !slices.Contains(p.Logs, to) {
+				t.holds[p.PID] = true
+				p.Logs = append(p.Logs, to)
+			}
 		}
 		return true
 	})
@@ -314,13 +317,30 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 	slices.Sort(p.Logs)
 }
 
-// isHere reports whether the file of an open descriptor has its name on this host, and not
-// only where the process is: a unit with PrivateTmp= writes to the host's /var/log, a
-// container to its own.
-func isHere(dir int, descriptor, path string) bool {
-	var open, here unix.Stat_t
-	return unix.Fstatat(dir, descriptor, &open, 0) == nil && unix.Lstat(path, &here) == nil &&
-		open.Dev == here.Dev && open.Ino == here.Ino
+// nameHere returns the name on this host of a file that a process has open, empty where it has
+// none: a unit with PrivateTmp= writes to the host's /var/log, a container to its own or to a
+// directory of the host's that is bound into it.
+func (t *taker) nameHere(process, pid, dir int, descriptor, name string) string {
+	if same := mounts.NameHere(nil, nil, dir, descriptor, name); same != "" {
+		return same
+	}
+	var buf [64]byte
+	space := namespace(process, "mnt", buf[:])
+	if space == t.out.MntNS {
+		return ""
+	}
+	return mounts.NameHere(t.mountsOf(t.out.MntNS, "self"), t.mountsOf(space, strconv.Itoa(pid)), dir, descriptor, name)
+}
+
+// mountsOf returns the mounts of a namespace that a process is in; nil where they cannot be
+// read, or the namespace is not known.
+func (t *taker) mountsOf(space uint64, process string) *mounts.Table {
+	table, ok := t.mounts[space]
+	if !ok && space != 0 {
+		table, _ = mounts.Read(t.proc + "/" + process)
+		t.mounts[space] = table
+	}
+	return table
 }
 
 // socketInode reads the target of a descriptor's link: socket:[1234].

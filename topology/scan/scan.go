@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/mounts"
 )
 
 // A Snapshot is what ran at a moment.
@@ -120,7 +122,7 @@ func Take(ctx context.Context, o Options) (*Snapshot, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	t := &taker{ctx: ctx, proc: o.Proc, holders: map[uint32][]int{}, holds: map[int]bool{},
+	t := &taker{ctx: ctx, proc: o.Proc, holders: map[uint32][]int{}, holds: map[int]bool{}, mounts: map[uint64]*mounts.Table{},
 		out: &Snapshot{Self: os.Getpid()}}
 	t.out.Host, _ = os.Hostname() // without it the host has no name
 	t.spaces()
@@ -144,8 +146,9 @@ type taker struct {
 	proc    string
 	userNS  uint64
 	out     *Snapshot
-	holders map[uint32][]int // inode to processes
-	holds   map[int]bool     // processes that hold a socket or a log
+	holders map[uint32][]int         // inode to processes
+	holds   map[int]bool             // processes that hold a socket or a log
+	mounts  map[uint64]*mounts.Table // by mount namespace; nil: they cannot be read
 	files   int
 	hidden  int
 }
