@@ -189,6 +189,7 @@ func TestDeadlocks(t *testing.T) {
 	}
 	b.said("error", "1213", "Error 1213: Deadlock found when trying to get lock", false, 40)
 	speaks(t, r, b.alone(), kasoku.High, "40 deadlocks")
+	speaks(t, r, b.shared().alone(), kasoku.Medium, "40 deadlocks") // some may be of others
 	b = committing(0).counter("Innodb_deadlocks", 0, 0, 4)
 	keepsQuiet(t, r, b.alone(), false, "4 deadlocks")
 	// As many requests as deadlocks make a defect of; below, a remark, and of fewer than five
@@ -270,6 +271,7 @@ func TestSerialClient(t *testing.T) {
 		b.Load, b.Steps, b.Seconds, b.Endpoints = nil, nil, nil, nil
 		return b.gauge("conn.query", 1, queries...).counter("Questions", 1000, 10_000, 20_000)
 	}
+	speaks(t, r, program(1, 1, 1).shared().alone(), kasoku.Medium, "one statement after another")
 	if f := speaks(t, r, program(1, 1, 1).alone(), kasoku.High, "one statement after another"); f.Object.Name != "the client" {
 		t.Errorf("%s is no sender: no command is known", f.Object.Name)
 	}

@@ -91,8 +91,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: r.client(c)},
 		Title:  "The client sends one statement after another",
 		Clause: "the client sends one statement after another", Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: idle >= 0.5, Lacks: "half of the CPU was in use"}),
+		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true},
+			{Holds: idle >= 0.5, Lacks: "half of the CPU was in use"}}, evidence.SharedServer(c)...)...),
 		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, idle " + c.At(), Estimate: true},
 		Evidence: []kasoku.Evidence{{
 			Source: "status", Text: "sessions that run a statement",

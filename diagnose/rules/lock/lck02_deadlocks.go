@@ -76,9 +76,10 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	f := kasoku.Finding{
 		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s back",
 			unit.Counted(count, "deadlock rolls a transaction", "deadlocks roll transactions")), Clause: "deadlocks roll transactions back",
-		Severity:   r.severity(c, count),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, r.shown(last), r.failed(c, said)),
-		Impact:     r.impact(c, count),
+		Severity: r.severity(c, count),
+		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true}, r.shown(last), r.failed(c, said)},
+			evidence.SharedServer(c)...)...),
+		Impact: r.impact(c, count),
 		Cause: fmt.Sprintf("Transactions lock the same rows in different orders; %s rolled back.",
 			unit.Counted(count, "was", "were")),
 		Fixes: r.fixes(), Expect: "no deadlocks", Verify: "repeat the load: no new deadlock, no error 1213",
