@@ -386,6 +386,9 @@ func TestFiles(t *testing.T) {
 	}
 	fires(t, r, open(500, 1024).said("error", "", line, false, 500), kasoku.Medium,
 		"The 1,024 files that shop may open")
+	// A process at its limit is one, whatever else is said.
+	fires(t, r, open(1024, 1024).said("error", "", "inotify_init: too many open files", false, 5), kasoku.Medium,
+		"The 1,024 files that shop may open")
 	// The kernel's limits for all programs are none of a process.
 	for said, want := range map[string]string{
 		"accept4 failed: too many open files in system": "fs.file-max",

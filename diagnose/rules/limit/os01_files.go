@@ -104,6 +104,9 @@ func openFilesOf(c *diagnose.Case) openFiles {
 			o.member = c.Processes().MemberOf(k)
 		}
 	}
+	if o.what != filesOfProcess && o.ratio() >= filesUsed { // of which the kernel speaks in the same words
+		o.what, o.said = filesOfProcess, nil
+	}
 	o.own = o.member != nil && o.saidBy(c, o.member)
 	if o.named() || c.Service == nil {
 		return o
