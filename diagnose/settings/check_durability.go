@@ -172,12 +172,12 @@ func checkBinlog(l *look) {
 		return
 	}
 	l.fire(found{
-		title: "The binary log is written, and no one reads it", measured: countWords(n) + " transactions",
+		title: "The binary log is written, and no replica is connected", measured: countWords(n) + " transactions",
 		level: kasoku.Medium, counted: true,
 		changes: l.to("log_bin", "OFF"),
 		gain:    "One write and one sync less for each commit. In a write-up performance fell a lot when an upgrade to MySQL 8 had switched it on; switching it off had a \"big effect\"",
 		price:   "No recovery to a point in time between two backups, and no replicas",
-		note:    "On MySQL 8 and later it is on unless it is switched off.",
+		note:    "On MySQL 8 and later it is on unless it is switched off. Backups may copy it, and a reader may be away.",
 	})
 }
 

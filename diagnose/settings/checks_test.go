@@ -208,7 +208,8 @@ var checkCases = []checkCase{
 		want: "innodb_flush_log_at_trx_commit=2 innodb_flush_log_at_timeout=3 innodb_doublewrite=OFF innodb_flush_method=O_DIRECT_NO_FSYNC"},
 	{id: "DBC-01", server: mySQL, fire: "sync_binlog=1 innodb_flush_log_at_trx_commit=2 innodb_doublewrite=OFF innodb_flush_method=O_DIRECT_NO_FSYNC innodb_flush_log_at_timeout=3", under: "sync_binlog=0 innodb_flush_log_at_trx_commit=2",
 		change: load(10*time.Second, map[string]float64{"Com_insert": 1000, "Innodb_os_log_fsyncs": 1000}, map[string]float64{"Com_insert": 1000, "Innodb_os_log_fsyncs": 1000}), want: "sync_binlog=0"},
-	{id: "DBC-02", server: mySQL, fire: "Binlog_cache_use=1", under: "Binlog_cache_use=0", want: "log_bin=OFF"},
+	{id: "DBC-02", title: "no replica is connected", server: mySQL, fire: "Binlog_cache_use=1", under: "Binlog_cache_use=0",
+		want: "log_bin=OFF"},
 	{id: "DBC-02", server: mySQL, fire: "Binlog_cache_use=1", under: "Binlog_cache_use=1", change: func(in *Input, fires bool) {
 		if !fires {
 			in.Readers = 1
