@@ -110,16 +110,23 @@ func (hs Hosts) besideMemory(host string, e *kasoku.Evidence) bool {
 	return true
 }
 
-// besideDisk sets e to what neighbours read and wrote, of what all recorded processes did;
+// besideDisk sets e to what neighbours read and wrote, of what all recorded processes did.
+func (hs Hosts) besideDisk(host string, e *kasoku.Evidence) bool {
+	used, all, known := hs.NeighbourBytes(host)
+	e.Number, e.Value = used, unit.Bytes(uint64(max(used, 0)))
+	e.Note = "of the " + unit.Bytes(uint64(max(all, 0))) + " a second that processes do on disks"
+	return known
+}
+
+// NeighbourBytes returns how many bytes a second programs outside of the service read from
+// disks and wrote to them under the focus's load, and how many all recorded processes did;
 // false where that was not recorded, of a process of a member too: the processes that use
 // most CPU are, and what the others do on disks would be the neighbours' share.
-func (hs Hosts) besideDisk(host string, e *kasoku.Evidence) bool {
+func (hs Hosts) NeighbourBytes(host string) (used, all float64, known bool) {
 	programs, err := hs.c.Processes().Programs()
-	if err != nil || !hs.membersOnDisk(host) {
-		return false
+	if err != nil || !hs.c.Knows(host) || !hs.membersOnDisk(host) {
+		return 0, 0, false
 	}
-	var all, used float64
-	known := false
 	for _, p := range programs {
 		if p.Host != host {
 			continue
@@ -137,9 +144,7 @@ func (hs Hosts) besideDisk(host string, e *kasoku.Evidence) bool {
 			}
 		}
 	}
-	e.Number, e.Value = used, unit.Bytes(uint64(max(used, 0)))
-	e.Note = "of the " + unit.Bytes(uint64(max(all, 0))) + " a second that processes do on disks"
-	return known
+	return used, all, known
 }
 
 // membersOnDisk reports whether it was recorded of all processes of the service on a host what

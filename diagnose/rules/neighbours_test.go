@@ -18,6 +18,8 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
 	"github.com/kasoku/kasoku/diagnose/rules/web"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/recording"
 )
 
 // measured reports that the service is nginx 5, shop 20 and mysqld 10; all else is beside it.
@@ -155,6 +157,10 @@ func TestNeighbours_Memory(t *testing.T) {
 		c.counts(kasoku.Key{Source: diagnose.Process, Name: process.IOWriteBytes, Instance: instance}, 0, 0, bytes)
 	}
 	said(diagnose.OnDisk, "Programs outside of the service read and write 2.0 MB of the 5.0 MB a second that processes do on disks.")
+	shown := fmt.Sprint(recording.Show(c.alone().Recording, report.Options{}).Facts)
+	if want := " of 2 cores, 40.0 % of the disk"; !strings.Contains(shown, want) {
+		t.Errorf("the page does not say %q: %s", want, shown)
+	}
 }
 
 // about is a rule whose findings are about something else.

@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"fmt"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 )
@@ -13,6 +15,8 @@ type Service struct {
 	Unknown []Unseen `json:"unknown"`
 	// Neighbours are the cores that programs outside of the service used, by host.
 	Neighbours map[string]float64 `json:"neighbour_cores,omitempty"`
+	// NeighbourDisk is their share of the bytes that processes read from disks and wrote.
+	NeighbourDisk map[string]float64 `json:"neighbour_disk,omitempty"`
 }
 
 // A Member is one program of the service.
@@ -33,6 +37,7 @@ type Member struct {
 	Threads   int             `json:"threads,omitempty"`
 	Logs      []string        `json:"logs"`
 	Configs   []string        `json:"configs"`
+	Blocks    []string        `json:"blocks,omitempty"`
 	Found     []Reason        `json:"found"`
 	Sure      string          `json:"sure"`
 	Others    int             `json:"others,omitempty"`
@@ -87,13 +92,21 @@ func newRunService(r *kasoku.Recording) *Service {
 	c := diagnose.NewCase(r, nil)
 	for _, h := range r.Run.Hosts {
 		if cores, ok := c.NeighbourCores(h.Name); ok {
-			if out.Neighbours == nil {
-				out.Neighbours = map[string]float64{}
-			}
-			out.Neighbours[h.Name] = cores
+			setHost(&out.Neighbours, h.Name, cores)
+		}
+		if used, all, ok := c.Hosts().NeighbourBytes(h.Name); ok && all > 0 {
+			setHost(&out.NeighbourDisk, h.Name, used/all)
 		}
 	}
 	return out
+}
+
+// setHost adds a host to a map that may not be there yet.
+func setHost(values *map[string]float64, host string, v float64) {
+	if *values == nil {
+		*values = map[string]float64{}
+	}
+	(*values)[host] = v
 }
 
 func newMember(m *kasoku.Member) Member {
@@ -104,6 +117,7 @@ func newMember(m *kasoku.Member) Member {
 			return MemberProcess{p.PID, p.Leader, p.Ended.Seconds()}
 		}),
 		Listeners: list(m.Listeners, func(l *kasoku.Listener) string { return l.Address }),
+		Blocks:    list(m.Blocks, func(b *kasoku.ConfigBlock) string { return fmt.Sprintf("%s:%d", b.File, b.Line) }),
 		Found:     list(m.Found, newReason),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/machine"
 )
@@ -14,8 +15,12 @@ func (r summary) serviceFacts() []report.Fact {
 	return machine.ServiceFacts(r.Service, r.neighbours())
 }
 
-// neighbours says what programs outside of the service used: "1.2 of 2 cores". It is empty
-// when that is not known.
+// leastDisk is how many bytes a second processes read from disks and write to them at least
+// where the neighbours' share is worth a word.
+const leastDisk = 1 << 20
+
+// neighbours says what programs outside of the service used: "1.20 of 2 cores, 40 % of the
+// disk", by bytes. It is empty when that is not known.
 func (r summary) neighbours() string {
 	if !r.Service.Known() {
 		return ""
@@ -28,6 +33,9 @@ func (r summary) neighbours() string {
 			continue
 		}
 		text := machine.Neighbours(cores, h.Cores)
+		if used, all, ok := c.Hosts().NeighbourBytes(h.Name); ok && all >= leastDisk {
+			text += ", " + unit.Percent(used/all) + " of the disk"
+		}
 		if len(r.Run.Hosts) > 1 {
 			text += " of " + h.Name
 		}
