@@ -60,10 +60,10 @@ field: ## a real application under kasoku: APP=mediawiki, redmine or oscar
 check: ## format, vet, staticcheck, floors and quick tests; offline but for the pinned tools
 	@$(MAKE) --no-print-directory -j3 -k -Otarget check-format check-vet check-staticcheck check-tests
 
-# Left to make test: packages whose tests need servers, or few of which are quick, and tests
-# of seconds in others.
-UNCHECKED  := /(labs|bench|internal/test)/|/diagnose/(pasted|probe)$$|/cmd/kasoku/internal/
-SLOW       := TestTruth|TestPlanted.*|TestAwait.*|TestSameAsTransport|TestWriteKeepsEverything|TestMemory|TestKeptSchemas
+# Left to make test: packages whose tests need servers or the tools that they imitate, or few of
+# which are quick, and tests of seconds in others.
+UNCHECKED  := /(labs|bench|internal/test|compat)/|/diagnose/(pasted|probe)$$|/cmd/(kasoku/internal/|mackerel-|check-)
+SLOW       := TestTruth|TestDocs|TestPlanted.*|TestAwait.*|TestSameAsTransport|TestWriteKeepsEverything|TestMemory|TestKeptSchemas
 
 # The parts of check run at once, and each prints what it has when it ends. No quick test
 # reads what -s leaves out of a binary.
@@ -75,7 +75,7 @@ check-vet:
 check-staticcheck:
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 check-tests:
-	$(GO) test $(TESTFLAGS) -ldflags='-s -w' -short -skip '^($(SLOW))$$' \
+	$(GO) test $(TESTFLAGS) -ldflags='-s -w' -short -skip '^($(SLOW))$$' ./cmd/kasoku ./record ./store ./load \
 	  $$($(GO) list ./... | grep -vE '$(UNCHECKED)')
 
 .PHONY: lint
