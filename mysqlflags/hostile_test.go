@@ -3,6 +3,11 @@ package mysqlflags
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +22,7 @@ import (
 // not to get, and keeps all that it was sent.
 type hostileServer struct {
 	auth   string // method that it asks for after the login; empty: it lets everybody in
+	key    string // public key, in PEM, that it gives where the method asks for one
 	infile string // file that it asks for after each statement
 
 	mu   sync.Mutex
@@ -56,6 +62,18 @@ func (h *hostileServer) serve(conn net.Conn) {
 			return
 		}
 	}
+	if h.key != "" {
+		if h.auth == "caching_sha2_password" {
+			say(seq+1, "\x01\x04") // full authentication
+			if seq, err = h.read(conn); err != nil {
+				return
+			}
+		}
+		say(seq+1, "\x01"+h.key)
+		if seq, err = h.read(conn); err != nil {
+			return
+		}
+	}
 	say(seq+1, ok)
 	for {
 		if _, err := h.read(conn); err != nil {
@@ -78,7 +96,7 @@ func (h *hostileServer) length() int {
 }
 
 // TestHostileServer: no server gets a file of this host, or the password itself over a
-// connection without TLS.
+// connection without TLS, and none ends the program.
 func TestHostileServer(t *testing.T) {
 	secret := "hunter2-" + t.Name()
 	file := filepath.Join(t.TempDir(), "private")
@@ -122,4 +140,15 @@ func TestHostileServer(t *testing.T) {
 	f("the password in clear", &hostileServer{auth: "mysql_clear_password"}, "")
 	f("the password by an old method", &hostileServer{auth: "mysql_old_password"}, "")
 	f("a dialog", &hostileServer{auth: "dialog"}, "")
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}))
+	f("a key of another kind", &hostileServer{auth: "caching_sha2_password", key: key}, "")
+	f("a key of another kind at once", &hostileServer{auth: "sha256_password", key: key}, "")
 }

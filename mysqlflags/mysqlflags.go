@@ -343,7 +343,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("DSN: %w", err)
 	}
-	conn, err := inner.Connect(ctx)
+	conn, err := connect(ctx, inner)
 	if err == nil {
 		return conn, nil
 	}
@@ -352,6 +352,19 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	return nil, &Error{Err: fmt.Errorf("connect to %s: %w", describeTarget(cfg), err), hint: hintFor(err)}
 }
+
+// connect connects. The driver panics at some answers to a login, such as a public key that is
+// none of RSA; database/sql may connect in a goroutine of its own, where no one recovers.
+func connect(ctx context.Context, c driver.Connector) (conn driver.Conn, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			conn, err = nil, fmt.Errorf("%w: %v", errPanic, r)
+		}
+	}()
+	return c.Connect(ctx)
+}
+
+var errPanic = errors.New("the driver could not bear the server's answer to the login")
 
 // Driver returns the MySQL driver.
 func (c *connector) Driver() driver.Driver {
