@@ -44,7 +44,7 @@ var writers = map[string]struct{ calls, why string }{
 	"topology/scan/process.go":                      {"unix.Open unix.Openat unix.Openat unix.Openat", "reads"},
 	"internal/pathwalk/named.go":                    {"os.OpenFile unix.Open", "reads"},
 	"internal/pathwalk/walk.go":                     {"os.NewFile unix.Openat unix.Openat", "reads"},
-	"store/room.go":                                 {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
+	"store/reserve.go":                              {"os.OpenFile", "the log that SQLite has made, to keep room in it"},
 	"store/open.go":                                 {"os.OpenFile", "reads"},
 	"observe/procfile/procfile.go":                  {"unix.Open", "reads"},
 	"load/alarm_linux.go":                           {"os.NewFile", "a timer"},

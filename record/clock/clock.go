@@ -3,7 +3,6 @@
 package clock
 
 import (
-	"fmt"
 	"sort"
 	"sync"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/logsize"
-	"github.com/kasoku/kasoku/store"
 )
 
 // Clock remembers, tick by tick, what the wall clock said and how long each
@@ -95,23 +93,6 @@ func (c *Clock) remember(f *kasoku.Frame, now time.Time) time.Duration {
 		}
 	}
 	return at
-}
-
-// heed gives up when the sink has taken nothing for too long; at once when there
-// is no room: what is left of it is for the end of the run.
-func (c *Clock) heed(at time.Duration, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case err == nil:
-		c.failed = 0
-	case store.IsFull(err) && c.GiveUp != nil:
-		c.GiveUp(fmt.Errorf("the disk is full: %w", err))
-	case c.failed == 0:
-		c.failed = at
-	case at-c.failed >= patience && c.GiveUp != nil:
-		c.GiveUp(fmt.Errorf("nothing can be stored any more: %w", err))
-	}
 }
 
 // Gap passes a gap on.
