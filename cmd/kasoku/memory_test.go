@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,18 +40,18 @@ func TestMemoryOfVersion(t *testing.T) {
 	fillPipe(t, w)
 	cmd := exec.Command(bin, "version")
 	cmd.Stdout = w
+	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Wait() // it ends when the pipe breaks
 	defer r.Close()
 	w.Close()
-	for end := time.Now().Add(30 * time.Second); !writing(cmd.Process.Pid); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it never came to write")
-		}
+	pid := cmd.Process.Pid
+	if !eventually(func() bool { return writing(pid) || ended(pid) }) || ended(pid) {
+		t.Fatalf("it never came to write; its threads:\n%s", states(pid))
 	}
-	kb := anonymous(t, cmd.Process.Pid)
+	kb := anonymous(t, pid)
 	t.Logf("%d KiB", kb)
 	if kb > maxVersionKB {
 		t.Errorf("kasoku version takes %d KiB, want at most %d", kb, maxVersionKB)
@@ -97,6 +96,24 @@ func fillPipe(t *testing.T, w *os.File) {
 	if err != nil || full != unix.EAGAIN {
 		t.Fatalf("fill a pipe: %v, %v", err, full)
 	}
+}
+
+// ended reports whether a process is over, and only waited for.
+func ended(pid int) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	return err != nil || bytes.Contains(b, []byte("\nState:\tZ"))
+}
+
+// states is where each thread of a process waits, and the state of the process.
+func states(pid int) string {
+	var out strings.Builder
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	paths, _ := filepath.Glob(filepath.Join(dir, "task", "*", "wchan"))
+	for _, p := range append(paths, filepath.Join(dir, "status")) {
+		b, err := os.ReadFile(p)
+		fmt.Fprintf(&out, "%s: %s %v\n", p, b, err)
+	}
+	return out.String()
 }
 
 // writing reports whether a thread of the process waits in a write to a pipe.

@@ -9,9 +9,12 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 )
 
+// versionName is the command that removes nothing of earlier ones before it answers.
+const versionName = "version"
+
 func newVersion(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
+		Use:     versionName,
 		Short:   "Print the version",
 		Example: "  kasoku version",
 		Args:    cobra.NoArgs,

@@ -96,7 +96,7 @@ func (t *TempDir) Close() error {
 var Prefixes = []string{"kasoku-load-", "kasoku-open-", "kasoku-note-", "kasoku-demo-", "kasoku-server-"}
 
 // SweepTemp removes what processes of this user that were killed left in the directory
-// for temporary files. Each start of the program does so.
+// for temporary files. Each start of the program does so, but for its version's.
 func SweepTemp() { sweep(os.TempDir(), Prefixes...) }
 
 // SweepReplaced removes what killed processes of this user left in a directory in which
