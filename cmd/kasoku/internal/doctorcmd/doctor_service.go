@@ -54,6 +54,7 @@ func (x *serviceExam) find() {
 		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: err.Error(), Lost: "what the members report of themselves"})
 		return
 	}
+	initcmd.KeepLost(ours, x.found)
 	x.found = ours
 	for _, e := range x.service.Edges {
 		if e.From == "" { // where the load comes in is known

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -226,6 +227,7 @@ func ask(e *cli.Env, most int) (int, error) {
 // What is left is asked for its numbers.
 func (s *Surveyed) narrow(ctx context.Context, of *subject) (err error) {
 	s.of = of
+	before := s.found
 	switch {
 	case len(of.service.Members) > 0:
 		if s.found, err = LookAt(ctx, &of.service); err == nil {
@@ -234,7 +236,21 @@ func (s *Surveyed) narrow(ctx context.Context, of *subject) (err error) {
 	case of.alone:
 		s.found, err = topology.Look(ctx, topology.Options{})
 	}
+	if err == nil {
+		KeepLost(s.found, before)
+	}
 	return err
+}
+
+// KeepLost adds to a look at this host the notes of an earlier one on what a bug of kasoku
+// hid from it: what was decided by the earlier one may be wrong.
+func KeepLost(found, before *topology.Found) {
+	for _, n := range before.Notes {
+		same := func(x topology.Note) bool { return x.What == n.What }
+		if strings.Contains(n.Why, contain.Phrase) && !slices.ContainsFunc(found.Notes, same) {
+			found.Notes = append(found.Notes, n)
+		}
+	}
 }
 
 // LookAt looks at what runs here, and asks for their numbers only the programs of a service.
