@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How right the join of statements to endpoints is, and what it costs, on recordings
-# whose truth is known (the form is reported in bench/jointruth): precision and recall of
+# whose truth is known (bench/jointruth describes their form): precision and recall of
 # the pairs, error of the calls for each request, pairs called high that are right,
 # CPU seconds for 100,000 statements; with µs times and with those of a 5 ms tail.
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How large six hours of a recording are, and how long `kasoku show` takes with them:
-# host, processes and a busy MariaDB, recorded for a minute and said again, a little
-# louder or softer each time, for six hours of a simulated clock.
+# host, processes and a busy MariaDB, recorded for a minute and repeated, each time with
+# slightly other values, for six hours of a simulated clock.
 #
 # Exit status: 0 below the limits, 1 above, 3 when nothing could be measured.
 #

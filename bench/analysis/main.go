@@ -5,7 +5,7 @@
 //	analysis compare DIR     measure with them and print the table
 //
 // The access logs are generated, the same requests in three formats. The slow log
-// is a real MariaDB's under a mixed load, its first 24 MB said again until it is
+// is a real MariaDB's under a mixed load, its first 24 MB repeated until it is
 // long enough. A peer that is missing is named and its goal counts as not met.
 //
 // Memory is the kernel's ru_maxrss. A child's begins at that of its parent, so this

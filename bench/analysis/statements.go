@@ -25,7 +25,7 @@ func quoteArgument(s string) string {
 }
 
 // writeSlow makes a slow log of that many bytes: that of a real MariaDB under a
-// mixed load up to part of it, said again until it is long enough.
+// mixed load up to part of it, repeated until it is long enough.
 func writeSlow(ctx context.Context, out io.Writer, size int64) error {
 	server, err := sandbox.MariaDB(ctx, sandbox.Options{Vars: map[string]string{
 		"slow_query_log": "1", "long_query_time": "0", "log_slow_verbosity": "query_plan,innodb", "innodb_flush_log_at_trx_commit": "0",

@@ -1,15 +1,21 @@
 // Package jointruth reads recordings of requests and statements whose true
 // belonging is known, and scores a join against it.
 //
-// The one idea: the request id of a statement is truth only; what the join is
-// given is what an access log and a slow log say. Times are µs of Unix time.
+// The one idea: each statement carries the id of its request, which is used for the
+// score alone; the join gets what an access log and a slow log hold. Times are µs of
+// Unix time.
 //
-// A recording is a folder with access.log.gz, events.tsv.gz and fps.txt: end time
-// (s), request time (s), upstream time (s), status, method, URI, connection,
-// request on it, request id; start (µs), second of the log, duration (µs),
-// connection, rows sent, rows examined, stamp of a tail (s), request id,
-// fingerprint number, literals; fingerprint number, text. Columns that are not
-// read may be empty. Either file may stand as parts, access.log.1.gz and so on.
+// A recording is a folder with three files of columns:
+//
+//	access.log.gz  end (s), request time (s), upstream time (s), status, method, URI,
+//	               connection, number of the request on it, request id
+//	events.tsv.gz  start (µs), second of the log, duration (µs), connection, rows sent,
+//	               rows examined, when a tail of the log saw it (s), request id,
+//	               number of the fingerprint, literals
+//	fps.txt        number of the fingerprint, its text
+//
+// Columns that are not read may be empty. The first two may be cut into parts:
+// access.log.1.gz and so on.
 package jointruth
 
 import (

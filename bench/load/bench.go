@@ -23,7 +23,7 @@ type plan struct {
 	quick      bool
 }
 
-// fewer is the rounds of a row that is the same in each.
+// fewer is the number of rounds for rows whose figures hardly differ from round to round.
 func (p *plan) fewer() int {
 	if p.quick {
 		return 1

@@ -51,7 +51,7 @@ func (b *book) paired(at place, program, figure string, base place, unit string)
 	return ratiosOf(b.get(at, program, figure), b.get(base, unit, figure))
 }
 
-// arrived prints which share of the requests that were asked for came.
+// arrived returns, as text, which share of the requests that were asked for came.
 func (b *book) arrived(at place, program string) string {
 	got, asked := b.get(at, program, "requests"), b.get(at, program, "asked")
 	return unit.PercentCell(middleValue(ratiosOf(got, asked)))

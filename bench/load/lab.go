@@ -248,7 +248,7 @@ func (n *nginxServer) finish(ctx context.Context) (served, error) {
 	if err != nil {
 		return served{}, err
 	}
-	// One of them is that of the look before.
+	// One of the requests since then was the first look itself.
 	return served{requests: now.requests - n.before.requests - 1, cpu: now.cpu - n.before.cpu, wall: wall}, nil
 }
 

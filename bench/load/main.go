@@ -225,7 +225,7 @@ func (b *bench) keep(file string) (err error) {
 	return errors.Join(b.book.tsv(f), f.Close())
 }
 
-// conclude prints the goals of all rows together, and who was not there.
+// conclude prints the goals of all rows together, and the names of missing peers.
 func (b *bench) conclude(missing []string) {
 	if len(b.goals) > 0 && b.goals[0].row != b.goals[len(b.goals)-1].row {
 		b.summary()

@@ -31,8 +31,8 @@ type sinkOptions struct {
 
 // A sink is an HTTP/1.1 server that does as little as a server can: one thread,
 // one epoll set, one read and one write a request, the same answer to whatever
-// is asked, headers as nginx has them. What it does more it does on wish. It is
-// there to be faster than the generators that are compared.
+// is asked, headers as nginx has them. Options add the rest. It has to be faster than
+// the generators that are compared.
 //
 // Requests have no bodies. Not for concurrent use.
 type sink struct {

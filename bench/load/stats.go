@@ -78,9 +78,10 @@ func (s stallTheory) p99() time.Duration {
 	return max(0, time.Duration(wait*float64(time.Second)))
 }
 
-// compareHalves returns the most of the first half of the readings and of the second: of
-// what does not grow they are the same. The first third, in which connections are
-// made and the garbage collector finds its pace, does not count. NaN of too few.
+// compareHalves returns the maximum of the earlier half of the readings and that of the
+// later half: they are about equal unless the figure grows. The first third of all
+// readings, in which connections are made and the garbage collector finds its pace, is
+// left out. Both are NaN when there are too few.
 func compareHalves(readings []float64) (first, second float64) {
 	readings = readings[len(readings)/3:]
 	half := len(readings) / 2

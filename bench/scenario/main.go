@@ -81,9 +81,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return errUsage
 }
 
-// nginxConfig serves a list without what it could be asked for again by, and
-// answers an order. The server is quick enough for either client to be what holds up
-// the loop: a client that waits for its server is put to sleep and woken up for each
+// nginxConfig serves a list without ETag and Last-Modified, so that no request for it is
+// conditional, and answers an order. The server is so quick that each client works
+// without a pause: one that waits for its server is put to sleep and woken up for each
 // answer, which costs as much as the rest of the request.
 const nginxConfig = `{user}
 worker_processes 2;

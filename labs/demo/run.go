@@ -22,7 +22,7 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// chapters of the story.
+// chapters is the number of parts that the story is reported in, "1/5" to "5/5".
 const chapters = 5
 
 // settle is how long a ladder's run goes on without load, so that connections

@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/record"
 )
 
-// Of the load of a service.
+// Limits of the load of a service.
 const (
 	timeout  = 8 * time.Second
 	inFlight = 48 // at most, as of so many users who wait for their answer

@@ -4,7 +4,7 @@
 // The one idea: a [Case] is one recorded run with what was seeded in it. A seeded defect
 // is found when a finding has its id and names what the lab's table expects; a finding
 // that nothing seeded explains is a false alarm. A defect that costs next to nothing
-// in its lab is reported as a remark; that counts as found, and is counted beside.
+// in its lab is reported as a remark: it counts as found, and has a column of its own.
 // [Judge] counts that of one run, [Table] adds up and prints.
 package truth
 
@@ -70,7 +70,7 @@ type Row struct {
 	Infos        int      // remarks
 }
 
-// top is how many findings people read.
+// top and few are how many findings people read, and how many they are sure to read.
 const top, few = 5, 3
 
 // Judge compares a diagnosis with what was seeded.

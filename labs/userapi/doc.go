@@ -3,9 +3,8 @@
 // services in the field do it, one defect at a time.
 //
 // The defects go by the ids of kasoku's catalogue. [Tuned] has none of them,
-// [Seeded] has all that
-// make it slow. They reach into the database's settings too: the tuned
-// service raises max_connections, the seeded one leaves the server's default.
+// [Seeded] all that make the service slow. They change the database's settings, too:
+// the tuned service raises max_connections, the seeded one leaves the server's default.
 //
 //	POOL-01  two idle connections are kept, all others are closed after one use
 //	POOL-02  open connections are not capped below the server's limit

@@ -63,7 +63,7 @@ func (r *run) newClient(step *scenario.Step, o clientOptions) (*client, error) {
 	return &client{run: r, agent: a, suffix: o.suffix, how: reading{lax: r.o.Compat}}, nil
 }
 
-// A question is a request and how to speak of it.
+// A question is a request and what messages call it.
 type question struct {
 	step   string // "GET /api/chair/:id"
 	method string // empty: GET
@@ -145,7 +145,7 @@ type list struct {
 	wrong      error      // about a row's fields; only with [Options.Compat]
 }
 
-// lists are used again.
+// lists holds lists for reuse.
 var lists = sync.Pool{New: func() any { return new(rowjson.List) }}
 
 // read turns an answer with rows into a list. Strictly, any row that is not as it has

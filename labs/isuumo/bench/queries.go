@@ -13,7 +13,7 @@ import (
 func drawsPerSearch(level int) int { return level/2 + 1 }
 
 // chairQuery draws what a user looks for: prices three times as often as widths. The
-// contest's benchmark means to ask for features too, but a slip keeps it from it.
+// contest's benchmark is written to ask for features too, but by a mistake never does.
 func (r *run) chairQuery(rng *rand.Rand, level int) *model.ChairQuery {
 	cond := &r.o.Data.ChairCondition
 	q := &model.ChairQuery{PerPage: perPage}

@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-// A process is the real service, in this process.
+// A process is the real service, run within the test.
 type process struct {
 	cfg  app.Config
 	addr string

@@ -21,7 +21,7 @@ type check func(context.Context) error
 const patientAtOnce = 4
 
 // all makes checks, several at once, and reports what is wrong. Its own error is
-// errTold.
+// errReported.
 func all(ctx context.Context, step *scenario.Step, checks []check, atOnce int) error {
 	todo := make(chan check)
 	var wg sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"github.com/kasoku/kasoku/load/scenario"
 )
 
-// errGaveUp ends a visit of somebody who has waited too long for a page. It is no
-// error of the service's.
+// errGaveUp ends a visit of somebody who has waited too long for a page. It does not
+// count as an error of the service.
 var errGaveUp = errors.New("gave up")
 
 // A visitor is a person who looks around, again and again.

@@ -3,9 +3,9 @@
 //
 // The one idea: a benchmark is only as good as the faults that it catches. So each
 // fault is a rule of a few lines, put before a service that does everything right;
-// with it comes what the lab's benchmark has to say, and what the contest's own one
-// makes of it. Beside the faults are liberties that a service may take, at which no
-// benchmark may say a word.
+// beside it stands what the lab's benchmark has to report, and what the contest's own
+// one does. The table also has liberties: unusual answers that are right, of which
+// neither benchmark may report anything.
 //
 // Only tests use it. Start at [Table] and [New].
 //

@@ -37,8 +37,8 @@ func Kinds() []Kind {
 // A Verdict is what the contest's own benchmark makes of a fault.
 type Verdict string
 
-// The verdicts. What decides on the last one is what is drawn, or who comes at what
-// moment.
+// The verdicts. With the last one it depends on which queries are drawn, or on the order
+// in which requests come.
 const (
 	Overlooked Verdict = "overlooked" // the run passes without a message
 	Reported   Verdict = "reported"   // the run passes, with messages

@@ -85,8 +85,8 @@ func TestPolygon(t *testing.T) {
 }
 
 // testContains: triangles and points with few decimals are as MariaDB's ST_Contains
-// has them, but for the outline. There MariaDB 10.11 takes points in, other than
-// MySQL and the contest's service.
+// has them, but for the outline. MariaDB 10.11 counts points on it as inside,
+// unlike MySQL and the contest's service.
 func testContains(t *testing.T, server *sandbox.Server) {
 	db := sandboxtest.DB(t, server, "")
 	rng := rand.New(rand.NewPCG(7, 7))

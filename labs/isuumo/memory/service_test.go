@@ -260,7 +260,7 @@ func (l *lab) write(t *testing.T, s *Service) {
 	}
 }
 
-// write2 uploads what is hard to write down.
+// write2 uploads rows whose text and numbers are hard to write as SQL or JSON.
 func (l *lab) write2(t *testing.T, s *Service) {
 	t.Helper()
 	c := l.data.DraftChairs[2][0]

@@ -11,8 +11,9 @@
 //	         one INSERT has a thousand rows
 //	LCK-01   a purchase reads its row FOR UPDATE and then changes it; mended, one
 //	         UPDATE has the stock as its condition
-//	IDX-05   a range is two comparisons; mended, one of a column that holds the id of
-//	         the range. Of the six ways to turn a chair in a door only two are asked
+//	IDX-05   a range is two comparisons, and a door is compared with a chair turned in
+//	         each of six ways; mended, a range is one comparison with a column that
+//	         holds its id, and two of the six ways are enough
 //	IDX-07   the polygon is tried against a point made of two columns, in a bounding
 //	         box; mended, a column with a spatial index holds the point
 //	OPS-02   /initialize changes the tables when they are full

@@ -16,7 +16,7 @@ var (
 )
 
 // NginxConf returns the nginx.conf of a service with these defects, with the places
-// that package service fills in.
+// that package sandbox fills in.
 func NginxConf(d isuumo.Defects) string { return without(nginxConf, d) }
 
 // MyCnf returns the my.cnf of a service with these defects.
