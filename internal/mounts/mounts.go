@@ -48,15 +48,15 @@ func Read(process string) (*Table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return parse(io.LimitReader(f, mostBytes))
+	return Parse(io.LimitReader(f, mostBytes))
 }
 
 var errManyMounts = errors.New("too many mounts")
 
-// parse reads lines such as
+// Parse reads the lines of a mount table, such as
 //
 //	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
-func parse(r io.Reader) (*Table, error) {
+func Parse(r io.Reader) (*Table, error) {
 	t := &Table{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)

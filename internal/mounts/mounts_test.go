@@ -14,7 +14,7 @@ import (
 
 func table(t *testing.T, text string) *Table {
 	t.Helper()
-	out, err := parse(strings.NewReader(text))
+	out, err := Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestNameHere(t *testing.T) {
 func TestParse_Bad(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
-		if _, err := parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}
@@ -131,7 +131,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(hostTable, "/run/a.log")
 	f.Add("1 1 1:1 \\040\\0 \\777\\1 rw\n", "/")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		out, err := parse(strings.NewReader(text))
+		out, err := Parse(strings.NewReader(text))
 		if err != nil {
 			return
 		}

@@ -140,6 +140,7 @@ var unbounded = map[string]string{
 	"diagnose/internal/extract Parse":      "reads recorded cases of the tests",
 	"diagnose/internal/extract ParseGroup": "reads recorded cases of the tests",
 	"topology ReadNginx":                   "nginxconf with the rights of a process",
+	"internal/mounts Read":                 "Parse of a file of the kernel's, of bounded size",
 	"internal/foreign Process.Read":        "reads a file of bounded size as it is",
 	"internal/foreign Process.ReadFile":    "reads a file of bounded size as it is",
 	"internal/foreign ReadExe":             "hands a file of bounded size on",

@@ -19,6 +19,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/probe"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/secret"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -347,6 +348,8 @@ func otherRows() []row {
 			_, _ = mysql.ParseIndex(s)
 			sqlshape.PlainSelect([]byte("SELECT " + s))
 		}), pieces: []string{"a,", "(", ")", "a(", "'", "`", "/*", "/*!", "\\", "1.", "a%d DESC,", ";"}},
+		{name: "mount tables", covers: []string{"internal/mounts Parse"}, read: func(in []byte) { _, _ = mounts.Parse(bytes.NewReader(in)) },
+			pieces: []string{"36 35 98:0 /a%d /b%d rw - ext4 a rw\n", "1 1 1:1 /a /b rw\n", "1 1 1:1 \\040", "\\0", "/"}},
 		{name: "option files", covers: []string{"mysqlflags ParseOptions"}, read: func(in []byte) { mysqlflags.ParseOptions(in) }, pieces: []string{"[client]\n", "a%d=b\n", "a=\"", "\\", "a=", "!include a\n", "#", "[", "a"}},
 		{name: "requests of phases", covers: []string{"logs/phases ParseRequest"}, read: text(func(s string) { _, _ = phases.ParseRequest(s) }), pieces: []string{"GET /", "/a", " ", "*", "POST ", "%41"}},
 		{name: "facts of a probe", covers: []string{"diagnose ParseProbe"}, read: text(func(s string) { diagnose.ParseProbe(diagnose.AtStart, s) }), pieces: []string{"a%d=b\n", "a: b\n", "=", "\n", "a=\""}},
