@@ -41,6 +41,7 @@ var writers = map[string]struct{ calls, why string }{
 	"internal/foreign/process.go":                   {"os.NewFile os.OpenFile unix.Open", "reads"},
 	"internal/foreign/walk.go":                      {"os.NewFile unix.Openat", "reads"},
 	"internal/foreign/network.go":                   {"unix.Open", "reads"},
+	"internal/foreign/text.go":                      {"os.NewFile unix.Open unix.Openat", "reads"},
 	"topology/scan/process.go":                      {"unix.Open unix.Openat unix.Openat unix.Openat", "reads"},
 	"internal/pathwalk/named.go":                    {"os.OpenFile unix.Open", "reads"},
 	"internal/pathwalk/walk.go":                     {"os.NewFile unix.Openat unix.Openat", "reads"},

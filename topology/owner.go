@@ -41,16 +41,20 @@ func Listening(network, address string) (inodes []string) {
 	return slices.Compact(inodes)
 }
 
+// maxHeld is how many open files of a process are looked at: whoever has an account can have
+// a million in each of his.
+const maxHeld = 20_000
+
 // Holders returns the processes of this host that have one of the sockets open.
 func Holders(inodes []string) (pids []int) {
 	t := tree{}
-	names, _ := t.names("/proc") // without it none is found
+	names, _ := t.names("/proc", -1) // without it none is found
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil || len(inodes) == 0 {
 			continue
 		}
-		fds, _ := t.names("/proc/" + name + "/fd") // hidden: not known
+		fds, _ := t.names("/proc/"+name+"/fd", maxHeld) // hidden: not known
 		if slices.ContainsFunc(fds, func(fd string) bool {
 			to, err := t.link("/proc/" + name + "/fd/" + fd)
 			inode, ok := strings.CutPrefix(to, "socket:[")

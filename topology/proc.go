@@ -1,11 +1,12 @@
 package topology
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/foreign"
 )
 
 // A process is one directory of /proc.
@@ -22,7 +23,7 @@ type process struct {
 
 // processes reads the table of processes, kernel threads left out.
 func (v *view) processes() ([]*process, error) {
-	names, err := v.tree.names("/proc")
+	names, err := v.tree.names("/proc", -1)
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +55,15 @@ func (v *view) processes() ([]*process, error) {
 // process reads one process; false when it has gone or is the kernel's.
 func (v *view) process(pid int) (*process, bool) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	line, err := v.tree.read(dir + "/cmdline")
-	if err != nil || len(line) == 0 {
+	args, err := foreign.Arguments(v.tree.at("/proc"), pid)
+	if err != nil || len(args) == 1 && args[0] == "" {
 		return nil, false
 	}
 	status, err := v.tree.read(dir + "/status")
 	if err != nil {
 		return nil, false
 	}
-	p := &process{pid: pid, args: parseArgs(line)}
+	p := &process{pid: pid, args: args}
 	p.name, p.parent, p.uid = parseStatus(status)
 	if group, err := v.tree.read(dir + "/cgroup"); err == nil {
 		p.unit, p.container = parseCgroup(group)
@@ -85,12 +86,12 @@ func (v *view) process(pid int) (*process, bool) {
 const maxFiles = 4096
 
 func (v *view) openFiles(dir string) (fds map[int]string, hidden bool) {
-	names, err := v.tree.names(dir)
+	names, err := v.tree.names(dir, maxFiles)
 	if err != nil {
 		return nil, denied(err)
 	}
 	fds = map[int]string{}
-	for _, name := range names[:min(len(names), maxFiles)] {
+	for _, name := range names {
 		fd, err := strconv.Atoi(name)
 		if err != nil {
 			continue
@@ -100,12 +101,6 @@ func (v *view) openFiles(dir string) (fds map[int]string, hidden bool) {
 		}
 	}
 	return fds, false
-}
-
-// parseArgs splits /proc/PID/cmdline. A program that writes its title there
-// leaves one string, followed by zeros.
-func parseArgs(cmdline []byte) []string {
-	return strings.Split(string(bytes.TrimRight(cmdline, "\x00")), "\x00")
 }
 
 // parseStatus reads name, parent and effective user of /proc/PID/status; -1 for

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,14 +53,18 @@ func (t tree) isDir(path string) bool {
 // link returns where a symbolic link points to.
 func (t tree) link(path string) (string, error) { return os.Readlink(t.at(path)) }
 
-// names lists a directory.
-func (t tree) names(path string) ([]string, error) {
+// names lists a directory, at most so many of it; all with -1.
+func (t tree) names(path string, most int) ([]string, error) {
 	f, err := os.Open(t.at(path))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return f.Readdirnames(-1)
+	names, err := f.Readdirnames(most)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
 }
 
 // glob returns the files of a pattern, sorted; a name without * is one of its

@@ -1,10 +1,8 @@
 package guard
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/foreign"
 )
 
 // A Request is what the guard process has to do should the recorder die. It goes
@@ -113,13 +112,12 @@ func (l *Legacy) EndCommand() {
 func marked(mark string) []int {
 	var out []int
 	own, _ := unix.Getpgid(0)
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is good
+	paths, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
 	for _, path := range paths {
-		env, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(env, []byte(mark)) {
+		pid, _ := strconv.Atoi(filepath.Base(path))
+		if !foreign.EnvironmentHas(pid, mark) {
 			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if group, err := unix.Getpgid(pid); err == nil && group > 1 && group != own && !slices.Contains(out, group) {
 			out = append(out, group)
 		}

@@ -51,6 +51,17 @@ func TestBelieveLiar(t *testing.T) {
 	}
 }
 
+// A process may say that its command line is as long as its address space.
+func TestHoldEndless(t *testing.T) {
+	l := liar.Start(t, liar.Eve, "nginx", "nginx: master process", liar.EndlessArgument)
+	if p := hold(t, l.PID); len(p.Args) != 1 || len(p.Args[0]) != MostArguments {
+		t.Errorf("%d arguments, the first of %d bytes", len(p.Args), len(p.Args[0]))
+	}
+	if EnvironmentHas(l.PID, "no one has this") {
+		t.Error("a text that is not there")
+	}
+}
+
 // A program that another user may change is not believed of root either.
 func TestBelieveProgram(t *testing.T) {
 	f := func(uid int, mode os.FileMode, want string) {

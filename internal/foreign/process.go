@@ -79,9 +79,7 @@ func Hold(pid int) (*Process, error) {
 		return nil, ErrGone
 	}
 	p.uids, p.rights = parseStatus(status)
-	if line, err := os.ReadFile(dir + "/cmdline"); err == nil {
-		p.Args = strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00")
-	}
+	p.Args, _ = Arguments("/proc", pid) // hidden: not known
 	if group, err := os.ReadFile(dir + "/cgroup"); err == nil {
 		p.Unit = systemUnit(group)
 	}

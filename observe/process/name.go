@@ -2,9 +2,10 @@ package process
 
 import (
 	"bytes"
-	"os"
 	"strconv"
+	"strings"
 
+	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
 
@@ -41,8 +42,8 @@ func (p *process) instance(r *reader) string {
 	if p.name.instance == "" {
 		name := p.name.comm
 		if len(name) == commMax && !p.stat.Kernel() {
-			if cmdline, err := os.ReadFile(r.path(p.pid, "cmdline")); err == nil {
-				name = fullName(name, cmdline)
+			if args, err := foreign.Arguments(r.root, int(p.pid)); err == nil {
+				name = fullName(name, args[0])
 			}
 		}
 		p.name.instance = strconv.FormatUint(p.pid, 10) + " " + procfile.Printable(name)
@@ -50,13 +51,16 @@ func (p *process) instance(r *reader) string {
 	return p.name.instance
 }
 
+// nameMax is NAME_MAX of the kernel: no program has a longer name. A command line may hold
+// any.
+const nameMax = 255
+
 // fullName returns the base name of the command line's first word when the
 // kernel's name is its cut beginning, else the kernel's name.
-func fullName(comm, cmdline []byte) []byte {
-	arg, _, _ := bytes.Cut(cmdline, []byte{0})
-	base := arg[bytes.LastIndexByte(arg, '/')+1:]
-	if bytes.HasPrefix(base, comm) {
-		return base
+func fullName(comm []byte, arg string) []byte {
+	base := arg[strings.LastIndexByte(arg, '/')+1:]
+	if strings.HasPrefix(base, string(comm)) && len(base) <= nameMax {
+		return []byte(base)
 	}
 	return comm
 }

@@ -35,7 +35,7 @@ func FuzzFiles(f *testing.F) {
 		if sw, ok := parseSwitches(text); !ok && sw != (switchStat{}) {
 			t.Fatal(sw)
 		}
-		for _, r := range procfile.Printable(fullName(name, text)) {
+		for _, r := range procfile.Printable(fullName(name, string(text))) {
 			if r < ' ' || r == 0x7f {
 				t.Fatalf("control character in the name of %q", text)
 			}

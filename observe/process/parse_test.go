@@ -1,6 +1,9 @@
 package process
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestParseIO(t *testing.T) {
 	f := func(text string, want ioStat, wantErr bool) {
@@ -47,13 +50,14 @@ func TestParseSwitches(t *testing.T) {
 func TestFullName(t *testing.T) {
 	f := func(comm, cmdline, want string) {
 		t.Helper()
-		if got := fullName([]byte(comm), []byte(cmdline)); string(got) != want {
+		if got := fullName([]byte(comm), cmdline); string(got) != want {
 			t.Fatalf("fullName(%q, %q) = %q, want %q", comm, cmdline, got, want)
 		}
 	}
-	f("mariadbd-worker", "./mariadbd-worker-long-name\x00--x\x00", "mariadbd-worker-long-name")
-	f("mariadbd-worker", "/usr/bin/python3\x00x\x00", "mariadbd-worker")
+	f("mariadbd-worker", "./mariadbd-worker-long-name", "mariadbd-worker-long-name")
+	f("mariadbd-worker", "/usr/bin/python3", "mariadbd-worker")
 	f("mariadbd-worker", "", "mariadbd-worker")
+	f("mariadbd-worker", "mariadbd-worker"+strings.Repeat("x", nameMax), "mariadbd-worker") // no program's
 }
 
 func TestWithoutWork(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -124,14 +125,12 @@ func findRecorders(proc string) (running, claimed []string, err error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(proc, n.Name(), "cmdline"))
+		args, err := foreign.Arguments(proc, pid)
 		if err != nil {
 			continue // it has ended
 		}
-		args := bytes.Split(bytes.TrimSuffix(b, []byte{0}), []byte{0})
-		if len(args) > 1 && filepath.Base(string(args[0])) == "kasoku" &&
-			slices.Contains([]string{"record", "run", "demo"}, string(args[1])) {
-			said := fmt.Sprintf("pid %d: %s %s", pid, args[0], args[1])
+		if len(args) > 1 && filepath.Base(args[0]) == "kasoku" && slices.Contains([]string{"record", "run", "demo"}, args[1]) {
+			said := fmt.Sprintf("pid %d: %.200s %s", pid, args[0], args[1])
 			switch status, err := os.ReadFile(filepath.Join(proc, n.Name(), "status")); {
 			case err == nil && isOurs(status):
 				running = append(running, said)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	liars "github.com/kasoku/kasoku/internal/test/liar"
 )
 
 // helperEnv names the helper that this test binary is.
@@ -59,6 +61,12 @@ func beLiar() {
 	}
 	if unix, err := net.Listen("unix", filepath.Join(os.Getenv("LIAR_DIR"), "s.sock")); err == nil {
 		defer unix.Close()
+	}
+	if os.Getenv("LIAR_ENDLESS") != "" {
+		if err := liars.Endless(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return
+		}
 	}
 	_ = os.WriteFile(filepath.Join(os.Getenv("LIAR_DIR"), "ready"), nil, 0o600)
 	select {}
@@ -139,6 +147,9 @@ func (l *liar) file(name, text string, mode fs.FileMode) {
 	}
 }
 
+// endlessly as the last argument of a liar gives it a command line and an environment of 2 GiB.
+const endlessly = "--endless"
+
 // run starts a process of the user that shows these arguments, argv[0] first.
 func (l *liar) run(exe string, open []string, argv ...string) {
 	l.w.Helper()
@@ -155,6 +166,9 @@ func (l *liar) run(exe string, open []string, argv ...string) {
 	c.Dir = l.dir
 	c.Env = []string{helperEnv + "=liar", victimMark, "LIAR_DIR=" + l.dir, "LIAR_OPEN=" + strings.Join(open, ":"),
 		"MYSQL_PWD=" + canary, "SHELL=\x1b[2J\nnginx"}
+	if argv[len(argv)-1] == endlessly {
+		c.Env = append(c.Env, "LIAR_ENDLESS=1")
+	}
 	l.begin(c)
 	ready := func() bool { _, err := os.Stat(l.path("ready")); return err == nil }
 	if !eventually(ready) {
@@ -183,6 +197,8 @@ func (l *liar) lies(victim *liar) {
 	l.run("redis-server", nil, "redis-server "+"\x1b[2J\x1b]0;evil\x07\n127.0.0.1:6379", "--requirepass", canary)
 	l.run("varnishd", nil, "varnishd", "-f", l.path("shadow.cnf"), "-n", l.path("\x1b[31m"))
 	l.run("php-fpm8.2", nil, "php-fpm: master process ("+l.path("loop.inc")+")\n\nnginx: master process")
+	l.run("nginx", nil, "nginx: master process", endlessly)
+	l.run("mariadbd", nil, "mariadbd", endlessly)
 }
 
 // makers are command lines that look at the host and write files.
@@ -232,8 +248,12 @@ func (w *world) liedTo(all []*liar, args []string) {
 	w.Helper()
 	what := strings.Join(args, " ")
 	w.unchanged(what, func() {
-		code, out := w.run(patience, args...)
+		p := w.start(args...)
+		code, out := p.wait(patience), p.printed()
 		w.wants(what, code, out, 0, 1, 2, 3)
+		if held := maxRSS(p); held > mostMemory {
+			w.Errorf("%s: holds %d MB beside processes of others", what, held>>20)
+		}
 		if strings.Contains(out, canary) {
 			w.Errorf("%s prints private bytes of another user\n%s", what, tail(around(out, canary)))
 		}

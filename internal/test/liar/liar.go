@@ -39,6 +39,12 @@ func Main() {
 		_ = os.WriteFile(name, []byte(text), 0o644) // a test finds it, or not
 		os.Exit(0)
 	}
+	if slices.Contains(os.Args, EndlessArgument) {
+		if err := Endless(); err != nil {
+			_, _ = os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+	}
 	if _, err := os.Stdout.WriteString("lying\n"); err != nil {
 		os.Exit(1)
 	}
