@@ -99,14 +99,24 @@ func (l *looker) believe(s *subject, kind Kind) bool {
 		return true
 	}
 	_ = p.Close() // it was only looked at
+	s.Dir, s.Exe, s.fds, s.args = "", "", nil, nil
+	if l.doubts++; l.doubts > foreign.MostDoubts {
+		return kind == App
+	}
 	hint := ""
 	var doubt *foreign.Doubt
 	if errors.As(err, &doubt) {
 		hint = doubt.Hint()
 	}
 	l.view.note("pid "+strconv.Itoa(s.PID), err.Error(), hint)
-	s.Dir, s.Exe, s.fds, s.args = "", "", nil, nil
 	return kind == App
+}
+
+// noteDoubts counts the doubts that were not named.
+func (l *looker) noteDoubts() {
+	if more := l.doubts - foreign.MostDoubts; more > 0 {
+		l.view.note("and "+strconv.Itoa(more)+" more processes", "they are not what they call themselves: not read", "")
+	}
 }
 
 // release lets go of the processes.

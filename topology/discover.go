@@ -246,6 +246,7 @@ type looker struct {
 	subjects []*subject
 	links    []connection
 	held     []*foreign.Process
+	doubts   int // of processes that are not believed
 }
 
 func newLooker(ctx context.Context, o Options) *looker {

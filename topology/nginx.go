@@ -41,7 +41,7 @@ func (l *looker) describeNginx(s *subject) {
 	}
 	how := "read from " + conf.Path
 	s.How += "; " + how
-	n := nginxFile{service: s.Service, prefix: conf.Prefix, built: conf.Built, how: how}
+	n := nginxFile{service: s.Service, prefix: conf.Prefix, built: conf.Built, how: how, mayName: conf.MayName}
 	n.read(conf.Config)
 	if !s.elsewhere() {
 		s.Config = n.files
@@ -50,6 +50,9 @@ func (l *looker) describeNginx(s *subject) {
 		l.view.note("logs of "+s.Label(), "it sees another file system than this host's", "run kasoku in its container")
 	}
 	s.Nginx.Status = l.ask.of(s.Service).stubStatus(s.Service, conf.Config)
+	for _, name := range n.unopened {
+		l.view.note("nginx "+name, "nginx does not have it open: who may write that file could name any", "")
+	}
 	for _, skipped := range n.skipped {
 		l.view.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}
@@ -93,9 +96,11 @@ type nginxFile struct {
 	built   map[string]string
 	how     string
 
-	files   []string
-	logs    []Log
-	skipped []string
+	files    []string
+	logs     []Log
+	skipped  []string
+	unopened []string // named by others than root and nginx's user, and not open
+	mayName  func(file, log string) bool
 
 	block int      // counts up wherever another block may begin
 	twins struct { // the first access log of a block
@@ -186,8 +191,17 @@ func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
 	case n.twins.path != log.Path:
 		log.Twin = n.twins.path
 	}
-	n.add(log)
+	n.addNamed(d, log)
 	return true
+}
+
+// addNamed adds a log that a directive names.
+func (n *nginxFile) addNamed(d nginxconf.Directive, log Log) {
+	if n.mayName != nil && !n.mayName(d.File, log.Path) {
+		n.unopened = append(n.unopened, d.Words[0]+" "+log.Path+" in "+d.File)
+		return
+	}
+	n.add(log)
 }
 
 // errorLog takes "error_log PATH [LEVEL]"; the level is error when none is given.
@@ -201,7 +215,7 @@ func (n *nginxFile) errorLog(d nginxconf.Directive) bool {
 	if len(d.Words) > 2 {
 		level = d.Words[2]
 	}
-	n.add(Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.File, n.how)})
+	n.addNamed(d, Log{Kind: ErrorLog, Path: below(n.prefix, path), Format: level, How: "error_log in " + cmp.Or(d.File, n.how)})
 	return true
 }
 

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -39,6 +41,20 @@ type NginxConfig struct {
 	Unread []error // included files that could not be read; where it was cut, being too long
 
 	Version string // of nginx, 1.22.1; empty of programs made from it, and when it is hidden
+
+	others map[string]bool          // files that others than root and nginx's user may have written
+	open   func() map[string]string // what nginx has open, by the names that it knows
+}
+
+// MayName reports whether what a file of the configuration names as a log is one. Who may
+// write a file that root's nginx includes could name any file, so that nginx must have it open,
+// as it has its logs.
+func (c *NginxConfig) MayName(file, log string) bool {
+	if !c.others[file] || c.open == nil {
+		return true
+	}
+	_, ok := c.open()[log]
+	return ok
 }
 
 // Cut returns the error that names where the configuration goes on and was not read; nil
@@ -92,6 +108,7 @@ func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
 	})
 	if conf != nil {
 		conf.Version = version
+		conf.open = sync.OnceValue(func() map[string]string { return mounts.OpenFiles(p.PID) })
 	}
 	return conf, err
 }
@@ -106,7 +123,7 @@ type nginxFiles struct {
 }
 
 func readNginx(from nginxFiles) (*NginxConfig, error) {
-	out := &NginxConfig{Built: from.built()}
+	out := &NginxConfig{Built: from.built(), others: map[string]bool{}}
 	conf, prefix := parseNginxCall(from.args)
 	if conf == "" {
 		conf = out.Built["conf-path"]
@@ -125,6 +142,7 @@ func readNginx(from nginxFiles) (*NginxConfig, error) {
 			return nil, errors.New(path + ": not a regular file")
 		}
 		wrote[path] = from.writer(f, wrote[by])
+		out.others[path] = wrote[path] != nil
 		out.Files = append(out.Files, NginxFile{path, f})
 		return f.Data, nil
 	}

@@ -113,6 +113,7 @@ func (l *looker) services(procs []*process) {
 			l.subjects = append(l.subjects, s)
 		}
 	}
+	l.noteDoubts()
 }
 
 // A census is which processes belong together, and which sockets they have.

@@ -205,7 +205,7 @@ func (t *taker) parts(ctx context.Context) []part {
 func (t *taker) memberParts(ctx context.Context) []part {
 	var running []*process
 	return []part{
-		{"processes", func() { running = t.processes(ctx) }},
+		{"processes", func() { running = t.processes(ctx); t.warnDoubts() }},
 		{"nginx", func() { t.nginx(ctx, running) }},
 		{"option files", func() { t.optionFiles(ctx, running) }},
 		{"units", t.units},
@@ -222,6 +222,7 @@ type taker struct {
 	until   time.Time       // when no more is taken
 	dropped int
 	held    []*foreign.Process
+	doubts  int // of processes that are not believed
 }
 
 // add keeps a text, its secrets masked.

@@ -50,9 +50,7 @@ func (t *taker) processes(ctx context.Context) []*process {
 		if !server && !watched {
 			continue
 		}
-		if args, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
-			p.args = strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")
-		}
+		p.args, _ = foreign.Arguments(t.root("/proc"), pid) // hidden: not known
 		if p.server = server; t.real() && server && !t.hold(p) && !watched {
 			continue
 		}
@@ -96,15 +94,25 @@ func (t *taker) hold(p *process) bool {
 	if err != nil {
 		return false
 	}
-	t.held = append(t.held, held)
 	if !slices.Contains(t.o.Servers, p.pid) {
 		if err := held.Believe(servers[held.Name]); err != nil {
-			t.warn(hintOf(err), "%v", err)
+			_ = held.Close() // it was only looked at
+			if t.doubts++; t.doubts <= foreign.MostDoubts {
+				t.warn(hintOf(err), "%v", err)
+			}
 			return false
 		}
 	}
+	t.held = append(t.held, held)
 	p.held, p.name, p.args = held, held.Name, held.Args
 	return true
+}
+
+// warnDoubts counts the doubts that were not named.
+func (t *taker) warnDoubts() {
+	if more := t.doubts - foreign.MostDoubts; more > 0 {
+		t.warn("", "and %d more processes are not what they call themselves: not read", more)
+	}
 }
 
 // release lets go of the processes.

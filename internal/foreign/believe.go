@@ -21,6 +21,10 @@ type Doubt struct {
 	Why  string // "belongs to uid 1001"
 }
 
+// MostDoubts is how many processes are named that are not believed: whoever has an account can
+// start as many as he likes. The others are counted.
+const MostDoubts = 12
+
 // Error returns "pid 812 calls itself nginx and belongs to uid 1001: not read".
 func (d *Doubt) Error() string {
 	return fmt.Sprintf("pid %d calls itself %s and %s: not read", d.PID, printable(d.Name), d.Why)

@@ -149,6 +149,9 @@ func Look(ctx context.Context, a Ask) (members.Result, error) {
 		r = members.Decide(snap, q)
 	}
 	s := &r.Service
+	for _, what := range snap.Cut {
+		failed = append(failed, kasoku.Unseen{What: what, Why: "of this host so much is looked at, and no more"})
+	}
 	s.Unknown = append(s.Unknown, failed...)
 	for i := range s.Members {
 		describe(ctx, &s.Members[i], a.Language)

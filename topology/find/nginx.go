@@ -112,7 +112,7 @@ func (l *logList) take(conf *topology.NginxConfig, d *nginxconf.Directive) {
 	case path == "off" || path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:"):
 	case strings.Contains(path, "$") || len(l.paths) >= mostLogs:
 		l.unknown = true
-	default:
+	case conf.MayName(d.File, conf.Resolve(path)):
 		l.paths = appendNew(l.paths, conf.Resolve(path))
 	}
 }

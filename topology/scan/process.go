@@ -31,7 +31,7 @@ func (t *taker) processes() error {
 	}
 	slices.Sort(pids)
 	if len(pids) > maxProcesses {
-		t.unseen("processes beyond the first " + strconv.Itoa(maxProcesses))
+		t.cut("processes beyond the first " + strconv.Itoa(maxProcesses))
 		pids = pids[:maxProcesses]
 	}
 	for _, pid := range pids {
@@ -111,9 +111,7 @@ func (t *taker) details(p *Process, buf []byte) {
 	}
 	defer func() { _ = unix.Close(dir) }()
 	p.UID = effectiveUser(dir)
-	if line, err := readShort(dir, "cmdline", buf); err == nil {
-		p.Args = strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00")
-	}
+	p.Args, _ = foreign.ArgumentsIn(dir) // hidden: not known
 	if group, err := readShort(dir, "cgroup", buf); err == nil {
 		p.Cgroup, p.Unit, p.Container = parseCgroup(group)
 	}
@@ -160,28 +158,33 @@ func readLink(dir int, name string, buf []byte) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// readSome reads the beginning of a file of procfs.
-func readSome(path string, buf []byte) ([]byte, error) {
+// mostTable bounds a table of sockets that is read: some 100,000 of them.
+const mostTable = 16 << 20
+
+// readTable reads a file of procfs that may be long, or its beginning. It is valid until the
+// next is read: a host may have hundreds of namespaces.
+func (t *taker) readTable(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = unix.Close(fd) }()
-	n := 0
-	for n < len(buf) {
-		k, err := unix.Read(fd, buf[n:])
+	t.table = t.table[:0]
+	for len(t.table) < mostTable {
+		t.table = slices.Grow(t.table, 64<<10)
+		n, err := unix.Read(fd, t.table[len(t.table):cap(t.table)])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
-		if k == 0 {
+		if n == 0 {
 			break
 		}
-		n += k
+		t.table = t.table[:len(t.table)+n]
 	}
-	return buf[:n], nil
+	return t.table, nil
 }
 
 // listDir calls each for the names of a directory of procfs with its descriptor, until it
@@ -284,11 +287,16 @@ func namespace(dir int, kind string, buf []byte) uint64 {
 // writes.
 func (t *taker) descriptors(process int, p *Process, buf []byte) {
 	var link [256]byte
-	n := 0
+	n, named, user := 0, 0, effectiveUser(process)
 	err := listDir(process, "fd", buf, func(dir int, name string) bool {
 		n++
-		if t.files++; n > maxFiles || t.files > maxAllFiles {
-			t.unseen("some descriptors of pid " + strconv.Itoa(p.PID) + ": there are too many")
+		if n%1024 == 0 && t.ctx.Err() != nil {
+			return false
+		}
+		t.files++
+		t.filesOf[user]++
+		if n > maxFiles || t.files > maxAllFiles || user != 0 && t.filesOf[user] > maxUserFiles {
+			t.cut("some descriptors of pid " + strconv.Itoa(p.PID) + ": there are too many")
 			return false
 		}
 		k, err := unix.Readlinkat(dir, name, link[:])
@@ -304,7 +312,11 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 		}
 		to := string(link[:k])
 		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) {
-			if to = t.nameHere(process, p.PID, dir, name, to); to != "" && !slices.Contains(p.Logs, to) {
+			if named++; named > maxNamed {
+				t.cut("some logs of pid " + strconv.Itoa(p.PID) + ": it has too many files open that are named like logs")
+				return true
+			}
+			if to = t.nameHere(process, p.PID, user, dir, name, to); to != "" && !slices.Contains(p.Logs, to) {
 				t.holds[p.PID] = true
 				p.Logs = append(p.Logs, to)
 			}
@@ -319,9 +331,14 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 
 // nameHere returns the name on this host of a file that a process has open, empty where it has
 // none: a unit with PrivateTmp= writes to the host's /var/log, a container to its own or to a
-// directory of the host's that is bound into it.
-func (t *taker) nameHere(process, pid, dir int, descriptor, name string) string {
-	if same := mounts.NameHere(nil, nil, dir, descriptor, name); same != "" {
+// directory of the host's that is bound into it. A file that does not answer has none.
+func (t *taker) nameHere(process, pid, user, dir int, descriptor, name string) string {
+	look := func(here, there *mounts.Table) (string, error) {
+		return foreign.Patiently(user, func() (string, error) {
+			return mounts.NameHere(here, there, dir, descriptor, name), nil
+		})
+	}
+	if same, err := look(nil, nil); same != "" || err != nil {
 		return same
 	}
 	var buf [64]byte
@@ -329,7 +346,8 @@ func (t *taker) nameHere(process, pid, dir int, descriptor, name string) string 
 	if space == t.out.MntNS {
 		return ""
 	}
-	return mounts.NameHere(t.mountsOf(t.out.MntNS, "self"), t.mountsOf(space, strconv.Itoa(pid)), dir, descriptor, name)
+	there, _ := look(t.mountsOf(t.out.MntNS, "self"), t.mountsOf(space, strconv.Itoa(pid)))
+	return there
 }
 
 // mountsOf returns the mounts of a namespace that a process is in; nil where they cannot be

@@ -41,6 +41,7 @@ type Snapshot struct {
 	Processes []Process    // by number
 	Sockets   []Socket
 	Unseen    []string // what could not be looked at, each once
+	Cut       []string // of it, what was left out because there is too much
 	Took      time.Duration
 }
 
@@ -104,9 +105,11 @@ const (
 	maxProcesses = 20_000
 	maxFiles     = 20_000  // of a process
 	maxAllFiles  = 400_000 // of all
+	maxUserFiles = 100_000 // of all of one user other than root: whoever has an account can have millions
 	maxSockets   = 200_000
 	maxSpaces    = 256
-	maxLogs      = 32 // of a process
+	maxLogs      = 32  // of a process
+	maxNamed     = 128 // of a process's files that are looked for by their names on this host
 )
 
 // Take takes a snapshot. It fails when there is no /proc. What cannot be seen, and what
@@ -123,7 +126,7 @@ func Take(ctx context.Context, o Options) (*Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	t := &taker{ctx: ctx, proc: o.Proc, holders: map[uint32][]int{}, holds: map[int]bool{}, mounts: map[uint64]*mounts.Table{},
-		out: &Snapshot{Self: os.Getpid()}}
+		filesOf: map[int]int{}, out: &Snapshot{Self: os.Getpid()}}
 	t.out.Host, _ = os.Hostname() // without it the host has no name
 	t.spaces()
 	if err := t.processes(); err != nil {
@@ -134,7 +137,7 @@ func Take(ctx context.Context, o Options) (*Snapshot, error) {
 	t.own()
 	t.believe(o.Doubted)
 	if ctx.Err() != nil {
-		t.unseen("a part of the host: the look took more than " + limit.String())
+		t.cut("a part of the host: the look took more than " + limit.String())
 	}
 	t.out.Took = time.Since(begin)
 	return t.out, nil
@@ -149,7 +152,9 @@ type taker struct {
 	holders map[uint32][]int         // inode to processes
 	holds   map[int]bool             // processes that hold a socket or a log
 	mounts  map[uint64]*mounts.Table // by mount namespace; nil: they cannot be read
+	table   []byte                   // what readTable read
 	files   int
+	filesOf map[int]int // by user
 	hidden  int
 }
 
@@ -165,7 +170,25 @@ func (t *taker) spaces() {
 	t.userNS = namespace(dir, "user", buf)
 }
 
+// cut keeps what was left out for a bound.
+func (t *taker) cut(text string) {
+	t.unseen(text)
+	if len(t.out.Cut) < mostCut && !slices.Contains(t.out.Cut, text) {
+		t.out.Cut = append(t.out.Cut, text)
+	}
+}
+
+// mostCut is how much of what was left out is named.
+const mostCut = 3
+
+// mostUnseen bounds what is said of what was not seen: it may be said of each process of one who
+// starts thousands.
+const mostUnseen = 32
+
 func (t *taker) unseen(text string) {
+	if len(t.out.Unseen) >= mostUnseen {
+		text = "and more"
+	}
 	if !slices.Contains(t.out.Unseen, text) {
 		t.out.Unseen = append(t.out.Unseen, text)
 	}

@@ -36,7 +36,7 @@ func (t *taker) sockets() {
 			continue
 		}
 		if len(seen) >= maxSpaces {
-			t.unseen("network namespaces beyond the first " + strconv.Itoa(maxSpaces))
+			t.cut("network namespaces beyond the first " + strconv.Itoa(maxSpaces))
 			return
 		}
 		seen[p.NetNS] = true
@@ -57,7 +57,7 @@ func (t *taker) space(ns uint64, pid int) {
 	}
 	before := len(t.out.Sockets)
 	for _, name := range []string{"tcp", "tcp6", "unix"} {
-		text, err := readSome(t.proc+"/"+strconv.Itoa(pid)+"/net/"+name, make([]byte, 16<<20))
+		text, err := t.readTable(t.proc + "/" + strconv.Itoa(pid) + "/net/" + name)
 		switch {
 		case err != nil:
 		case name == "unix":
@@ -84,7 +84,7 @@ func (t *taker) open(ns uint64, pid int) (int, error) {
 // keep keeps one socket.
 func (t *taker) keep(ns uint64, s Socket) {
 	if len(t.out.Sockets) >= maxSockets {
-		t.unseen("sockets beyond the first " + strconv.Itoa(maxSockets))
+		t.cut("sockets beyond the first " + strconv.Itoa(maxSockets))
 		return
 	}
 	s.NetNS = ns

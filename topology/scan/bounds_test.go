@@ -1,0 +1,87 @@
+package scan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/mounts"
+)
+
+// TestNameHere_Many: a process of a mount namespace of its own, with thousands of files that
+// are named like logs and not there on this host, is looked at only so far.
+func TestNameHere_Many(t *testing.T) {
+	dir := t.TempDir()
+	process := filepath.Join(dir, "7")
+	for _, sub := range []string{"fd", "fdinfo", "ns"} {
+		if err := os.MkdirAll(filepath.Join(process, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("mnt:[9]", filepath.Join(process, "ns", "mnt")); err != nil {
+		t.Fatal(err)
+	}
+	const files = 2000
+	for n := range files {
+		name := fmt.Sprint(n)
+		if err := os.WriteFile(filepath.Join(process, "fdinfo", name), []byte("flags:\t0100001\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(fmt.Sprintf("%s/gone/%d.log", dir, n), filepath.Join(process, "fd", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tk := &taker{ctx: t.Context(), proc: dir, holders: map[uint32][]int{}, holds: map[int]bool{}, filesOf: map[int]int{},
+		mounts: map[uint64]*mounts.Table{}, out: &Snapshot{}}
+	fd, err := openDir(unix.AT_FDCWD, process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	p := Process{PID: 7}
+	tk.descriptors(fd, &p, make([]byte, 64<<10))
+	if len(p.Logs) > 0 || len(tk.out.Cut) != 1 || !strings.Contains(tk.out.Cut[0], "some logs of pid 7") || tk.files != files {
+		t.Errorf("logs %q, cut %q, %d files", p.Logs, tk.out.Cut, tk.files)
+	}
+}
+
+// TestDescriptors_User: one user's open files leave room for those of others, and root's.
+func TestDescriptors_User(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("processes of two users take root")
+	}
+	dir := t.TempDir()
+	tk := &taker{ctx: t.Context(), proc: dir, holders: map[uint32][]int{}, holds: map[int]bool{},
+		filesOf: map[int]int{61001: maxUserFiles}, out: &Snapshot{}}
+	for pid, uid := range map[string]int{"7": 61001, "8": 61002, "9": 0} {
+		process := filepath.Join(dir, pid)
+		if err := os.MkdirAll(filepath.Join(process, "fd"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("socket:[1"+pid+"]", filepath.Join(process, "fd", "3")); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Chown(process, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+		fd, err := openDir(unix.AT_FDCWD, process)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Process{PID: int(pid[0] - '0')}
+		tk.descriptors(fd, &p, make([]byte, 64<<10))
+		_ = unix.Close(fd)
+	}
+	if tk.holds[7] || !tk.holds[8] || !tk.holds[9] {
+		t.Errorf("holders %v", tk.holds)
+	}
+	if !slices.Equal(tk.out.Cut, []string{"some descriptors of pid 7: there are too many"}) {
+		t.Errorf("cut %q", tk.out.Cut)
+	}
+}
