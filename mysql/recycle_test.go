@@ -53,6 +53,50 @@ func TestRecycle(t *testing.T) {
 	})
 }
 
+// TestSettle waits for a session's statement to end, not for one that began long before, nor
+// for ever.
+func TestSettle(t *testing.T) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
+		r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		clients := mysql.NewClients(r)
+		count := func(where string) (n int) {
+			if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE "+where).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		run := func(statement string) (done chan error) {
+			done = make(chan error, 1)
+			go func() { _, err := db.ExecContext(t.Context(), statement); done <- err }()
+			sandboxtest.Until(t, statement, func() bool { return count("INFO = '"+statement+"'") == 1 })
+			return done
+		}
+		done := run("DO SLEEP(0.3)")
+		if ok, err := clients.Settle(t.Context(), time.Second, time.Minute); !ok || err != nil || count("INFO = 'DO SLEEP(0.3)'") > 0 {
+			t.Errorf("settled %t, %v", ok, err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		long := run("DO SLEEP(4)")
+		if ok, err := clients.Settle(t.Context(), time.Second, 5*time.Millisecond); ok || err != nil {
+			t.Errorf("settled %t, %v, with a statement that sleeps", ok, err)
+		}
+		sandboxtest.Until(t, "a statement of two seconds", func() bool { return count("INFO = 'DO SLEEP(4)' AND TIME >= 2") == 1 })
+		if ok, err := clients.Settle(t.Context(), 0, time.Minute); !ok || err != nil || count("INFO = 'DO SLEEP(4)'") == 0 {
+			t.Errorf("settled %t, %v, beside one that began long before", ok, err)
+		}
+		if err := <-long; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRecycleOwn leaves the sessions of other readers alone, of whatever process, and
 // connections that were marked as kasoku's.
 func TestRecycleOwn(t *testing.T) {

@@ -61,6 +61,7 @@ type Result struct {
 	Requests   int
 	Logged     uint64  // statements that the log held, kasoku's own not counted
 	Questions  float64 // that the server counted meanwhile, kasoku's own not; NaN where it does not report it
+	Unsettled  int     // requests after which statements still ran that began during them
 	Length     time.Duration
 	Warnings   []kasoku.Warning
 }
@@ -102,16 +103,17 @@ type slot struct {
 
 // A prober is one probe while it runs.
 type prober struct {
-	o      Options
-	db     *sql.DB
-	reader *mysql.Reader
-	hold   *guard.Hold
-	log    source
-	client *http.Client
-	kept   *recycle.RefusedError // why no session was ended
-	slots  []slot
-	asked  []Asked
-	began  time.Time
+	o         Options
+	db        *sql.DB
+	reader    *mysql.Reader
+	hold      *guard.Hold
+	log       source
+	client    *http.Client
+	kept      *recycle.RefusedError // why no session was ended
+	slots     []slot
+	asked     []Asked
+	unsettled int // as in Result
+	began     time.Time
 }
 
 // Run asks each endpoint and counts. The slow log is as it was when it returns. When
@@ -261,6 +263,10 @@ func (p *prober) questions(ctx context.Context) float64 {
 // all asks one endpoint after another.
 func (p *prober) all(ctx context.Context) error {
 	p.began = time.Now()
+	// Requests by which the application was seen to answer may not be in the log yet.
+	if _, err := p.settle(ctx, p.began); err != nil {
+		return err
+	}
 	if err := p.idle(ctx, idleFirst); err != nil {
 		return err
 	}
@@ -309,6 +315,7 @@ func (p *prober) ask(ctx context.Context, endpoint, n int) error {
 			return err
 		}
 		a.Requests++
+		began := time.Now()
 		var code int
 		err = contain.Do(requestPart, func() (err error) { code, err = p.send(req.WithContext(ctx)); return err })
 		switch {
@@ -321,8 +328,23 @@ func (p *prober) ask(ctx context.Context, endpoint, n int) error {
 		default:
 			a.Codes[code]++
 		}
-		return waitFor(ctx, p.o.Gap)
+		if err := waitFor(ctx, p.o.Gap); err != nil {
+			return err
+		}
+		settled, err := p.settle(ctx, began)
+		if !settled && err == nil {
+			p.unsettled++
+		}
+		return err
 	})
+}
+
+// settleWithin is how long the statements of a request are waited for after its answer.
+const settleWithin = time.Second
+
+// settle waits until the log holds what sessions run that began since then.
+func (p *prober) settle(ctx context.Context, since time.Time) (bool, error) {
+	return mysql.NewClients(p.reader).Settle(ctx, time.Since(since), settleWithin)
 }
 
 // send sends a request and reads the answer to its end.
@@ -347,7 +369,7 @@ func (p *prober) result(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("read the slow log: %w", err)
 	}
 	c := newCount(p.o.Host, p.slots, logged.seen, logged.classes)
-	res := &Result{Source: p.log.name(), Asked: p.asked, Length: length, Logged: uint64(len(logged.seen))}
+	res := &Result{Source: p.log.name(), Asked: p.asked, Unsettled: p.unsettled, Length: length, Logged: uint64(len(logged.seen))}
 	logged.log.Path = cmp.Or(logged.log.Path, res.Source)
 	if bad, ok := kasoku.DroppedLines(&logged.log); ok {
 		res.Warnings = append(res.Warnings, bad)

@@ -36,6 +36,11 @@ func (r *Result) warn() {
 			Hint: "restart the application's connection pool while the slow log is on, or let kasoku end its idle sessions: --recycle-connections",
 		})
 	}
+	if r.Unsettled > 0 {
+		r.Warnings = append(r.Warnings, kasoku.Warning{Code: "still-running",
+			Text: fmt.Sprintf("after %s statements still ran a second later: what they issue then is not in these counts",
+				unit.Counted(r.Unsettled, "request", "requests"))})
+	}
 	var without, refused []string
 	for i := range r.Asked {
 		a := &r.Asked[i]
