@@ -289,7 +289,7 @@ func (f *target) secret(r *running) {
 func (r *running) restoring(code int, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command("kasoku", append([]string{"restore"}, args...)...)
-	cmd.Env = r.cmd.Env
+	cmd.Env, cmd.Dir = r.cmd.Env, r.dir
 	out, err := cmd.CombinedOutput()
 	if got, err := exitStatus(err); err != nil || got != code {
 		r.t.Errorf("restore %v exits with %d (%v), want %d\n%s", args, got, err, code, out)

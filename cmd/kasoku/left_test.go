@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
@@ -83,7 +88,7 @@ func (r *running) end() {
 // alone, is said as it is.
 func TestLeft(t *testing.T) {
 	onTargets(t, func(f target) {
-		for _, part := range []func(*target){leftRevoked, leftApart, leftSessions, leftForeign} {
+		for _, part := range []func(*target){leftRevoked, leftApart, leftSessions, leftBroken, leftForeign} {
 			f.unusual()
 			part(&f)
 			sandboxtest.Exec(f, f.db, "SET GLOBAL slow_query_log = OFF")
@@ -200,23 +205,46 @@ func leftApart(f *target) {
 	}
 }
 
-// leftSessions: restore names the sessions that go on logging, and ends them when
-// that is wanted.
-func leftSessions(f *target) {
+// sessionsLog records until a session of an application has begun that goes on logging, and
+// returns the application's connection.
+func (f *target) sessionsLog() (r *running, app *sql.DB, id uint64) {
+	f.Helper()
 	sandboxtest.Exec(f, f.db, "SET GLOBAL slow_query_log = ON", "SET GLOBAL log_output = 'FILE'")
 	f.was = f.values()
-	r := startIn(f.T, f.TempDir(), "record", "--slowlog", "--mysql", f.dsn, "-o", "run.kasoku", "--no-plans", "--", "sh", "-c",
+	r = startIn(f.T, f.TempDir(), "record", "--slowlog", "--mysql", f.dsn, "-o", "run.kasoku", "--no-plans", "--", "sh", "-c",
 		"echo begun; while ! test -e end; do sleep 0.05; done")
 	r.begun()
-	app := sandboxtest.DB(f, f.s, "")
+	app = sandboxtest.DB(f, f.s, "")
 	app.SetMaxOpenConns(1)
-	var id uint64
 	if err := app.QueryRowContext(f.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 		f.Fatal(err)
 	}
 	r.end()
 	r.exits(cli.ExitCouldNot, "")
 	f.unchanged("but for sessions")
+	return r, app, id
+}
+
+// reconnects writes a kasoku.toml by which the drivers do so and the application answers with
+// what ask returns.
+func (f *target) reconnects(dir string, ask func(ctx context.Context) error) {
+	f.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := ask(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	f.Cleanup(web.Close)
+	text := fmt.Sprintf("[mysql]\ndsn = %q\nreconnects = true\n[service]\nurl = %q\n", f.dsn, web.URL)
+	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(text), 0o600); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// leftSessions: restore names the sessions that go on logging, and ends them when
+// that is wanted, and known to harm no application.
+func leftSessions(f *target) {
+	r, app, id := f.sessionsLog()
 	named := fmt.Sprintf("%d (root@", id)
 	r.says("slow_query_log is ON, so each statement is logged until the session ends", named, fmt.Sprintf("KILL %d;", id))
 	if out := r.restoring(cli.ExitGood, "--list"); !strings.Contains(out, "sessions that began during a recording") {
@@ -226,7 +254,31 @@ func leftSessions(f *target) {
 		!strings.Contains(out, fmt.Sprintf("hint: KILL %d;", id)) {
 		f.Errorf("restore: %s", out)
 	}
+	if out := r.restoring(cli.ExitCouldNot, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, named) ||
+		!strings.Contains(out, "connections are not recycled: whether the application's driver reconnects is not known") {
+		f.Errorf("restore: %s", out)
+	}
+	f.reconnects(r.dir, app.PingContext)
 	if out := r.restoring(cli.ExitGood, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, "ended 1 idle session") {
+		f.Errorf("restore: %s", out)
+	}
+	if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {
+		f.Errorf("restore: %s", out)
+	}
+}
+
+// leftBroken: an application that does not connect anew after all is said to be broken.
+func leftBroken(f *target) {
+	r, app, _ := f.sessionsLog()
+	conn, err := app.Conn(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer conn.Close()
+	f.reconnects(r.dir, conn.PingContext)
+	if out := r.restoring(cli.ExitBad, "--mysql", f.dsn, "--recycle-connections"); !strings.Contains(out, "ended 1 idle session") ||
+		!strings.Contains(out, "the application does not answer since its idle connections were ended (1): GET http") ||
+		!strings.Contains(out, "restart the application") {
 		f.Errorf("restore: %s", out)
 	}
 	if out := r.restoring(cli.ExitGood); out != "nothing is to be put back\n" {

@@ -9,9 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record"
@@ -47,7 +50,8 @@ The journal has the address and the user, or the option file, but no password.`,
 	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
 	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began "+
-		"during a recording")
+		"during a recording, where their driver is known to reconnect, or [mysql] of kasoku.toml says reconnects = true, and "+
+		"a GET of [service] url succeeds before and after")
 	fl.BoolVar(&f.forget, "forget", false, "give up what cannot be put back, and print the statements that would")
 	return cmd
 }
@@ -70,11 +74,18 @@ func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
 		return nil
 	}
 	failed := 0
+	var broken error
 	for _, j := range found {
 		if err := f.one(ctx, e, j); err != nil {
 			failed++
+			if errors.As(err, new(*recycle.BrokenError)) {
+				broken = err
+			}
 			what := "not put back"
-			if errors.As(err, new(*guard.HeirsError)) {
+			switch {
+			case errors.As(err, new(*recycle.BrokenError)):
+				what = "broken"
+			case errors.As(err, new(*guard.HeirsError)):
 				what = "not over"
 			}
 			e.SayLine("  %s: %s", what, err)
@@ -82,6 +93,9 @@ func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
 				e.SayLine("  hint: %s", hint)
 			}
 		}
+	}
+	if broken != nil {
+		return broken
 	}
 	if failed > 0 {
 		return cli.Stopped(fmt.Sprintf("%d of %d servers could not be put right", failed, len(found)))
@@ -128,13 +142,36 @@ func (f *restoreFlags) one(ctx context.Context, e *cli.Env, found guard.Found) e
 	return nil
 }
 
-// endSessions ends the idle sessions that go on logging.
+// endSessions ends the idle sessions that go on logging, where that is known to harm no
+// application, which must answer afterwards.
 func (f *restoreFlags) endSessions(ctx context.Context, e *cli.Env, found guard.Found, dsn string, keep guard.Keep) error {
-	ended, err := guard.EndHeirs(ctx, found.Path, dsn)
+	o, err := recycling(dsn)
+	if err != nil {
+		return err
+	}
+	ended, err := recycle.Around(ctx, o, func(ctx context.Context) (int, error) {
+		return guard.EndHeirs(ctx, found.Path, dsn)
+	})
 	if ended > 0 {
 		e.SayLine("  ended %s that logged each statement", unit.Counted(ended, "idle session", "idle sessions"))
 	}
+	if errors.As(err, new(*recycle.RefusedError)) {
+		e.SayLine("  %s", err)
+		e.SayLine("  hint: %s", cli.HintOf(err))
+		err = nil
+	}
 	return errors.Join(err, guard.Restore(ctx, found.Path, dsn, keep))
+}
+
+// recycling returns what the kasoku.toml of a database says of those that use it; of another
+// database it says nothing.
+func recycling(dsn string) (recycle.Options, error) {
+	c, err := cli.ReadConfig("")
+	if err != nil || c == nil || !cli.IsDatabaseOf(c, dsn) {
+		return recycle.Options{}, err
+	}
+	return recycle.Options{Confirmed: c.MySQL.Reconnects, URL: c.Service.URL, Permit: load.Permit{Hosts: c.Load.Allow},
+		Service: func(ctx context.Context) (kasoku.Service, error) { return record.ServiceNow(ctx, c) }}, nil
 }
 
 // sayChanges prints what became of the changes, each once.
