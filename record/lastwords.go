@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/store"
 )
 
 // What is asked of a database at the end of a run has a limit each. One that takes a
@@ -140,4 +141,21 @@ func (e *silentError) Unwrap() error { return e.error }
 // Hint returns the commands that list what is still changed, and put it back.
 func (e *silentError) Hint() string {
 	return "`kasoku restore --list` says what is still changed, `kasoku restore` puts it back"
+}
+
+// compareAnswers keeps how the service's answers compare with the golden ones. What could not
+// be asked is a warning.
+func (e *ending) compareAnswers(ctx context.Context) error {
+	if e.o.Answers == nil {
+		return nil
+	}
+	e.progress(Progress{Phase: PhaseAnalyse, Text: "answers: compared with the golden ones"})
+	got, err := e.o.Answers(ctx)
+	if err != nil {
+		e.warn(kasoku.Warning{Code: "answers", Text: "answers were not compared to the end: " + err.Error(), Hint: hint(err)})
+	}
+	if got.Asked == 0 {
+		return nil
+	}
+	return store.Save(e.store, got.Settings())
 }

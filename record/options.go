@@ -192,6 +192,10 @@ type Course struct {
 	On    phases.Request
 	After *Result // with On: the run before, so that no request in between is missed
 
+	// Answers compares the service's answers with golden ones, after the load; nil: they are
+	// not asked for. What it returns beside an error is kept.
+	Answers func(ctx context.Context) (kasoku.ComparedAnswers, error)
+
 	Score score.Pattern // where the command's output has its score; a known benchmark needs none
 	Pass  score.Pattern // and whether it passed
 }
@@ -199,7 +203,7 @@ type Course struct {
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
 	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
-	o.Probe, o.Pprof, o.Run.Observers = nil, nil, kasoku.ObserversOff
+	o.Probe, o.Pprof, o.Answers, o.Run.Observers = nil, nil, nil, kasoku.ObserversOff
 	return o
 }
 

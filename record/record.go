@@ -311,7 +311,8 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		errs = append(errs, s.db.close(), s.ending.silence())
 	}
 	if stopReason == "" && s.ending.silent == nil {
-		errs = append(errs, s.part("probe", s.joins.probe))
+		errs = append(errs, s.part("probe", s.joins.probe),
+			s.part("answers", func() error { return s.ending.compareAnswers(ctx) }))
 	}
 	s.changes.endGuard()
 	s.run.State = kasoku.Finished

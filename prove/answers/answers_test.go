@@ -385,3 +385,32 @@ func TestRequestShown(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestReordered: what has the same elements in another order, and differs in nothing else, is
+// known by that; the age that a cache gives an answer is, too.
+func TestReordered(t *testing.T) {
+	list := func(bodies map[string]string, age string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if age != "" {
+				w.Header().Set("Age", age)
+			}
+			fmt.Fprint(w, bodies[r.URL.Path])
+		}
+	}
+	s := newSite(t, list(map[string]string{"/moved": `[{"id":1},{"id":2},{"id":3}]`, "/more": `[{"id":1},{"id":2}]`, "/same": `[1]`}, "0"))
+	before := golden(t, s, "/moved", "/more", "/same")
+	s.now(list(map[string]string{"/moved": `[{"id":3},{"id":1},{"id":2}]`, "/more": `[{"id":2},{"id":1},{"id":3}]`, "/same": `[1]`}, "12"))
+	a := asker()
+	defer a.Close()
+	got, err := a.Check(t.Context(), before.Golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := got.Reordered(); len(o) != 1 || o["GET /moved"] != "now comes in another order (3 of 3)" {
+		t.Errorf("%v", o)
+	}
+	if len(got.Oldest) != 3 || got.Oldest["GET /same"] != 12*time.Second {
+		t.Errorf("%v", got.Oldest)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,6 +126,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 		if v := resp.Header.Get(name); v != "" {
 			out.Headers[name] = v
 		}
+	}
+	if n, err := strconv.Atoi(resp.Header.Get("Age")); err == nil && n > 0 && n < 1<<31 { // RFC 9111, 5.1
+		out.age = time.Duration(n) * time.Second
 	}
 	for _, c := range resp.Cookies() {
 		if !slices.Contains(out.Cookies, c.Name) {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -30,6 +32,23 @@ type Checked struct {
 	Of          int // that the file has
 	Volatile    int // places that were left out
 	Differences []Difference
+	Oldest      map[string]time.Duration // by endpoint: the greatest Age of an answer
+}
+
+// Reordered returns, by endpoint, in words, what has the same elements in another order and
+// differs in nothing else.
+func (c *Checked) Reordered() map[string]string {
+	out, other := map[string]string{}, map[string]bool{}
+	for i := range c.Differences {
+		d := &c.Differences[i]
+		if d.What != ofOrder {
+			other[d.Endpoint] = true
+		} else if out[d.Endpoint] == "" {
+			out[d.Endpoint] = d.Text()
+		}
+	}
+	maps.DeleteFunc(out, func(endpoint, _ string) bool { return other[endpoint] })
+	return out
 }
 
 // Check asks for all golden answers again, alone and with others under way. When the
@@ -40,7 +59,7 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 		return nil, err
 	}
 	requests := make([]Request, len(g.Answers))
-	out := &Checked{Of: len(g.Answers)}
+	out := &Checked{Of: len(g.Answers), Oldest: map[string]time.Duration{}}
 	for i := range g.Answers {
 		if g.Answers[i].tree == nil { // recorded just now, and not read
 			if err := g.Answers[i].check(); err != nil {
@@ -56,6 +75,9 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 		if got[i].done {
 			out.Answers++
 			s.asked[requests[i].Endpoint]++
+			if age := got[i].answer.age; age > 0 {
+				out.Oldest[requests[i].Endpoint] = max(out.Oldest[requests[i].Endpoint], age)
+			}
 			s.add(i, &g.Answers[i], &got[i], false)
 		}
 	}

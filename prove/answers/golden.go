@@ -60,8 +60,9 @@ type Answer struct {
 	Body     json.RawMessage   `json:"body,omitempty"`
 	Volatile []Volatile        `json:"volatile,omitempty"`
 
-	tree any   // all of it
-	size int64 // of the body that tree holds, in bytes
+	tree any           // all of it
+	size int64         // of the body that tree holds, in bytes
+	age  time.Duration // that a cache says it has
 }
 
 // A Volatile is a place that differed between asks, and in what.

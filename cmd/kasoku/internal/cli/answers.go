@@ -1,10 +1,16 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"time"
 
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/prove/answers"
 )
@@ -33,6 +39,35 @@ func HeldAnswers() (*answers.Held, error) {
 		held.Requests = append(held.Requests, r)
 	}
 	return held, nil
+}
+
+// answersWithin bounds what is asked at the end of a run.
+const answersWithin = 30 * time.Second
+
+// ComparedAnswers returns what compares the service's answers with the golden ones that a
+// kasoku.toml names; nil where it names no file of them, or none is there yet.
+func ComparedAnswers(c *config.Config) (func(context.Context) (kasoku.ComparedAnswers, error), error) {
+	if c == nil || c.Answers.File == "" {
+		return nil, nil
+	}
+	golden, err := ReadGolden(c.Answers.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Usage(err, "`kasoku answers record` makes it anew")
+	}
+	return func(ctx context.Context) (kasoku.ComparedAnswers, error) {
+		ctx, cancel := context.WithTimeout(ctx, answersWithin)
+		defer cancel()
+		asker := answers.Asker{Permit: load.Permit{Hosts: c.Load.Allow}}
+		defer asker.Close()
+		got, err := asker.Check(ctx, golden)
+		if got == nil {
+			return kasoku.ComparedAnswers{}, err
+		}
+		return kasoku.ComparedAnswers{Asked: got.Answers, Order: got.Reordered(), Oldest: got.Oldest}, err
+	}, nil
 }
 
 // ReadGolden reads a file of golden answers.

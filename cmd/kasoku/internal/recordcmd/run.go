@@ -200,6 +200,9 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 	if err := checkLogs(namedLogs(&o)); err != nil {
 		return o, err
 	}
+	if o.Answers, err = cli.ComparedAnswers(c); err != nil {
+		return o, err
+	}
 	check := o
 	check.Path = "-"
 	if err := check.Validate(); err != nil {

@@ -1,0 +1,63 @@
+package kasoku
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// AnswersScope is the scope of the settings by which a run says how the service's answers at
+// its end compare with the golden ones that kasoku.toml names.
+const AnswersScope = "answers"
+
+// The words of the names of settings of [AnswersScope]; all but the first come before an
+// endpoint.
+const (
+	answersAsked = "asked"
+	answersOrder = "order"
+	answersAge   = "age"
+)
+
+// ComparedAnswers are what a run knows of the answers at its end.
+type ComparedAnswers struct {
+	Asked  int                      // answers that were compared
+	Order  map[string]string        // by endpoint: what has the same elements in another order, in words
+	Oldest map[string]time.Duration // by endpoint: the greatest age that a cache gave an answer
+}
+
+// Settings returns what is known as a run keeps it.
+func (a ComparedAnswers) Settings() []Setting {
+	out := []Setting{{Scope: AnswersScope, Name: answersAsked, Value: strconv.Itoa(a.Asked)}}
+	for endpoint, words := range a.Order {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersOrder + " " + endpoint, Value: words})
+	}
+	for endpoint, age := range a.Oldest {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersAge + " " + endpoint, Value: age.String()})
+	}
+	return out
+}
+
+// ComparedAnswers returns what a run knows of the answers at its end; ok is false when they were
+// not asked for. What is no number or duration is passed over: a run file may come from
+// anywhere.
+func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
+	out = ComparedAnswers{Order: map[string]string{}, Oldest: map[string]time.Duration{}}
+	for _, s := range r.Settings {
+		if s.Scope != AnswersScope {
+			continue
+		}
+		word, endpoint, _ := strings.Cut(s.Name, " ")
+		switch word {
+		case answersAsked:
+			n, err := strconv.Atoi(s.Value)
+			out.Asked, ok = n, ok || err == nil && n > 0
+		case answersOrder:
+			out.Order[endpoint] = s.Value
+		case answersAge:
+			if d, err := time.ParseDuration(s.Value); err == nil && d > 0 {
+				out.Oldest[endpoint] = d
+			}
+		}
+	}
+	return out, ok
+}
