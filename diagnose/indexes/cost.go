@@ -135,6 +135,10 @@ func (a *access) fitting() float64 {
 	return max(n, 0.5)
 }
 
+// fewSent rows are fewer than pages have: where their number is no whole one on average, the
+// LIMIT was not reached.
+const fewSent = 5
+
 // wanted returns how many rows of the order a statement with LIMIT goes through when
 // each fits, and how often it finds as many as it wants.
 func (a *access) wanted() (rows, full float64) {
@@ -144,8 +148,13 @@ func (a *access) wanted() (rows, full float64) {
 		rows = min(max(rows, examined-s), 10*rows)
 	}
 	full = 1
-	if sent < 0.9 { // often nothing is found
+	switch {
+	case sent < 0.9: // often nothing is found
 		full = max(sent, 0.01)
+	case a.most > 0 && sent < 0.9*a.most: // often fewer are found than it wants
+		full = sent / a.most
+	case a.most == 0 && a.filters > 0 && sent < fewSent && math.Abs(sent-math.Round(sent)) > 0.05:
+		full = 1 / fewSent
 	}
 	return rows, full
 }
@@ -172,6 +181,15 @@ func (t *table) isOneValue(name string) bool {
 	s, ok := t.samples[strings.ToLower(name)]
 	asked, seen := t.learnt[name]
 	return ok && s.Distinct == 1 && (!seen || asked > equalShare)
+}
+
+// areFew reports whether each of the columns was seen to have a few values: what they find is
+// known then, and better than from what is assumed of other conditions.
+func (t *table) areFew(parts []Part) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p Part) bool {
+		s, ok := t.samples[strings.ToLower(p.Column)]
+		return !ok || s.Distinct > fewValues
+	})
 }
 
 // by returns how the statement would read by an index; ok is false when it cannot.
@@ -224,7 +242,8 @@ func (a *access) count(r *reading, ix *index, share float64) {
 		keys = 1
 	}
 	rest := a.restSeen(ix, r.seek)
-	if a.rowsKnown() && rest == a.restAll(ix, r.seek) && seeks { // all conditions are in the index: what fits is known
+	if a.rowsKnown() && rest == a.restAll(ix, r.seek) && seeks && (rest == 1 || !a.table.areFew(ix.parts[:r.equal])) {
+		// All conditions are in the index: what fits is known.
 		keys = min(keys, max(fits/max(rest, 1e-9), fits))
 	}
 	keys = max(keys, min(fits, a.table.rows))

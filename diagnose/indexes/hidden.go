@@ -106,6 +106,9 @@ func FunctionOf(e ast.ExprNode) (name string, column ast.ExprNode) {
 			return "DATE", f.Expr
 		}
 	case *ast.FuncCallExpr:
+		if inner, ok := unquoted(f); ok { // column->>'$.key' is written so, too
+			return FunctionOf(inner)
+		}
 		for i, arg := range f.Args {
 			if _, is := unwrapParentheses(arg).(*ast.ColumnNameExpr); is != (i == 0) {
 				return "", nil
@@ -116,6 +119,15 @@ func FunctionOf(e ast.ExprNode) (name string, column ast.ExprNode) {
 		}
 	}
 	return "", nil
+}
+
+// unquoted returns the JSON_EXTRACT whose text a JSON_UNQUOTE gives.
+func unquoted(f *ast.FuncCallExpr) (*ast.FuncCallExpr, bool) {
+	if f.FnName.L != "json_unquote" || len(f.Args) != 1 {
+		return nil, false
+	}
+	inner, ok := unwrapParentheses(f.Args[0]).(*ast.FuncCallExpr)
+	return inner, ok && inner.FnName.L == "json_extract"
 }
 
 // patternOf reads a pattern, or its beginning where it is put together.

@@ -296,6 +296,6 @@ func (w *work) propose(t *table) {
 	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
 }
 
-// halvesTime reports whether an index at least halves the rows that a statement examines:
-// smaller savings are within the error of the model.
-func halvesTime(s Served) bool { return 2*s.After <= s.Before }
+// halvesTime reports whether an index at least halves the rows that a statement examines,
+// where these are no few: smaller savings are within the error of the model.
+func halvesTime(s Served) bool { return 2*s.After <= s.Before && s.Before >= fewRows }

@@ -47,6 +47,7 @@ type sorting struct {
 	order  []Part
 	sorted bool // by order or by groups, and of this table's columns alone
 	group  bool
+	most   float64 // rows that the LIMIT allows; 0 where its text was not kept
 }
 
 // Wrapped is a column that stands inside of a function where it is compared.
@@ -332,6 +333,9 @@ func (s *scope) orderBy(items []*ast.ByItem) {
 func (s *scope) limited(l *ast.Limit) {
 	for _, a := range s.order {
 		a.limit = a.limit || l != nil && len(s.order) == 1
+		if l != nil && a.most == 0 {
+			a.most = countOf(l.Count)
+		}
 	}
 }
 
@@ -341,4 +345,17 @@ func appendNew(list []string, name string) []string {
 		return list
 	}
 	return append(list, name)
+}
+
+// countOf returns the number of a LIMIT, 0 where it is masked.
+func countOf(e ast.ExprNode) float64 {
+	if v, ok := e.(ast.ValueExpr); ok {
+		switch n := v.GetValue().(type) {
+		case uint64:
+			return float64(n)
+		case int64:
+			return float64(n)
+		}
+	}
+	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/logs/sqlshape"
 )
 
@@ -114,20 +115,39 @@ func (s *set) textsOf(f *kasoku.Finding, verb string) (best []string) {
 // lookup.
 func (s *set) applyLookups(f *kasoku.Finding, code string) (string, error) {
 	texts := s.textsOf(f, "SELECT")
-	var keys []any
+	var bound []map[string]any
 	for _, text := range texts {
-		values := literalsIn(text)
-		if len(values) != 1 {
-			return "", fmt.Errorf("%d values in %s", len(values), text)
+		bound = append(bound, valuesIn(text))
+	}
+	key, keys := "", []any{}
+	for name, v := range bound[0] {
+		if len(bound) == 1 || fmt.Sprint(bound[1][name]) != fmt.Sprint(v) {
+			key = name
 		}
-		keys = append(keys, values[0])
 	}
-	for len(keys) < strings.Count(code, "?") {
-		keys = append(keys, keys[0])
+	for _, b := range bound {
+		keys = append(keys, b[key])
 	}
-	all, err := s.s.ask(strings.TrimSuffix(code, ";"), keys...)
+	var args []any
+	given := 0 // keys
+	for _, name := range placesIn(code) {
+		v, ok := bound[0][name]
+		if !ok {
+			return "", fmt.Errorf("no value of %s in %s", name, texts[0])
+		}
+		if name == key {
+			v = keys[min(given, len(keys)-1)]
+			given++
+		}
+		args = append(args, v)
+	}
+	all, err := s.s.ask(strings.TrimSuffix(code, ";"), args...)
 	if err != nil {
 		return "", err
+	}
+	at := slices.Index(all.columns, key)
+	if at < 0 {
+		return "", fmt.Errorf("%s is not sent: %v", key, all.columns)
 	}
 	for i, text := range texts {
 		want, err := s.s.ask(text)
@@ -136,8 +156,8 @@ func (s *set) applyLookups(f *kasoku.Finding, code string) (string, error) {
 		}
 		var got [][]string
 		for _, r := range all.rows {
-			if b, ok := keys[i].([]byte); r[0] == fmt.Sprint(keys[i]) || ok && r[0] == string(b) {
-				got = append(got, r[len(r)-len(want.columns):])
+			if b, ok := keys[i].([]byte); r[at] == fmt.Sprint(keys[i]) || ok && r[at] == string(b) {
+				got = append(got, columnsOf(all.columns, r, want.columns))
 			}
 		}
 		sortRows(got)
@@ -274,8 +294,12 @@ func (s *set) applyScan(f *kasoku.Finding, code string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		values := literalsIn(text)
-		got, err := s.s.ask(asks, slices.Repeat(values[:1], strings.Count(asks, "?"))...)
+		values := valuesIn(text)
+		var args []any
+		for _, name := range placesIn(asks) {
+			args = append(args, values[name])
+		}
+		got, err := s.s.ask(asks, args...)
 		if err != nil {
 			return "", err
 		}
@@ -289,14 +313,71 @@ func (s *set) applyScan(f *kasoku.Finding, code string) (string, error) {
 	return fmt.Sprintf("same %d rows", rows), nil
 }
 
-// wrapped returns the texts of the table that compare what DATE gives.
+// wrapped returns the texts of the table that compare what a function of a column gives.
 func (s *set) wrapped(f *kasoku.Finding) []string {
 	for _, texts := range s.sent {
-		if strings.Contains(texts[0], " DATE(") && slices.Contains(sqlshape.Tables([]byte(texts[0])), f.Object.Name) {
+		if strings.ContainsAny(wrapping().FindString(texts[0]), "(") && slices.Contains(sqlshape.Tables([]byte(texts[0])), f.Object.Name) {
 			return texts
 		}
 	}
 	return nil
+}
+
+var (
+	wrapping = lazyregexp.New(`(?i)\b(DATE|YEAR|LOWER)\([\w.` + "`" + `]+\)\s*=`)
+	compared = lazyregexp.New(`(?i)([\w.` + "`" + `]+)\)?\s*(?:>=|<=|=|<|>|\bIN)\s*(?:DATE_ADD)?\(?\s*('[^']*'|x'\w*'|_binary'|[\d.]+|\?)|\bLIMIT (\d+|\?)|(,) *\?`)
+)
+
+// limited is the name of what a LIMIT has.
+const limited = "limit"
+
+// valuesIn returns what a text compares its columns with, by their bare names.
+func valuesIn(text string) map[string]any {
+	out := map[string]any{}
+	for _, m := range compared().FindAllStringSubmatch(text, -1) {
+		switch {
+		case m[3] != "":
+			n, _ := strconv.Atoi(m[3])
+			out[limited] = n
+		case m[2] == "_binary'": // bytes, which no pattern bounds
+			out[bareName(m[1])] = literalsIn(text)[len(out)]
+		case m[2] != "" && m[2] != "?":
+			out[bareName(m[1])] = literalsIn(m[2])[0]
+		}
+	}
+	return out
+}
+
+// placesIn returns of each question mark which column it is compared with.
+func placesIn(code string) (out []string) {
+	for _, m := range compared().FindAllStringSubmatch(code, -1) {
+		switch {
+		case m[3] == "?" || m[2] == "?" && bareName(m[1]) == "row_no":
+			out = append(out, limited)
+		case m[4] != "" && len(out) > 0:
+			out = append(out, out[len(out)-1])
+		case m[2] == "?":
+			out = append(out, bareName(m[1]))
+		}
+	}
+	return out
+}
+
+func bareName(name string) string {
+	name = strings.ReplaceAll(name, "`", "")
+	return name[strings.LastIndex(name, ".")+1:]
+}
+
+// columnsOf returns the cells of a row in the order of other columns.
+func columnsOf(have, row, want []string) (out []string) {
+	for i, c := range want {
+		at := slices.Index(have, c)
+		if at < 0 { // a name that the rewrite gives to an expression: the last ones
+			at = len(have) - len(want) + i
+		}
+		out = append(out, row[at])
+	}
+	return out
 }
 
 // literalsIn returns the literals of a text that its mask replaces.
@@ -314,8 +395,11 @@ func literalsIn(text string) (out []any) {
 		case v[0] == '\'':
 			out = append(out, strings.Trim(v, "'"))
 		default:
-			n, _ := strconv.Atoi(v)
-			out = append(out, n)
+			if n, err := strconv.Atoi(v); err == nil {
+				out = append(out, n)
+			} else {
+				out = append(out, v) // 80.00
+			}
 		}
 	}
 	return out

@@ -308,7 +308,13 @@ func (s *set) check() (hits, defects int) {
 		}
 	}
 	d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
-	hits, defects = s.judge(d.Findings)
+	if hits, defects = s.judge(d.Findings); hits < defects {
+		for _, x := range d.Silences {
+			if x.Near > 0 {
+				s.t.Logf("silent: %s: %s", x.ID, x.Reason)
+			}
+		}
+	}
 	s.apply(d.Findings)
 	s.use(d.Findings, rec)
 	return hits, defects

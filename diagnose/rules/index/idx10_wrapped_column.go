@@ -84,6 +84,12 @@ func (r WrappedColumn) finding(c *diagnose.Case, s *scan) kasoku.Finding {
 // answers the same, else by what the function gives.
 func (s *scan) free(c *diagnose.Case) kasoku.Fix {
 	h, d, text := s.hidden[0], rewrite.DialectOf(c.Recording), statements.TextOf(s.query)
+	if strings.HasPrefix(h.Function, "JSON_") {
+		return kasoku.Fix{Text: "Keep the value at this path of " + h.Column + " in a generated column, index that, and compare it",
+			Where: "the schema, and where the statement is made", Risk: kasoku.RiskAppRestart,
+			Note: "A column GENERATED ALWAYS AS (the expression of the statement) VIRTUAL, of the type that the value has, " +
+				"which the schema does not say; text compares with case in JSON, and as its collation says in a column."}
+	}
 	if code, err := d.FreeColumn(text, h); err == nil {
 		f := kasoku.Fix{Text: "Compare the column itself", Where: "where the statement is made, and the schema",
 			Lang: "sql", Code: code, Note: freedNote(h) + " Not checked: whether the server uses the index.",
