@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -28,7 +29,8 @@ func (GeneralIndex) Doc() diagnose.Doc {
 			ALL in the plan, rows examined against rows sent in the slow log. The indexes that would save
 			most, all statements of the run taken together, save at least 1 % of the requests' time. An index
 			of a table that is written is unused when no plan of the run names it and it would be the shortest
-			way for no statement.`,
+			way for no statement. A statement that costs less is a remark where each request of an endpoint
+			reads all of a table of 500 rows or more with it, for a tenth of them at most.`,
 		Cause: `without an index the server looks at each row, and sorts all that fit.`,
 		Fix:   `the indexes in the order of what they save; each serves as many statements as it can.`,
 		Silent: `when indexes serve, when the tables are small or the statements take little time, and
@@ -52,6 +54,11 @@ func (r GeneralIndex) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			if u := &advice.Unused[i]; u.Looked == u.Of {
 				found = append(found, r.unused(c, u))
 			}
+		}
+	}
+	for _, f := range r.cheapScans(c) {
+		if !slices.ContainsFunc(found, func(o kasoku.Finding) bool { return o.Object == f.Object }) {
+			found = append(found, f)
 		}
 	}
 	if len(found) > 0 {
