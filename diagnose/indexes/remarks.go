@@ -62,7 +62,7 @@ type Read struct {
 	Unique  []string // columns of a unique index that are all compared for equality
 	Count   bool     // the answer is one figure
 	Star    bool
-	Wide    []string // columns that are long by their type
+	Wide    []string // columns that it reads and that are long by their type
 	Alone   bool     // no other table is read
 	Hidden  []Hidden // conditions that no index can seek
 	Equal   []string // columns that are compared with a value for equality
@@ -89,7 +89,7 @@ func (w *work) shapesOfReads() {
 			}
 		}
 		for _, c := range a.table.columns {
-			if c.text || c.bytes >= wideColumn {
+			if (c.text || c.bytes >= wideColumn) && (a.star || containsName(a.reads, c.name)) {
 				r.Wide = append(r.Wide, c.name)
 			}
 		}

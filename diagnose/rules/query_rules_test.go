@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/diagnose/rules/driver"
 	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/index"
 	"github.com/kasoku/kasoku/diagnose/rules/operation"
 	"github.com/kasoku/kasoku/diagnose/rules/query"
 )
@@ -329,4 +331,62 @@ func TestImplicitOrder(t *testing.T) {
 	sayAll(t, r, run("SELECT * FROM notes WHERE a = ? ORDER BY id", keyless), "quiet: 1 table has no primary key")
 	sayAll(t, r, run("SELECT * FROM notes", "CREATE TABLE `notes` (`id` int, PRIMARY KEY (`id`))"), "quiet: all of 1 table have")
 	sayAll(t, r, run("SELECT * FROM notes", ""), "blind: ")
+
+	compared := func(a kasoku.ComparedAnswers, stale string) *diagnose.Case {
+		c := run("SELECT * FROM notes", "")
+		c.Settings = append(slices.Clip(c.Settings), a.Settings()...)
+		c.Settings = append(c.Settings, kasoku.Setting{Scope: kasoku.ContractScope, Name: "stale GET /trend", Value: stale})
+		return c
+	}
+	sayAll(t, r, compared(kasoku.ComparedAnswers{Asked: 7}, "1s"), "quiet: 7 answers are in the order of before")
+	old := kasoku.ComparedAnswers{Asked: 7, Oldest: map[string]time.Duration{"GET /trend": 3 * time.Second, "GET /other": time.Hour}}
+	sayAll(t, r, compared(old, "1s"), "endpoint GET /trend", "GET /trend is 3 s old; 1 s is allowed")
+	sayAll(t, r, compared(old, "3s"), "quiet: ")
+	moved := kasoku.ComparedAnswers{Asked: 7, Order: map[string]string{"GET /notes": "now comes in another order (3 of 9)"}}
+	sayAll(t, r, compared(moved, "1s"), "endpoint GET /notes", "GET /notes answers in another order than before", "info")
+}
+
+// TestUnsentColumns: QRY-03 remarks on wide columns whose bytes the answers do not have, and
+// on none where they may have them.
+func TestUnsentColumns(t *testing.T) {
+	r := query.WideStar{}
+	run := func(sent, answer uint64, columns string) *diagnose.Case {
+		q := class("W", "SELECT "+columns+" FROM people WHERE team = ?", 1000, 20, 3*time.Second)
+		q.Tables, q.BytesSent = []string{"people"}, 1000*sent
+		c := queryRun(ordersGet, []kasoku.Query{q}, runBy("W", 1, kasoku.CallerConfirmed))
+		c.Tables = []kasoku.TableDef{{Name: "people", Rows: 5000, DataBytes: 5000 * 9000, Create: "CREATE TABLE `people` (\n  `id` int(11) NOT NULL,\n  `team` int(11) NOT NULL,\n  `name` varchar(40) NOT NULL,\n  `photo` mediumblob NOT NULL,\n  PRIMARY KEY (`id`),\n  KEY `team` (`team`)\n) ENGINE=InnoDB"}}
+		e := &c.Endpoints[0]
+		e.Bytes, e.Codes = answer*e.Count, map[int]uint64{200: e.Count}
+		return c
+	}
+	sayAll(t, r, run(200_000, 2_000, "id, name, photo"), "table people", "GET /v1/orders reads 200 kB of people for 2.0 kB", "info")
+	sayAll(t, r, run(200_000, 2_000, "*"), "table people", "GET /v1/orders reads")
+	for _, c := range []*diagnose.Case{
+		run(200_000, 2_000, "id, name"), // of what is not read
+		run(200_000, 20_000, "id, name, photo"),
+		run(7_000, 20, "id, name, photo"),
+	} {
+		if text := saysOf(t, r, c); strings.Contains(text, "v1/orders reads") {
+			t.Error(text)
+		}
+	}
+}
+
+// TestCheapScan: a table of which each request reads all rows is a remark, below the time from
+// which an index is proposed; not where few requests do, or it is small.
+func TestCheapScan(t *testing.T) {
+	run := func(rows uint64, per float64) *diagnose.Case {
+		q := class("S", "SELECT id FROM parcels WHERE code = ?", 1000, 1, 20*time.Millisecond)
+		q.Tables, q.RowsExamined = []string{"parcels"}, 1000*rows
+		busy := class("B", "SELECT id FROM orders WHERE id = ?", 1000, 1, 60*time.Second)
+		c := queryRun(ordersGet, []kasoku.Query{q, busy}, runBy("S", per, kasoku.CallerConfirmed), runBy("B", 1, kasoku.CallerConfirmed))
+		c.Tables = []kasoku.TableDef{{Name: "parcels", Rows: rows, Engine: "InnoDB", Create: "CREATE TABLE `parcels` (\n  `id` int(11) NOT NULL,\n  `code` varchar(20) NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+			Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}}}
+		c.Plans = []kasoku.Plan{{QueryID: "S", Rows: []kasoku.PlanRow{{Table: "parcels", Access: "ALL", Rows: float64(rows)}}}}
+		return c
+	}
+	r := index.GeneralIndex{}
+	sayAll(t, r, run(900, 1), "table parcels", "GET /v1/orders reads all 900 rows of parcels in each request", "info")
+	sayAll(t, r, run(900, 0.4), "quiet: ")
+	sayAll(t, r, run(300, 1), "quiet: ")
 }

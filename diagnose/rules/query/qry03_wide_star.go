@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -32,10 +33,12 @@ func (WideStar) ID() string { return "QRY-03" }
 // Doc describes the rule.
 func (WideStar) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `remarks on SELECT * of tables with wide rows.`,
+		Summary: `remarks on SELECT * of tables with wide rows, and on wide columns that answers do not hold.`,
 		Evidence: `a SELECT names all columns of a table that has a column of at least 1,000 bytes by its
 			type, whose rows have at least 400 bytes on average, and sends at least 10 rows a call; such
-			statements take at least 2 % of the requests' time.`,
+			statements take at least 2 % of the requests' time. Or a SELECT that reads such columns, by name
+			or by *, sends an endpoint at least 16 KiB a request, in rows of at least 400 bytes, and ten times
+			what its answers have, 50 times where they may be compressed.`,
 		Cause: `each row is read, sent and taken apart whole, and no index can hold all that is read.`,
 		Fix: `name the columns that are used; put wide ones that lists do not show into a table of their
 			own.`,
@@ -63,9 +66,12 @@ func (r WideStar) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}
 		of[read.Table], wide[read.Table] = append(of[read.Table], q), read
 	}
-	var out []kasoku.Finding
+	out := r.unsent(c, advice)
 	near, said := 0.0, "no SELECT * sends lists of rows that have a wide column"
 	for _, t := range tables {
+		if slices.ContainsFunc(out, func(f kasoku.Finding) bool { return f.Object.Name == t.Name }) {
+			continue
+		}
 		f, n, why := r.table(c, wide[t], of[t])
 		if f != nil {
 			out = append(out, *f)
