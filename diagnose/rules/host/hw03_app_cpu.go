@@ -35,7 +35,9 @@ func (AppCPU) Doc() diagnose.Doc {
 		Cause: `the time of a request is time in the program; the database hardly matters, where it was
 			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
 			and the confidence is medium at most.`,
-		Fix: `profile the program and take away what costs most; then more workers or a second host.`,
+		Fix: `profile the program and take away what costs most, as templates, configuration and regular
+			expressions that it parses for each request, where a CPU profile of the run has 5 % of it; then
+			more workers or a second host.`,
 		Silent: `when the program used less, or the host had CPU left; blind when no process was recorded.
 			It is a remark, unless requests became slow for want of CPU.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
@@ -93,6 +95,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		f.Expect = fmt.Sprintf("less than the present %s ms of the program's CPU for each request",
 			unit.Sig3(s.App.Cores/rate*1000))
 	}
+	addParsed(c, &f)
 	return []kasoku.Finding{f}, nil
 }
 
