@@ -15,6 +15,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
@@ -290,22 +292,44 @@ func (k *checker) checkOne(f fix, code string) (string, error) {
 		return k.vclFile(code)
 	case "ini":
 		return k.iniFile(code)
+	case "java":
+		return k.javaFile(code)
 	case "properties":
 		for line := range strings.Lines(code) {
 			if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); !ok || key == "" || value == "" {
 				return "", fmt.Errorf("%q is no property", line)
 			}
 		}
-		return "keys and values; not checked: no HikariCP", nil
+		return uncheckedFix(f, "keys and values")
 	}
 	tool, ok := tools[f.Lang]
 	if !ok {
-		return "not checked: a part of an address", nil
+		return dsnPart(f, code)
 	}
 	if tool.wrap != nil {
 		code = tool.wrap(code)
 	}
 	return k.run(tool.file, code+"\n", tool.args...)
+}
+
+// uncheckedFix is a fix that no tool here can read, which must say so.
+func uncheckedFix(f fix, what string) (string, error) {
+	if !strings.Contains(f.Note, "Not checked") {
+		return "", fmt.Errorf("%s without a check does not say \"Not checked\": %s", what, f.Note)
+	}
+	return what + "; says \"Not checked\"", nil
+}
+
+// dsnPart has Go's driver read a parameter of its DSN; it knows those of no other driver.
+func dsnPart(f fix, code string) (string, error) {
+	cfg, err := mysql.ParseDSN("app@tcp(127.0.0.1:3306)/shop?" + code)
+	switch {
+	case err != nil:
+		return "", err
+	case len(cfg.Params) > 0: // it sends those to the server as variables
+		return uncheckedFix(f, "a part of an address")
+	}
+	return "read by go-sql-driver/mysql", nil
 }
 
 // run gives a file to a program.
@@ -344,7 +368,7 @@ func TestCheckersRefuse(t *testing.T) {
 	for lang, code := range map[string]string{
 		"go": "x := (", "ini": "[mysqld]\nmax_connektions = 5", "nginx": "http {\n    proxy_cache nowhere;\n    nosuch on;\n}",
 		"vcl": "sub vcl_recv { unset req.nothing; }", "ruby": "def (", "php": "$a = ;", "python": "a = (", "javascript": "const = 1",
-		"yaml": "a: [", "sh": "if", "properties": "novalue",
+		"yaml": "a: [", "sh": "if", "properties": "novalue", "java": "int x = ;", "": "interpolateParam=true",
 	} {
 		said, err := k.check(fix{Fix: kasoku.Fix{Lang: lang, Code: code}})
 		if err == nil && !strings.Contains(said, "not checked: no") {

@@ -167,6 +167,30 @@ func (k *checker) iniFile(code string) (string, error) {
 	return strings.Join(read, ", "), nil
 }
 
+// parseJava is a program that has the compiler parse a file, and prints its errors.
+const parseJava = `import javax.tools.*; import java.nio.file.*; import java.util.*;
+class Parse { public static void main(String[] a) throws Exception {
+  var compiler = ToolProvider.getSystemJavaCompiler(); var seen = new DiagnosticCollector<JavaFileObject>();
+  var files = compiler.getStandardFileManager(seen, null, null);
+  var task = (com.sun.source.util.JavacTask) compiler.getTask(null, files, seen, null, null, files.getJavaFileObjects(a[0]));
+  task.parse(); for (var d : seen.getDiagnostics()) System.out.println(d);
+  System.exit(seen.getDiagnostics().isEmpty() ? 0 : 1); } }
+`
+
+// javaFile has Java's compiler parse a member of a class, or statements.
+func (k *checker) javaFile(code string) (string, error) {
+	if strings.HasPrefix(code, "private ") {
+		code = "class Fix {\n" + code + "\n}\n"
+	} else {
+		code = "class Fix { void run() throws Exception {\n" + code + "\n} }\n"
+	}
+	parser := filepath.Join(k.t.TempDir(), "Parse.java")
+	if err := os.WriteFile(parser, []byte(parseJava), 0o600); err != nil {
+		return "", err
+	}
+	return k.run("Fix.java", code, "java", parser)
+}
+
 // unitFile adds a fix to a unit, as systemctl edit does.
 func (k *checker) unitFile(code string) (string, error) {
 	program, err := exec.LookPath("systemd-analyze")

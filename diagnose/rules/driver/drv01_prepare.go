@@ -181,7 +181,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 		Text: "Keep what is prepared, or let the driver put the parameters in", Where: "the JDBC URL",
 		Code: "useServerPrepStmts=true&cachePrepStmts=true", Risk: kasoku.RiskAppRestart,
 		Note: "For MySQL Connector/J; useServerPrepStmts=false, its default, puts the parameters in. With HikariCP: " +
-			"dataSourceProperties.",
+			"dataSourceProperties. Not checked: no Connector/J has read this.",
 	}},
 	language.Rust: {{
 		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options", Risk: kasoku.RiskAppRestart,

@@ -169,9 +169,10 @@ var keepOpen = map[string]kasoku.Fix{
 	},
 	language.Ruby: {
 		Text: "Keep a connection for each thread", Where: "where the connection is opened", Lang: "ruby",
-		Code: "Thread.current[:db] ||= Mysql2::Client.new(options.merge(reconnect: true))", Risk: kasoku.RiskAppRestart,
+		Code: "Thread.current[:db] ||= Mysql2::Client.new(options)", Risk: kasoku.RiskAppRestart,
 		Note: "In Rails: pool in config/database.yml at least as large as Puma's threads. There are as many connections " +
-			"as workers × threads, which must stay below max_connections.",
+			"as workers × threads, which must stay below max_connections. What a request leaves open, a transaction or a " +
+			"lock, the next one has; after an error of the connection (Mysql2::Error::ConnectionError) open it anew.",
 	},
 	language.JavaScript: {
 		Text: "Keep connections in a pool", Where: "once, where the program starts", Lang: "javascript",
@@ -182,7 +183,8 @@ var keepOpen = map[string]kasoku.Fix{
 	language.Java: {
 		Text: "Keep connections in a pool", Where: "application.properties", Lang: "properties",
 		Code: "spring.datasource.hikari.maximum-pool-size=20\nspring.datasource.hikari.minimum-idle=20",
-		Risk: kasoku.RiskAppRestart, Note: "For Spring with HikariCP; its size × processes must stay below max_connections.",
+		Risk: kasoku.RiskAppRestart, Note: "For Spring with HikariCP; its size × processes must stay below max_connections. " +
+			"Not checked: no HikariCP has read this.",
 	},
 	language.Rust: {
 		Text: "Make one pool where the program starts, and share it", Where: "main, in the state of the web framework",
