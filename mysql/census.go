@@ -123,7 +123,7 @@ func (r *Reader) Transactions(ctx context.Context) (Transactions, error) {
 	err := r.with(ctx, func(conn *session) error {
 		var micros int64
 		err := conn.row(ctx, transactionsQuery, &out.Active, &out.Waiting, &micros)
-		out.Oldest = time.Duration(max(micros, 0)) * time.Microsecond
+		out.Oldest = (time.Duration(max(micros, 0)) * time.Microsecond).Truncate(time.Second) // began in a whole second
 		return err
 	})
 	if err != nil {

@@ -108,8 +108,8 @@ func transactionsNow(ctx context.Context, conn *session) (map[string]*transactio
 	err := conn.query(ctx, waitersQuery+strconv.Itoa(mostTransactions), func() error {
 		row := t
 		row.query = clip(t.query, mostStatement)
-		// The times are of whole seconds: what began in the same second may have
-		// begun just now.
+		// The times at which they began are whole seconds: what began in the same second
+		// may have begun just now.
 		row.waited, row.age = atLeast(waited), atLeast(age)
 		all[row.id] = &row
 		return nil
@@ -117,8 +117,9 @@ func transactionsNow(ctx context.Context, conn *session) (map[string]*transactio
 	return all, err
 }
 
+// atLeast returns the whole seconds that have passed at least since a whole second.
 func atLeast(micros int64) time.Duration {
-	return max(time.Duration(micros)*time.Microsecond-time.Second, 0)
+	return max(time.Duration(micros)*time.Microsecond-time.Second, 0).Truncate(time.Second)
 }
 
 func waitsOf(ctx context.Context, conn *session, trx map[string]*transaction) ([]Wait, error) {

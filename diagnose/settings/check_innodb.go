@@ -185,7 +185,7 @@ func checkHistory(l *look) {
 func checkOldest(l *look) {
 	oldest := l.Transactions.Oldest
 	if oldest <= oldTransaction {
-		l.well("%s", unit.Elapsed(oldest))
+		l.well("%s", unit.Exact(oldest))
 		return
 	}
 	l.fire(found{

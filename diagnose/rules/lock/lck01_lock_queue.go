@@ -162,8 +162,11 @@ func (Queue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait)
 
 // ageWords prints an age of which only whole seconds may be known.
 func ageWords(d time.Duration) string {
-	if d <= 0 {
+	switch {
+	case d <= 0:
 		return "below 1 s"
+	case d%time.Second == 0: // MariaDB has no finer times
+		return "at least " + unit.Exact(d)
 	}
 	return unit.Duration(d)
 }

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -155,9 +156,12 @@ func (Deadlocks) impact(c *diagnose.Case, count uint64) kasoku.Impact {
 
 func (Deadlocks) quoted(d *kasoku.Deadlock) []kasoku.Evidence {
 	var out []kasoku.Evidence
+	// Both times that say how long ago it was are whole seconds.
+	at := d.At.Truncate(time.Second)
+	around := kasoku.Interval{From: max(at-time.Second, 0), To: at + 2*time.Second}
 	for i, s := range d.Statements {
 		e := kasoku.Evidence{Source: "innodb", Text: wording.Cut(s, 120), Note: "on " + bareTable(d.Table), Value: "goes on",
-			Strong: true, Interval: kasoku.Interval{From: d.At, To: d.At}}
+			Strong: true, Interval: around}
 		if i == len(d.Statements)-1 {
 			e.Value = "rolled back"
 		}
