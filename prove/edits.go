@@ -12,6 +12,10 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 )
 
+// ErrNoStatement means that of no statement that a change is for the text is known, by which
+// it could be measured.
+var ErrNoStatement = errors.New("nothing to measure it by: no statement that it is for is known as it was sent")
+
 // ErrNoEdit means that a finding proposes nothing that kasoku can do by itself.
 var ErrNoEdit = errors.New("it takes a person")
 

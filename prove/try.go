@@ -83,7 +83,8 @@ type trier struct {
 
 // Try makes the change of a finding, measures its statements before and after, and takes it
 // back unless it is to be kept. It fails with [ErrNoEdit] for a finding without a change that
-// it can make, or whose gain only a whole run shows.
+// it can make, or whose gain only a whole run shows, and with [ErrNoStatement], before it
+// changes anything, where none of the statements can be run.
 func Try(ctx context.Context, o Options) (res *Trial, err error) {
 	o.Repeat, o.Top, o.Limit = cmp.Or(o.Repeat, DefaultRepeat), cmp.Or(o.Top, DefaultTop), cmp.Or(o.Limit, DefaultLimit)
 	o.Guard.DSN = o.DSN
@@ -95,6 +96,10 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 		return nil, fmt.Errorf("%s: what a cache of answers gains only a whole run shows: %w", o.Finding.ID, ErrNoEdit)
 	}
 	t := &trier{o: o, schema: mysqlflags.Database(o.DSN)}
+	samples := t.samples(edits)
+	if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Query.Raw != "" }) {
+		return nil, fmt.Errorf("%s: %w", o.Finding.ID, ErrNoStatement)
+	}
 	if t.db, err = mysqlflags.OpenBounded(o.DSN); err != nil {
 		return nil, err
 	}
@@ -106,14 +111,14 @@ func Try(ctx context.Context, o Options) (res *Trial, err error) {
 	if t.hold, err = guard.New(ctx, t.reader, o.Guard); err != nil {
 		return nil, err
 	}
-	return t.run(ctx, edits)
+	return t.run(ctx, edits, samples)
 }
 
 // restoreWithin bounds the way back.
 const restoreWithin = time.Minute
 
-func (t *trier) run(ctx context.Context, edits []kasoku.Edit) (res *Trial, err error) {
-	res = &Trial{Finding: t.o.Finding, Samples: t.samples(edits)}
+func (t *trier) run(ctx context.Context, edits []kasoku.Edit, samples []Sample) (res *Trial, err error) {
+	res = &Trial{Finding: t.o.Finding, Samples: samples}
 	if err := t.part("before", func() error { return t.measure(ctx, res.Samples, false) }); err != nil {
 		return nil, err
 	}

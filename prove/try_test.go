@@ -156,6 +156,11 @@ func TestTryRefuses(t *testing.T) {
 			t.Errorf("%s: %v", f.ID, err)
 		}
 	}
+	index := kasoku.Finding{ID: "I", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditIndex, Do: "CREATE INDEX by_a ON t (a)"}}}}}
+	masked := []kasoku.Query{{ID: "1", Verb: "SELECT", Tables: []string{"t"}, Sample: "SELECT b FROM t WHERE a = ?"}}
+	if _, err := Try(t.Context(), Options{Finding: &index, Queries: masked, DSN: "u@tcp(127.0.0.1:1)/"}); !errors.Is(err, ErrNoStatement) {
+		t.Errorf("without a statement as it was sent: %v", err)
+	}
 }
 
 // TestTryHostile: what a run file calls a SELECT is run only when it is one, and a change

@@ -124,6 +124,9 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 	res, err := prove.Try(ctx, o)
 	progress.Clear()
 	end(err == nil)
+	if errors.Is(err, prove.ErrNoStatement) {
+		return cli.Usage(err, "give the slow log of the run: --log FILE; or record with --keep-statements")
+	}
 	if res == nil {
 		return err
 	}
