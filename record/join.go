@@ -54,7 +54,7 @@ func (d *database) fineTimes() bool {
 func (j *joining) known() *callers.Run {
 	r := &callers.Run{
 		Host: j.host(), Start: j.start, Length: j.run.Length, Clock: j.clock, Table: j.logs.access, Endpoints: j.logs.endpoints,
-		Doubled: len(doubled(j.logs.accessRead)) > 0, Queries: j.logs.queries, Configs: j.config.taken.Configs, SlowTable: mysql.NewSlowTable(j.db.reader).Each,
+		Doubled: len(callers.WarnDoubled(j.logs.accessRead)) > 0, Queries: j.logs.queries, Configs: j.config.taken.Configs, SlowTable: mysql.NewSlowTable(j.db.reader).Each,
 	}
 	for _, l := range j.logs.files {
 		if l.kind == "accesslog" {

@@ -152,7 +152,8 @@ func (e *ending) compareAnswers(ctx context.Context) error {
 	e.progress(Progress{Phase: PhaseAnalyse, Text: "answers: compared with the golden ones"})
 	got, err := e.o.Answers(ctx)
 	if err != nil {
-		e.warn(kasoku.Warning{Code: "answers", Text: "answers were not compared to the end: " + err.Error(), Hint: hint(err)})
+		e.warn(kasoku.Warning{Code: "answers", Text: "answers were not compared to the end: " + err.Error(),
+			Hint: hint(err)})
 	}
 	if got.Asked == 0 {
 		return nil

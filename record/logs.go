@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/logs/applog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/record/callers"
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/store"
 )
@@ -35,8 +36,8 @@ type logbook struct {
 	joins  *joining
 
 	files      []*logFile
-	access     *accesslog.Table // of all access logs; nil before they are read
-	accessRead []routes         // of each access log by itself
+	access     *accesslog.Table    // of all access logs; nil before they are read
+	accessRead []callers.LogRoutes // of each access log by itself
 	endpoints  []kasoku.Endpoint
 	messages   []kasoku.Message
 	slowRead   bool           // the slow log gave the run its queries
@@ -114,7 +115,7 @@ func (b *logbook) collectAll() error {
 	b.warn(b.missing("is not there: the run has nothing of it", "is its path right?")...)
 	b.warn(b.foreignLogs()...)
 	b.warn(b.lacking(windows)...)
-	b.warn(doubled(b.accessRead)...)
+	b.warn(callers.WarnDoubled(b.accessRead)...)
 	b.config.settings = append(append(b.config.settings, b.fileRoots()...), b.namedBots()...)
 	// By now it is known in which time zones the logs are.
 	return errors.Join(append(errs, store.Save(b.store, windows), store.Save(b.store, b.config.settings))...)
@@ -226,7 +227,7 @@ func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	if t == nil {
 		return w, err
 	}
-	b.accessRead = append(b.accessRead, routesOf(w.Path, t.Endpoints()))
+	b.accessRead = append(b.accessRead, callers.RoutesOf(w.Path, t.Endpoints()))
 	if b.access != nil { // of another log
 		t.Merge(b.access)
 	}

@@ -1,4 +1,4 @@
-package record
+package callers
 
 import (
 	"fmt"
@@ -7,15 +7,16 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// routes is how often one access log has each route.
-type routes struct {
+// LogRoutes is how often one access log has each route.
+type LogRoutes struct {
 	path   string
 	total  uint64
 	counts map[string]uint64 // by method and route
 }
 
-func routesOf(path string, endpoints []kasoku.Endpoint) routes {
-	r := routes{path: path, counts: make(map[string]uint64, len(endpoints))}
+// RoutesOf counts the requests of a log by its endpoints.
+func RoutesOf(path string, endpoints []kasoku.Endpoint) LogRoutes {
+	r := LogRoutes{path: path, counts: make(map[string]uint64, len(endpoints))}
 	for i := range endpoints {
 		e := &endpoints[i]
 		r.total += e.Count
@@ -31,15 +32,15 @@ const (
 	doubledShare = 0.01 // of the requests may be in one log only
 )
 
-// doubled warns of access logs that seem to have the same requests, as a web server's
+// WarnDoubled warns of access logs that seem to have the same requests, as a web server's
 // and that of the application that it passes to, or two formats of one server: each request
 // would count twice. Two applications that a balancer gives one half each look alike,
 // so it is for people to decide.
-func doubled(logs []routes) []kasoku.Warning {
+func WarnDoubled(logs []LogRoutes) []kasoku.Warning {
 	var out []kasoku.Warning
 	for i, a := range logs {
 		for _, b := range logs[:i] {
-			if !alikeRoutes(a, b) {
+			if !areAlike(a, b) {
 				continue
 			}
 			out = append(out, kasoku.Warning{
@@ -54,7 +55,7 @@ func doubled(logs []routes) []kasoku.Warning {
 	return out
 }
 
-func alikeRoutes(a, b routes) bool {
+func areAlike(a, b LogRoutes) bool {
 	if min(a.total, b.total) < leastDoubled {
 		return false
 	}

@@ -1,4 +1,4 @@
-package record
+package callers
 
 import (
 	"testing"
@@ -9,17 +9,17 @@ import (
 // TestDoubled: logs with the same requests are reported; others, and those with few,
 // are not.
 func TestDoubled(t *testing.T) {
-	log := func(path string, counts ...uint64) routes {
+	log := func(path string, counts ...uint64) LogRoutes {
 		var es []kasoku.Endpoint
 		for i, n := range counts {
 			es = append(es, kasoku.Endpoint{Method: "GET", Route: "/" + string(rune('a'+i)), Count: n})
 		}
-		return routesOf(path, es)
+		return RoutesOf(path, es)
 	}
-	f := func(want string, logs ...routes) {
+	f := func(want string, logs ...LogRoutes) {
 		t.Helper()
 		got := ""
-		if ws := doubled(logs); len(ws) > 0 {
+		if ws := WarnDoubled(logs); len(ws) > 0 {
 			got = ws[0].Text
 		}
 		if got != want {
@@ -34,7 +34,7 @@ func TestDoubled(t *testing.T) {
 	f("", log("/x", 1000, 100), log("/y", 100, 1000))
 	f("", log("/x", 1000, 100), log("/y", 1000))
 	f("", log("/x", 20, 20), log("/y", 20, 20))
-	if ws := doubled([]routes{log("/x", 900), log("/y", 900), log("/z", 900)}); len(ws) != 2 {
+	if ws := WarnDoubled([]LogRoutes{log("/x", 900), log("/y", 900), log("/z", 900)}); len(ws) != 2 {
 		t.Errorf("three alike: %+v", ws)
 	}
 }
