@@ -192,10 +192,9 @@ func (r LostIndex) finding(c *diagnose.Case, l lostIndexes) kasoku.Finding {
 		Fixes: []kasoku.Fix{
 			{Text: "Put the index into the schema file that initialize runs, inside CREATE TABLE",
 				Where: "the schema file", Code: addedKeys(l.keys), Risk: kasoku.RiskNone, Lang: "sql"},
-			{Text: "Or let initialize empty the table instead of dropping it", Where: "the schema file",
-				Code: "TRUNCATE TABLE " + quoteTable(l.table) + ";",
-				Note: "TRUNCATE keeps the table with its indexes, and starts AUTO_INCREMENT anew.",
-				Risk: kasoku.RiskNone, Lang: "sql"},
+			{Text: "Or let initialize empty the table (TRUNCATE TABLE) instead of dropping it", Where: "the schema file, and " +
+				"nowhere else", Note: "TRUNCATE deletes all rows, keeps the table with its indexes, and starts AUTO_INCREMENT anew.",
+				Risk: kasoku.RiskSemantics},
 		},
 		Expect: "the same indexes before and after initialize",
 		Verify: "`kasoku finalize` calls initialize and compares the indexes", Interval: c.Whole(),
@@ -243,11 +242,6 @@ func quoteAll(names []string) []string {
 		out = append(out, "`"+n+"`")
 	}
 	return out
-}
-
-// quoteTable quotes schema.table as SQL does.
-func quoteTable(table string) string {
-	return "`" + strings.Replace(table, ".", "`.`", 1) + "`"
 }
 
 func isAre(n int) string {

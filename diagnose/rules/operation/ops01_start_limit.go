@@ -103,7 +103,7 @@ func (r StartLimit) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			}, language.Go, "for wait := 100 * time.Millisecond; db.PingContext(ctx) != nil; wait = min(2*wait, 2*time.Second) {\n\ttime.Sleep(wait)\n}"),
 			{Text: "As a stop-gap, let the supervisor start it again for longer", Where: "systemctl edit " + x.unit,
 				Risk: kasoku.RiskNone, Lang: "ini",
-				Code: "[Unit]\nStartLimitBurst=999\n\n[Service]\nRestart=always\nRestartSec=1"},
+				Code: "[Unit]\nStartLimitBurst=999\n\n[Service]\nRestart=on-failure\nRestartSec=1"},
 		},
 		Expect: "no exit while what it needs is down", Verify: "`kasoku finalize` starts the units in the wrong order",
 		Interval: c.Whole(),

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -142,11 +143,10 @@ func filesOf(c *diagnose.Case, found []*kasoku.Endpoint) (out []staticFile) {
 // more. What was not found stays with the application.
 func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) kasoku.Fix {
 	f := kasoku.Fix{
-		Text: "Let nginx send these files, and let browsers " +
-			"keep them", Where: "nginx.conf, in the server that passes them on",
+		Text: "Let nginx send these files", Where: "nginx.conf, in the server that passes them on",
 		Risk: kasoku.RiskNone,
 	}
-	const inWords = "In a location of nginx's: root, try_files $uri with the application as the last, and expires. "
+	const inWords = "In a location of nginx's: root, and try_files $uri with the application as the last. "
 	if len(files) == 0 {
 		f.Note = inWords + "Where they lie was not found, with the rights of nginx, below its roots or the " +
 			"application's folders: they may come from a database or from code, and then this is no fix."
@@ -154,8 +154,13 @@ func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) k
 	}
 	roots, left := rootsOf(files), len(found)-len(files)
 	f.Note = "They lie in " + wording.List(roots, 4) + ". What is no file there goes to the application as before. " +
-		"The location stands before others with patterns. Where names do not change with their content, browsers may " +
-		"show an old file for a day."
+		"The location stands before others with patterns. "
+	if allVersioned(files) {
+		f.Note += "Browsers keep them for a day: their names change with their content."
+	} else {
+		f.Note += "nginx sends Last-Modified and ETag, so that browsers that ask again get 304. Where names change with " +
+			"their content, `expires 1d;` in the location spares that as well; elsewhere it shows old files."
+	}
 	if left > 0 {
 		f.Note += fmt.Sprintf(" Not among them: %s, not found as files.", unit.Counted(left, "path", "paths"))
 	}
@@ -169,6 +174,15 @@ func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) k
 	}
 	f.Lang, f.Code = "nginx", webserver.Block("server", blocks...)
 	return f
+}
+
+// versioned is a part of a name that build tools make of a file's content: app-5f3a9c1e.js,
+// /build/5f3a9c1e0b/app.js.
+var versioned = lazyregexp.New(`[-._/][0-9a-f]{8,}[./]`)
+
+// allVersioned reports whether the names of all files change with their content.
+func allVersioned(files []staticFile) bool {
+	return !slices.ContainsFunc(files, func(f staticFile) bool { return !versioned().MatchString(f.endpoint.Route) })
 }
 
 func rootsOf(files []staticFile) (out []string) {
@@ -202,8 +216,11 @@ func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []s
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, webserver.Block(`location ~ "^(`+strings.Join(names, "|")+`)$"`,
-				"root "+root+";", "try_files $uri @application;", "expires 1d;"))
+			lines := []string{"root " + root + ";", "try_files $uri @application;"}
+			if allVersioned(files) {
+				lines = append(lines, "expires 1d;")
+			}
+			out = append(out, webserver.Block(`location ~ "^(`+strings.Join(names, "|")+`)$"`, lines...))
 		}
 	}
 	return append(out, webserver.Block("location @application", pass...)), w.Place()

@@ -166,7 +166,7 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 		Fixes: []kasoku.Fix{{
 			Text:  "Keep them as files, and let nginx send them after the application has said yes",
 			Where: "the handler, and nginx.conf", Risk: kasoku.RiskAppRestart, Lang: "nginx",
-			Code: webserver.Block("server", webserver.Block("location /kept-files/", "internal;", "alias /var/lib/kept-files/;", "expires 1d;")),
+			Code: webserver.Block("server", webserver.Block("location /kept-files/", "internal;", "alias /var/lib/kept-files/;")),
 			Note: "Make the directory, for the application to write and for nginx to read. Write the file when it is " +
 				"uploaded, for rows that are there in initialize. The handler answers without a body and with the header " +
 				"X-Accel-Redirect: /kept-files/ and the file's name. In a contest the score may fall at first, as less is sent by what was the limit.",
