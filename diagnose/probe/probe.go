@@ -369,7 +369,8 @@ func (p *prober) result(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("read the slow log: %w", err)
 	}
 	c := newCount(p.o.Host, p.slots, logged.seen, logged.classes)
-	res := &Result{Source: p.log.name(), Asked: p.asked, Unsettled: p.unsettled, Length: length, Logged: uint64(len(logged.seen))}
+	res := &Result{Source: p.log.name(), Asked: p.asked, Unsettled: p.unsettled, Length: length,
+		Logged: uint64(len(logged.seen))}
 	logged.log.Path = cmp.Or(logged.log.Path, res.Source)
 	if bad, ok := kasoku.DroppedLines(&logged.log); ok {
 		res.Warnings = append(res.Warnings, bad)

@@ -339,7 +339,8 @@ func TestImplicitOrder(t *testing.T) {
 		return c
 	}
 	sayAll(t, r, compared(kasoku.ComparedAnswers{Asked: 7}, "1s"), "quiet: 7 answers are in the order of before")
-	old := kasoku.ComparedAnswers{Asked: 7, Oldest: map[string]time.Duration{"GET /trend": 3 * time.Second, "GET /other": time.Hour}}
+	old := kasoku.ComparedAnswers{Asked: 7,
+		Oldest: map[string]time.Duration{"GET /trend": 3 * time.Second, "GET /other": time.Hour}}
 	sayAll(t, r, compared(old, "1s"), "endpoint GET /trend", "GET /trend is 3 s old; 1 s is allowed")
 	sayAll(t, r, compared(old, "3s"), "quiet: ")
 	moved := kasoku.ComparedAnswers{Asked: 7, Order: map[string]string{"GET /notes": "now comes in another order (3 of 9)"}}

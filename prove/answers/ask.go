@@ -121,7 +121,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 	if len(body) > maxBody {
 		return Answer{}, errLong
 	}
-	out := Answer{Request: *r, Status: resp.StatusCode, Type: mediaType(resp.Header.Get("Content-Type")), Headers: map[string]string{}}
+	out := Answer{Request: *r, Status: resp.StatusCode,
+		Type: mediaType(resp.Header.Get("Content-Type")), Headers: map[string]string{}}
 	for _, name := range keptHeaders {
 		if v := resp.Header.Get(name); v != "" {
 			out.Headers[name] = v

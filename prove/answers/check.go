@@ -229,15 +229,18 @@ func (d *Difference) text() string {
 		if place != "" {
 			place += " "
 		}
-		return fmt.Sprintf("%snow comes in another order (%s of %s)", place, unit.Count(uint64(d.Count)), unit.Count(uint64(d.Of)))
+		return fmt.Sprintf("%snow comes in another order (%s of %s)", place,
+			unit.Count(uint64(d.Count)), unit.Count(uint64(d.Of)))
 	case ofElements, hasLost:
 		verb := "are"
 		if d.Count == 1 {
 			verb = "is"
 		}
-		return named(fmt.Sprintf("%s of %s %s missing", unit.Count(uint64(d.Count)), unit.Counted(d.Of, "element", "elements"), verb))
+		return named(fmt.Sprintf("%s of %s %s missing", unit.Count(uint64(d.Count)),
+			unit.Counted(d.Of, "element", "elements"), verb))
 	case isLonger:
-		return named(fmt.Sprintf("%s more than the %s there were", unit.Counted(d.Count, "element", "elements"), unit.Count(uint64(d.Of))))
+		return named(fmt.Sprintf("%s more than the %s there were",
+			unit.Counted(d.Count, "element", "elements"), unit.Count(uint64(d.Of))))
 	case ofPresence:
 		return place + " is missing" + d.times()
 	case isAdded:

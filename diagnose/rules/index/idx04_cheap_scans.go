@@ -35,7 +35,9 @@ func (r GeneralIndex) cheapScans(c *diagnose.Case) (out []kasoku.Finding) {
 		served := func(p indexes.Proposal) bool {
 			return slices.ContainsFunc(p.Serves, func(s indexes.Served) bool { return s.QueryID == read.QueryID })
 		}
-		if q == nil || q.Verb != "SELECT" || q.Calls == 0 || slices.ContainsFunc(advised.Proposals, served) || len(read.Equal) == 0 || len(read.Hidden) > 0 || !read.Alone ||
+		if q == nil || q.Verb != "SELECT" || q.Calls == 0 ||
+			slices.ContainsFunc(advised.Proposals, served) ||
+			len(read.Equal) == 0 || len(read.Hidden) > 0 || !read.Alone ||
 			slices.ContainsFunc(out, func(f kasoku.Finding) bool { return f.Object.Name == t.Name }) {
 			continue
 		}
@@ -53,12 +55,13 @@ func (r GeneralIndex) cheapScans(c *diagnose.Case) (out []kasoku.Finding) {
 			Interval: c.Focus.Interval,
 			Title: wording.Cut(fmt.Sprintf("%s reads all %s rows of %s in each request", wording.Cut(x.Endpoint(), 28),
 				diagnose.Whole(examined), wording.Cut(t.Name, 16)), wording.MaxTitle),
-			Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Blind: "how the table grows is not known"}),
-			Evidence:   s.evidence(c),
+			Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+				diagnose.Signal{Blind: "how the table grows is not known"}),
+			Evidence: s.evidence(c),
 			Cause: fmt.Sprintf("No index serves %s of %s. It takes %s %s at this size, and more with each row.",
 				wording.List(read.Equal, 3), t.Name, unit.Percent(impact.Share), impact.Of),
-			Fixes: []kasoku.Fix{{Text: "Where the table grows, an index that begins with the one of " + strings.Join(read.Equal, ", ") +
-				" that differs most", Where: "the file from which tables are made", Risk: kasoku.RiskNone,
+			Fixes: []kasoku.Fix{{Text: "Where the table grows, an index that begins with the one of " +
+				strings.Join(read.Equal, ", ") + " that differs most", Where: "the file from which tables are made", Risk: kasoku.RiskNone,
 				Note: "Below the time from which one is proposed; each index is one more to write."}},
 			Expect: "the statement examines the rows that it needs", Verify: "rows examined a call of the statement",
 		})

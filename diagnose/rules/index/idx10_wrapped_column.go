@@ -85,7 +85,8 @@ func (r WrappedColumn) finding(c *diagnose.Case, s *scan) kasoku.Finding {
 func (s *scan) free(c *diagnose.Case) kasoku.Fix {
 	h, d, text := s.hidden[0], rewrite.DialectOf(c.Recording), statements.TextOf(s.query)
 	if strings.HasPrefix(h.Function, "JSON_") {
-		return kasoku.Fix{Text: "Keep the value at this path of " + h.Column + " in a generated column, index that, and compare it",
+		return kasoku.Fix{Text: "Keep the value at this path of " + h.Column + " in a generated column, " +
+			"index that, and compare it",
 			Where: "the schema, and where the statement is made", Risk: kasoku.RiskAppRestart,
 			Note: "A column GENERATED ALWAYS AS (the expression of the statement) VIRTUAL, of the type that the value has, " +
 				"which the schema does not say; text compares with case in JSON, and as its collation says in a column."}

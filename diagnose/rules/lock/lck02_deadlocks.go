@@ -160,8 +160,8 @@ func (Deadlocks) quoted(d *kasoku.Deadlock) []kasoku.Evidence {
 	at := d.At.Truncate(time.Second)
 	around := kasoku.Interval{From: max(at-time.Second, 0), To: at + 2*time.Second}
 	for i, s := range d.Statements {
-		e := kasoku.Evidence{Source: "innodb", Text: wording.Cut(s, 120), Note: "on " + bareTable(d.Table), Value: "goes on",
-			Strong: true, Interval: around}
+		e := kasoku.Evidence{Source: "innodb", Text: wording.Cut(s, 120), Note: "on " + bareTable(d.Table),
+			Value: "goes on", Strong: true, Interval: around}
 		if i == len(d.Statements)-1 {
 			e.Value = "rolled back"
 		}

@@ -44,7 +44,8 @@ func (r ImplicitOrder) reordered(c *diagnose.Case, endpoint, words string) kasok
 		Interval:   c.Focus.Interval,
 		Title:      wording.Cut(endpoint+" answers in another order than before", wording.MaxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, writes),
-		Evidence: []kasoku.Evidence{{Source: "answers", Text: endpoint, Note: "the golden answer, asked again after the load",
+		Evidence: []kasoku.Evidence{{Source: "answers", Text: endpoint,
+			Note:  "the golden answer, asked again after the load",
 			Value: words, Strong: true, Interval: c.Whole()}},
 		Cause: "The same elements come in another order: the statement has no ORDER BY, or one in which several rows " +
 			"are equal, and then the server is free; another index, plan or key gives another order.",
@@ -72,8 +73,8 @@ func (r ImplicitOrder) aged(c *diagnose.Case, endpoint, age, allowed string) kas
 			{Source: "contract", Text: endpoint + ": stale", Value: allowed, Strong: true, Interval: c.Whole()}},
 		Cause: "A cache between the application and its clients keeps this answer for longer than [contract] of " +
 			"kasoku.toml allows.",
-		Fixes: []kasoku.Fix{{Text: "Keep it for the allowed time at most, or pass it on", Where: "the cache that sets Age: " +
-			"nginx, Varnish or what is in front", Risk: kasoku.RiskNone}},
+		Fixes: []kasoku.Fix{{Text: "Keep it for the allowed time at most, or pass it on",
+			Where: "the cache that sets Age: Varnish or what is in front", Risk: kasoku.RiskNone}},
 		Expect: "answers as fresh as promised", Verify: "Age in the next run",
 	}
 }

@@ -69,7 +69,8 @@ func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		return out, nil
 	}
 	if len(c.Tables) == 0 {
-		return nil, diagnose.Quiet(r.ID(), 0, "%s in the order of before", unit.Counted(compared, "answer is", "answers are"))
+		return nil, diagnose.Quiet(r.ID(), 0, "%s in the order of before",
+			unit.Counted(compared, "answer is", "answers are"))
 	}
 	if keyless == 0 {
 		return nil, diagnose.Quiet(r.ID(), 0, "all of %s have a primary key",

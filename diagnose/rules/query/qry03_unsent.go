@@ -45,7 +45,8 @@ func (r WideStar) unsent(c *diagnose.Case, advised *indexes.Advice) (out []kasok
 		if e == nil || e.Codes[200]*10 < e.Count*9 { // others have no body, and read the row to know
 			continue
 		}
-		got, sent := x.PerRequest*float64(q.BytesSent)/float64(max(q.Calls, 1)), float64(e.Bytes)/float64(max(e.Count, 1))
+		got := x.PerRequest * float64(q.BytesSent) / float64(max(q.Calls, 1))
+		sent := float64(e.Bytes) / float64(max(e.Count, 1))
 		if got >= unsentBytes && got >= times*max(sent, 1) {
 			out = append(out, r.unsentFinding(c, &read, q, x, got, sent))
 		}
@@ -54,7 +55,9 @@ func (r WideStar) unsent(c *diagnose.Case, advised *indexes.Advice) (out []kasok
 }
 
 func endpointOf(c *diagnose.Case, x *kasoku.Caller) *kasoku.Endpoint {
-	i := slices.IndexFunc(c.Endpoints, func(e kasoku.Endpoint) bool { return e.Method == x.Method && e.Route == x.Route })
+	i := slices.IndexFunc(c.Endpoints, func(e kasoku.Endpoint) bool {
+		return e.Method == x.Method && e.Route == x.Route
+	})
 	if i < 0 {
 		return nil
 	}
@@ -75,10 +78,10 @@ func (r WideStar) unsentFinding(c *diagnose.Case, read *indexes.Read, q *kasoku.
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Blind: "which columns the program uses is not known"}),
 		Evidence: []kasoku.Evidence{
-			evidence.Statement(q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call, %s each", wording.Times(q.Calls),
-				wording.Average(statements.RowsPerCall(q)), unit.Bytes(q.BytesSent/q.RowsSent)), q.Total.Seconds()),
-			{Source: "accesslog", Text: x.Endpoint() + ": bytes of an answer", Note: "on average", Value: bytes(sent), Number: sent,
-				Strong: true, Interval: c.Whole()},
+			evidence.Statement(q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call, %s each",
+				wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q)), unit.Bytes(q.BytesSent/q.RowsSent)), q.Total.Seconds()),
+			{Source: "accesslog", Text: x.Endpoint() + ": bytes of an answer", Note: "on average", Value: bytes(sent),
+				Number: sent, Strong: true, Interval: c.Whole()},
 		},
 		Cause: fmt.Sprintf("The statement reads %s with each row, and the answers have far fewer bytes than it sends: "+
 			"what is wide is read, sent and taken apart for nothing, or for a few figures.", wording.List(read.Wide, 3)),
