@@ -21,7 +21,8 @@ type kind struct {
 
 func randomUUID(r *rand.Rand) string {
 	a, b := r.Uint64(), r.Uint64()
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0x0fff|0x4000, b>>48&0x3fff|0x8000, b&0xffffffffffff)
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", a>>32, a>>16&0xffff, a&0x0fff|0x4000, b>>48&0x3fff|0x8000,
+		b&0xffffffffffff)
 }
 
 func fixedPath(path string) func(*rand.Rand) string { return func(*rand.Rand) string { return path } }
@@ -47,10 +48,12 @@ func requestKinds(r *rand.Rand) []kind {
 	some := []int{200, 200, 200, 200, 200, 200, 200, 200, 200, 404}
 	ms := time.Millisecond
 	return []kind{
-		{4080, "POST", formattedPath(pool, "/api/condition/%s"), []int{202, 202, 202, 202, 202, 202, 202, 202, 404, 503}, 0, 4 * ms},
+		{4080, "POST", formattedPath(pool, "/api/condition/%s"), []int{202, 202, 202, 202, 202, 202, 202, 202, 404, 503},
+			0, 4 * ms},
 		{1430, "GET", formattedPath(pool, "/api/isu/%s/icon"), cached, 26000, 6 * ms},
 		{1360, "GET", func(r *rand.Rand) string {
-			return fmt.Sprintf("/api/condition/%s?condition_level=critical%%2Cwarning&end_time=%d", pool[r.IntN(len(pool))], 1629500000+r.IntN(9000))
+			return fmt.Sprintf("/api/condition/%s?condition_level=critical%%2Cwarning&end_time=%d", pool[r.IntN(len(pool))],
+				1629500000+r.IntN(9000))
 		}, some, 2600, 20 * ms},
 		{700, "GET", func(r *rand.Rand) string {
 			return fmt.Sprintf("/api/isu/%s/graph?datetime=%d", pool[r.IntN(len(pool))], 1629500000+r.IntN(9000))
@@ -64,7 +67,10 @@ func requestKinds(r *rand.Rand) []kind {
 		{120, "GET", formattedPath(pool, "/isu/%s"), cached, 528, ms},
 		{110, "GET", formattedPath(pool, "/isu/%s/condition"), cached, 528, ms},
 		{100, "POST", fixedPath("/api/isu"), []int{201, 201, 201, 500}, 179, 104 * ms},
-		{100, "GET", func(r *rand.Rand) string { return fmt.Sprintf("/users/%d/posts/%d", r.IntN(99999), r.IntN(999999)) }, some, 8400, 14 * ms},
+		{100, "GET", func(r *rand.Rand) string {
+			return fmt.Sprintf("/users/%d/posts/%d", r.IntN(99999),
+				r.IntN(999999))
+		}, some, 8400, 14 * ms},
 		{90, "POST", fixedPath("/api/auth"), ok, 0, 8 * ms},
 		{90, "GET", formattedPath(pool, "/isu/%s/graph"), cached, 528, ms},
 		{90, "GET", fixedPath("/"), cached, 528, ms},
@@ -75,7 +81,8 @@ func requestKinds(r *rand.Rand) []kind {
 		{30, "DELETE", func(r *rand.Rand) string {
 			return fmt.Sprintf("/items/%d/comments/%d", r.IntN(9999), r.IntN(99999))
 		}, []int{204}, 0, 13 * ms},
-		{30, "PUT", func(r *rand.Rand) string { return fmt.Sprintf("/files/%016x%016x", r.Uint64(), r.Uint64()) }, ok, 12, 20 * ms},
+		{30, "PUT", func(r *rand.Rand) string { return fmt.Sprintf("/files/%016x%016x", r.Uint64(), r.Uint64()) }, ok, 12,
+			20 * ms},
 		{30, "POST", fixedPath("/api/signout"), ok, 0, 2 * ms},
 		{2, "", fixedPath(`\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03`), []int{400}, 157, 0},
 	}
@@ -118,7 +125,8 @@ func writeLog(out io.Writer, format string, n int) error {
 		if r.IntN(3) == 0 {
 			referer = "https://isucondition-1.t.isucon.dev/isu/" + randomUUID(r)
 		}
-		writeLine(w, format, &request{at, fmt.Sprintf("192.168.0.%d", 10+r.IntN(8)), k.method, path, status, bytes, referer, agents[r.IntN(len(agents))], took})
+		writeLine(w, format, &request{at, fmt.Sprintf("192.168.0.%d", 10+r.IntN(8)), k.method, path, status, bytes,
+			referer, agents[r.IntN(len(agents))], took})
 	}
 	return w.Flush()
 }
@@ -143,12 +151,14 @@ func writeLine(w *bufio.Writer, format string, q *request) {
 	at, took := q.at.Format("02/Jan/2006:15:04:05 -0700"), fmt.Sprintf("%.3f", q.took.Seconds())
 	switch format {
 	case "combined":
-		fmt.Fprintf(w, "%s - - [%s] \"%s\" %d %d \"%s\" \"%s\" %s\n", q.host, at, q.line(), q.status, q.bytes, q.referer, q.agent, took)
+		fmt.Fprintf(w, "%s - - [%s] \"%s\" %d %d \"%s\" \"%s\" %s\n", q.host, at, q.line(), q.status, q.bytes, q.referer,
+			q.agent, took)
 	case "ltsv":
 		fmt.Fprintf(w, "time:%s\thost:%s\tforwardedfor:-\treq:%s\tstatus:%d\tmethod:%s\turi:%s\tsize:%d\treferer:%s\tua:%s\treqtime:%s\tcache:-\truntime:-\tapptime:%s\tvhost:isucondition-1.t.isucon.dev\n",
 			at, q.host, q.line(), q.status, q.method, q.path, q.bytes, q.referer, q.agent, took, took)
 	case "json":
 		fmt.Fprintf(w, `{"time":"%s","host":"%s","forwardedfor":"","req":%s,"status":"%d","method":"%s","uri":%s,"body_bytes":%d,"referer":"%s","ua":%s,"request_time":%s,"cache":"","runtime":"","response_time":"%s","vhost":"isucondition-1.t.isucon.dev"}`+"\n",
-			at, q.host, quoteArgument(q.line()), q.status, q.method, quoteArgument(q.path), q.bytes, q.referer, quoteArgument(q.agent), took, took)
+			at, q.host, quoteArgument(q.line()), q.status, q.method, quoteArgument(q.path), q.bytes, q.referer,
+			quoteArgument(q.agent), took, took)
 	}
 }

@@ -46,21 +46,26 @@ const oneCore = 0.55
 const memory = 64e6 + 60*16e3
 
 func allWorks() []work {
-	goaccess := peer{"goaccess", []string{"FILE", "--no-global-config", "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" \"%u\" %T",
+	goaccess := peer{"goaccess", []string{"FILE", "--no-global-config",
+		"--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" \"%u\" %T",
 		"--date-format=%d/%b/%Y", "--time-format=%T", "--no-progress", "-o", "DIR/goaccess.json"}, 55}
 	groups := "^/api/isu/[^/]+/graph,^/api/isu/[^/]+/icon,^/api/isu/[^/]+$,^/api/condition/[^/]+,^/isu/[^/]+/condition,^/isu/[^/]+/graph,^/isu/[^/]+$,^/users/[0-9]+/posts/[0-9]+,^/items/[0-9]+,^/search,^/files/"
 	return []work{
-		{name: "combined + time, automatic routes", file: "combined.log", args: []string{"accesslog", "FILE"}, must: 1000, aim: "1,500 MB/s",
+		{name: "combined + time, automatic routes", file: "combined.log", args: []string{"accesslog", "FILE"}, must: 1000,
+			aim:   "1,500 MB/s",
 			peers: []peer{goaccess, {"kataribe", []string{"-f", "TOML"}, 0}, {"rg", []string{"-c", `" 50[0-9] `, "FILE"}, 0}}},
 		{name: "LTSV, same report", file: "ltsv.log", args: []string{"accesslog", "FILE"}, must: 800, aim: "1,500 MB/s",
 			peers: []peer{{"alp", []string{"ltsv", "--file", "FILE", "-m", groups, "--limit", "1000000"}, 0}}},
 		{name: "JSON, same report", file: "json.log", args: []string{"accesslog", "FILE"}, must: 700, aim: "1,500 MB/s",
 			peers: []peer{{"alp", []string{"json", "--file", "FILE", "-m", groups, "--limit", "1000000"}, 0}}},
-		{name: "14 regexp bundles (--as kataribe)", file: "combined.log", args: []string{"accesslog", "--as", "kataribe", "-f", "TOML"}, stdin: true,
+		{name: "14 regexp bundles (--as kataribe)", file: "combined.log", args: []string{"accesslog", "--as", "kataribe",
+			"-f", "TOML"}, stdin: true,
 			must: 230, aim: "500 MB/s", peers: []peer{{"kataribe", []string{"-f", "TOML"}, 0}}},
 		{name: "slow log, full digest", file: "slow.log", args: []string{"slowlog", "FILE"}, aim: "250 × pt-query-digest",
-			peers: []peer{{"pt-query-digest", []string{"FILE"}, 150}, {"mysqldumpslow", []string{"-s", "t", "-t", "20", "FILE"}, 30}}},
-		{name: "slow log (--as pt-query-digest)", file: "slow.log", args: []string{"slowlog", "--as", "pt-query-digest", "FILE"}, aim: "250 × pt-query-digest",
+			peers: []peer{{"pt-query-digest", []string{"FILE"}, 150}, {"mysqldumpslow", []string{"-s", "t", "-t", "20",
+				"FILE"}, 30}}},
+		{name: "slow log (--as pt-query-digest)", file: "slow.log", args: []string{"slowlog", "--as", "pt-query-digest",
+			"FILE"}, aim: "250 × pt-query-digest",
 			peers: []peer{{"pt-query-digest", []string{"FILE"}, 150}}},
 	}
 }
@@ -142,7 +147,8 @@ func (c *comparison) work(w work) error {
 	goal, met = speed(one, oneCore)
 	row("kasoku, one core", one, "", goal, met)
 	most := max(both.rss, one.rss)
-	fmt.Fprintf(c.table, "%s\tmemory\t\t\t\t%.0f\t\t≤ %.0f MB\t%s\t\n", w.name, float64(most)/1e6, memory/1e6, c.check(float64(most) <= memory))
+	fmt.Fprintf(c.table, "%s\tmemory\t\t\t\t%.0f\t\t≤ %.0f MB\t%s\t\n", w.name, float64(most)/1e6, memory/1e6,
+		c.check(float64(most) <= memory))
 	for _, p := range w.peers {
 		f := c.peer(p, path)
 		if f.err != nil {

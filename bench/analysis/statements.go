@@ -28,7 +28,8 @@ func quoteArgument(s string) string {
 // mixed load up to part of it, repeated until it is long enough.
 func writeSlow(ctx context.Context, out io.Writer, size int64) error {
 	server, err := sandbox.MariaDB(ctx, sandbox.Options{Vars: map[string]string{
-		"slow_query_log": "1", "long_query_time": "0", "log_slow_verbosity": "query_plan,innodb", "innodb_flush_log_at_trx_commit": "0",
+		"slow_query_log": "1", "long_query_time": "0", "log_slow_verbosity": "query_plan,innodb",
+		"innodb_flush_log_at_trx_commit": "0",
 	}})
 	if err != nil {
 		return err
@@ -123,7 +124,8 @@ func makeStatements(r *rand.Rand) []string {
 	case 2:
 		return []string{fmt.Sprintf("SELECT * FROM cond WHERE uuid = '%s' AND at < '2021-08-21 10:30:00' ORDER BY at DESC LIMIT 20", id)}
 	case 3:
-		return []string{fmt.Sprintf("SELECT id, uuid, name FROM isu WHERE user_id = 'user%d' ORDER BY id DESC LIMIT 5", r.IntN(100))}
+		return []string{fmt.Sprintf("SELECT id, uuid, name FROM isu WHERE user_id = 'user%d' ORDER BY id DESC LIMIT 5",
+			r.IntN(100))}
 	case 4:
 		ids := make([]string, 1+r.IntN(40))
 		for i := range ids {

@@ -57,10 +57,13 @@ func allRows() []row {
 		{"closed", "closed loop, 64 connections, 1 KB, a server that is faster than the generators: CPU per request, requests per second", closedRow, printClosed},
 		{"nginx", "closed loop, 64 connections, 1 KB, nginx: CPU per request", nginxRow, printNginx},
 		{"pacing", "how evenly requests come to the server at 5,000 and 20,000/s", pacingRow, printPacing},
-		{"reached", "reached = asked at 20,000/s over a minute, and at 60,000/s; memory over that time", reachedRow, printReached},
-		{"open", "open loop at 5,000 and 20,000/s, economical and precise: CPU per request in units of wrk's closed loop", openRow, printOpen},
+		{"reached", "reached = asked at 20,000/s over a minute, and at 60,000/s; memory over that time", reachedRow,
+			printReached},
+		{"open", "open loop at 5,000 and 20,000/s, economical and precise: CPU per request in units of wrk's closed loop",
+			openRow, printOpen},
 		{"memory", "memory at 64 and 10,000 connections above kasoku version", memoryRow, printMemory},
-		{"overload", "a server that stands still for a second under 20,000/s: memory, requests in flight, p99", overloadRow, printOverload},
+		{"overload", "a server that stands still for a second under 20,000/s: memory, requests in flight, p99",
+			overloadRow, printOverload},
 		{"nethttp", "the nethttp engine beside a plain net/http client: CPU per request", nethttpRow, printNethttp},
 		{"output", "results as gob and csv at 50,000/s: none lost, pacing unchanged", outputRow, printOutput},
 		{"report", "report and encode of 200,000 results of Vegeta: CPU per result", reportRow, printReport},
@@ -236,7 +239,8 @@ func (b *bench) peersWith(args func(*peer) func(work) []string, full []string) [
 		if p.path == "" || build == nil {
 			continue
 		}
-		c := contestant{name: p.name, rounds: b.peerRounds, length: b.peer, invoke: func(w work) invocation { return p.invocation(w, build(w)) }}
+		c := contestant{name: p.name, rounds: b.peerRounds, length: b.peer,
+			invoke: func(w work) invocation { return p.invocation(w, build(w)) }}
 		if slices.Contains(full, p.name) {
 			c.rounds, c.length = b.rounds, 0
 		}

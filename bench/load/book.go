@@ -74,7 +74,8 @@ func (b *book) tsv(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "row\tsetting\tprogram\tround\tfigure\tvalue")
 	for _, s := range b.samples {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\n", s.row, s.setting, s.program, s.round+1, s.figure, strconv.FormatFloat(s.value, 'g', -1, 64))
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%s\t%s\n", s.row, s.setting, s.program, s.round+1, s.figure,
+			strconv.FormatFloat(s.value, 'g', -1, 64))
 	}
 	return out.Flush()
 }

@@ -97,7 +97,8 @@ func (l *lab) generate(ctx context.Context, in invocation, r *reading) error {
 	ctx, cancel := context.WithTimeout(ctx, in.length+overtime)
 	defer cancel()
 	said := command.NewTail(2 << 10)
-	spec := command.Spec{Path: "taskset", Args: append([]string{"-c", l.client, in.path}, in.args...), Env: in.env, Stderr: said, Dir: l.dir,
+	spec := command.Spec{Path: "taskset", Args: append([]string{"-c", l.client, in.path}, in.args...), Env: in.env,
+		Stderr: said, Dir: l.dir,
 		DieWithParent: true, Grace: time.Second}
 	if in.stdin != "" {
 		spec.Stdin = strings.NewReader(in.stdin)
@@ -122,7 +123,8 @@ func (l *lab) generate(ctx context.Context, in invocation, r *reading) error {
 
 // output runs a program of which the standard output counts, on the generators' core.
 func (l *lab) output(ctx context.Context, path string, args ...string) ([]byte, error) {
-	return command.Output(ctx, command.Spec{Path: "taskset", Args: append([]string{"-c", l.client, path}, args...), Dir: l.dir}, 16<<20)
+	return command.Output(ctx, command.Spec{Path: "taskset", Args: append([]string{"-c", l.client, path}, args...),
+		Dir: l.dir}, 16<<20)
 }
 
 // A sinkServer is a [sink] in a process of its own.
@@ -140,7 +142,8 @@ func (l *lab) sink(ctx context.Context, flags ...string) (*sinkServer, error) {
 		return nil, err
 	}
 	p, err := command.Start(ctx, command.Spec{
-		Path: "taskset", Args: append([]string{"-c", l.server, l.self, "sink"}, flags...), Stdout: w, Stderr: os.Stderr, DieWithParent: true})
+		Path: "taskset", Args: append([]string{"-c", l.server, l.self, "sink"}, flags...), Stdout: w, Stderr: os.Stderr,
+		DieWithParent: true})
 	w.Close()
 	if err != nil {
 		r.Close()
@@ -226,7 +229,8 @@ func (l *lab) nginx(ctx context.Context, body int) (*nginxServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("core of the server: %w", err)
 	}
-	n, err := sandbox.Nginx(ctx, sandbox.NginxOptions{Dir: dir, Config: fmt.Sprintf(nginxConfig, "1"+strings.Repeat("0", core))})
+	n, err := sandbox.Nginx(ctx, sandbox.NginxOptions{Dir: dir, Config: fmt.Sprintf(nginxConfig,
+		"1"+strings.Repeat("0", core))})
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,8 @@ func compareCommand(ctx context.Context, flags *flag.FlagSet, args []string, out
 	}
 	if b.quick {
 		b.plan = plan{rounds: 2, peerRounds: 1,
-			each: 2 * time.Second, peer: 2 * time.Second, settled: 3 * time.Second, thin: 4 * time.Second, long: 12 * time.Second, quick: true}
+			each: 2 * time.Second, peer: 2 * time.Second, settled: 3 * time.Second, thin: 4 * time.Second,
+			long: 12 * time.Second, quick: true}
 	}
 	if *rounds > 0 {
 		b.rounds, b.peerRounds = *rounds, min(b.peerRounds, *rounds)
@@ -211,7 +212,8 @@ func (b *bench) measureVersion(ctx context.Context) error {
 // introduce describes how and where is measured, and whether the machine is busy with
 // something else.
 func (b *bench) introduce() {
-	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n", b.server, b.client, b.rounds, b.peer, b.thin)
+	fmt.Fprintf(b.out, "server on core %s, generators on core %s; %d rounds, runs of %s to %s; MB = 1,000,000 bytes\n",
+		b.server, b.client, b.rounds, b.peer, b.thin)
 	if load, err := loadAverage(); err == nil && load > 0.5 {
 		fmt.Fprintf(b.out, "warning: the machine is busy, load average %.2f; what is below includes that, too\n", load)
 	}
@@ -254,7 +256,8 @@ func newProgress() func(string) {
 
 func sinkCommand(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
 	var o sinkOptions
-	flags.TextVar(&o.addr, "addr", netip.MustParseAddrPort("127.0.0.1:0"), "where to listen, on IPv4; port 0 takes a free one")
+	flags.TextVar(&o.addr, "addr", netip.MustParseAddrPort("127.0.0.1:0"),
+		"where to listen, on IPv4; port 0 takes a free one")
 	flags.IntVar(&o.body, "body", bodyBytes, "bytes of an answer's body")
 	flags.DurationVar(&o.service, "service", 0, "time between a request and its answer")
 	flags.DurationVar(&o.stallAt, "stall-at", 0, "when to stand still, after the first request")

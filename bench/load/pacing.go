@@ -47,7 +47,8 @@ func paceOf(arrivals []time.Duration, perSec float64) pacing {
 		off[i] = math.Abs(off[i] - middle)
 	}
 	slices.Sort(off)
-	p.P50, p.P90, p.P99 = time.Duration(rankOf(off, 0.50)), time.Duration(rankOf(off, 0.90)), time.Duration(rankOf(off, 0.99))
+	p.P50, p.P90, p.P99 = time.Duration(rankOf(off, 0.50)), time.Duration(rankOf(off, 0.90)),
+		time.Duration(rankOf(off, 0.99))
 	p.BurstRatio, p.PerMilliSigma = burstShare(arrivals), perMilliSigma(arrivals)
 	return p
 }

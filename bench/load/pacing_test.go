@@ -75,7 +75,8 @@ func TestPaceOfDrift(t *testing.T) {
 }
 
 func TestPaceOfLittle(t *testing.T) {
-	for _, arrivals := range [][]time.Duration{nil, {5}, {5, 6}, {5, 2 * time.Second}, {5, 2 * time.Second, 2 * time.Second}} {
+	for _, arrivals := range [][]time.Duration{nil, {5}, {5, 6}, {5, 2 * time.Second}, {5, 2 * time.Second,
+		2 * time.Second}} {
 		if p := paceOf(arrivals, 100); p.P99 < 0 || math.IsNaN(p.PerMilliSigma) || math.IsNaN(p.BurstRatio) {
 			t.Errorf("%v: %+v", arrivals, p)
 		}

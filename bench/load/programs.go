@@ -60,7 +60,8 @@ func allPeers() []*peer {
 				return []string{"--h1", "-t1", "-c", number(w.conns), "-D", w.seconds(), w.url}
 			},
 			open: func(w work) []string {
-				return []string{"--h1", "-t1", "-c", number(h2loadClients), "--rps", number(w.perSec / h2loadClients), "-D", w.seconds(), w.url}
+				return []string{"--h1", "-t1", "-c", number(h2loadClients), "--rps", number(w.perSec / h2loadClients), "-D",
+					w.seconds(), w.url}
 			}},
 		{name: "ab",
 			closed: func(w work) []string {
@@ -69,7 +70,8 @@ func allPeers() []*peer {
 		{name: "oha", env: []string{"TOKIO_WORKER_THREADS=1"},
 			closed: func(w work) []string { return []string{"--no-tui", "-c", number(w.conns), "-z", w.duration(), w.url} },
 			open: func(w work) []string {
-				return []string{"--no-tui", "-c", number(w.conns), "-z", w.duration(), "-q", number(w.perSec), "--latency-correction", w.url}
+				return []string{"--no-tui", "-c", number(w.conns), "-z", w.duration(), "-q", number(w.perSec),
+					"--latency-correction", w.url}
 			}},
 		{name: "bombardier", is: "--connections",
 			closed: func(w work) []string { return []string{"-c", number(w.conns), "-d", w.duration(), w.url} },
@@ -80,7 +82,8 @@ func allPeers() []*peer {
 			closed: func(w work) []string { return []string{"-c", number(w.conns), "-z", w.duration(), w.url} }},
 		{name: "vegeta", closed: vegetaArgs, open: vegetaArgs,
 			stdin: func(w work) string { return "GET " + w.url + "\n" }},
-		{name: "k6", closed: k6Args, open: k6Args, stdin: k6Script, exits: []int{99}, env: []string{"K6_NO_USAGE_REPORT=true"}},
+		{name: "k6", closed: k6Args, open: k6Args, stdin: k6Script, exits: []int{99},
+			env: []string{"K6_NO_USAGE_REPORT=true"}},
 	}
 }
 
@@ -135,6 +138,7 @@ func (p *peer) isIt(ctx context.Context, path string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var help bytes.Buffer
-	_, err := command.Run(ctx, command.Spec{Path: path, Args: []string{"--help"}, Stdout: &help, Stderr: &help, Grace: time.Second})
+	_, err := command.Run(ctx, command.Spec{Path: path, Args: []string{"--help"}, Stdout: &help, Stderr: &help,
+		Grace: time.Second})
 	return err == nil && strings.Contains(help.String(), p.is)
 }

@@ -40,10 +40,12 @@ func writeResults(path string, n int) (err error) {
 	enc := gob.NewEncoder(w)
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 11, 20, 14, 2, 11, 0, time.UTC)
-	r := Result{Code: 200, BytesIn: bodyBytes, Body: bytes.Repeat([]byte("x"), bodyBytes), Method: "GET", URL: "http://127.0.0.1:8080/file",
+	r := Result{Code: 200, BytesIn: bodyBytes, Body: bytes.Repeat([]byte("x"), bodyBytes), Method: "GET",
+		URL: "http://127.0.0.1:8080/file",
 		Headers: http.Header{
 			"Accept-Ranges": {"bytes"}, "Connection": {"keep-alive"}, "Content-Length": {"1024"}, "Content-Type": {"text/plain"},
-			"Date": {"Fri, 20 Nov 2026 14:02:11 GMT"}, "Etag": {`"6920f3a3-400"`}, "Last-Modified": {"Fri, 20 Nov 2026 14:02:11 GMT"}, "Server": {"nginx/1.22.1"}}}
+			"Date": {"Fri, 20 Nov 2026 14:02:11 GMT"}, "Etag": {`"6920f3a3-400"`},
+			"Last-Modified": {"Fri, 20 Nov 2026 14:02:11 GMT"}, "Server": {"nginx/1.22.1"}}}
 	for i := range n {
 		r.Seq, r.Timestamp = uint64(i), start.Add(time.Duration(i)*50*time.Microsecond)
 		r.Latency = 80*time.Microsecond + time.Duration(random.ExpFloat64()*float64(200*time.Microsecond))

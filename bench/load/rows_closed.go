@@ -17,15 +17,18 @@ func (b *bench) closedAt() place {
 }
 
 func closedRow(ctx context.Context, b *bench) error {
-	return b.contest(ctx, b.closedAt(), append([]contestant{b.record(recorded, b.rounds), b.attack(alone, b.rounds)}, b.closedPeers("wrk")...))
+	return b.contest(ctx, b.closedAt(), append([]contestant{b.record(recorded, b.rounds), b.attack(alone, b.rounds)},
+		b.closedPeers("wrk")...))
 }
 
 func printClosed(b *bench) {
 	at := b.closedAt()
 	b.printClosed(at, "sink busy %")
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")), must: 0.90, aim: 0.80},
-		goal{what: "requests per second", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "per_s", at, "wrk")), must: 1.12, aim: 1.25, atLeast: true})
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")),
+			must: 0.90, aim: 0.80},
+		goal{what: "requests per second", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "per_s", at,
+			"wrk")), must: 1.12, aim: 1.25, atLeast: true})
 }
 
 // nginxAt is the place of the row of this name, without its server.
@@ -51,12 +54,14 @@ func nginxRow(ctx context.Context, b *bench) error {
 func printNginx(b *bench) {
 	at := b.nginxAt()
 	b.printClosed(at, "nginx busy %")
-	oha := goal{what: "CPU per request", unit: " × oha", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "oha")), must: 0.75, aim: 0.66}
+	oha := goal{what: "CPU per request", unit: " × oha", got: middleValue(b.book.paired(at, recorded, "cpu_us", at,
+		"oha")), must: 0.75, aim: 0.66}
 	if b.lacks("oha") {
 		oha.why = "oha is not here"
 	}
 	b.goals = append(b.goals,
-		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")), must: 1.05, aim: 0.95}, oha)
+		goal{what: "CPU per request", unit: " × wrk", got: middleValue(b.book.paired(at, recorded, "cpu_us", at, "wrk")),
+			must: 1.05, aim: 0.95}, oha)
 }
 
 // lacks reports whether a peer is missing.
@@ -70,7 +75,8 @@ func (b *bench) printClosed(at place, busy string) {
 	for _, name := range b.book.met(at) {
 		get := func(figure string) []float64 { return b.book.get(at, name, figure) }
 		table = append(table, []string{name, medianOf(get("cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", at, "wrk")),
-			medianOf(get("per_s")), ratioOf(b.book.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")), medianOf(inPercent(get("server_busy")))})
+			medianOf(get("per_s")), ratioOf(b.book.paired(at, name, "per_s", at, "wrk")), b.peakMB(get("peak_rss_bytes")),
+			medianOf(inPercent(get("server_busy")))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× wrk", "req/s", "× wrk", "peak MB", busy}, table)
 }

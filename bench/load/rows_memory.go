@@ -57,10 +57,12 @@ func printMemory(b *bench) {
 			if name == alone {
 				above = formatNumber((peak - b.version) / 1e6)
 			}
-			table = append(table, []string{name, formatNumber(b.book.median(at, name, "connections")), formatNumber(peak / 1e6), above, formatNumber(b.book.median(at, name, "per_s"))})
+			table = append(table, []string{name, formatNumber(b.book.median(at, name, "connections")),
+				formatNumber(peak / 1e6), above, formatNumber(b.book.median(at, name, "per_s"))})
 		}
 		writeTable(b.out, []string{at.setting, "at once", "peak MB", "above version", "req/s"}, table)
-		g := goal{what: "above version at " + at.setting, unit: " MB", got: (b.book.median(at, alone, "watched_rss_bytes") - b.version) / 1e6, must: 12, aim: 8}
+		g := goal{what: "above version at " + at.setting, unit: " MB",
+			got: (b.book.median(at, alone, "watched_rss_bytes") - b.version) / 1e6, must: 12, aim: 8}
 		if conns == manyConnections {
 			g.must, g.aim = 100, 60
 			if n := b.book.median(at, alone, "connections"); n < manyConnections {
@@ -125,15 +127,20 @@ func printOverload(b *bench) {
 	var table [][]string
 	for _, at := range []place{normal, stall} {
 		get := func(figure string) float64 { return b.book.median(at, recorded, figure) }
-		table = append(table, []string{at.setting, formatNumber(get("requests")), formatNumber(get("failed")), formatNumber(get("watched_rss_bytes") / 1e6), formatNumber(get("in_flight")), formatNumber(get("in_flight_cap")),
+		table = append(table, []string{at.setting, formatNumber(get("requests")), formatNumber(get("failed")),
+			formatNumber(get("watched_rss_bytes") / 1e6), formatNumber(get("in_flight")), formatNumber(get("in_flight_cap")),
 			formatNumber(get("latency_p99_s") * 1e3), formatNumber(get("theory_p99_s") * 1e3)})
 	}
-	writeTable(b.out, []string{"20,000/s", "requests", "failed", "peak MB", "in flight", "cap", "p99 ms", "in theory ms"}, table)
+	writeTable(b.out, []string{"20,000/s", "requests", "failed", "peak MB", "in flight", "cap", "p99 ms",
+		"in theory ms"}, table)
 	p99, theory := b.book.get(stall, recorded, "latency_p99_s"), b.book.get(stall, recorded, "theory_p99_s")
 	b.goals = append(b.goals,
-		goal{what: "memory", unit: " × normal", got: middleValue(b.book.paired(stall, recorded, "watched_rss_bytes", normal, recorded)), must: 2, aim: none},
-		goal{what: "in flight", unit: " × cap", got: middleValue(ratiosOf(b.book.get(stall, recorded, "in_flight"), b.book.get(stall, recorded, "in_flight_cap"))), must: 1, aim: none},
-		goal{what: "p99 off theory", unit: " %", got: 100 * middleValue(offTarget(ratiosOf(p99, theory))), must: 5, aim: none})
+		goal{what: "memory", unit: " × normal", got: middleValue(b.book.paired(stall, recorded, "watched_rss_bytes",
+			normal, recorded)), must: 2, aim: none},
+		goal{what: "in flight", unit: " × cap", got: middleValue(ratiosOf(b.book.get(stall, recorded, "in_flight"),
+			b.book.get(stall, recorded, "in_flight_cap"))), must: 1, aim: none},
+		goal{what: "p99 off theory", unit: " %", got: 100 * middleValue(offTarget(ratiosOf(p99, theory))), must: 5,
+			aim: none})
 }
 
 // offTarget returns how far ratios are from 1.

@@ -43,7 +43,8 @@ func printPacing(b *bench) {
 			fmt.Fprintln(b.out)
 		}
 		b.printPacing(at)
-		for _, g := range []goal{{what: "p50", got: b.book.median(at, recorded, "p50_us"), must: 25, aim: 12}, {what: "p99", got: b.book.median(at, recorded, "p99_us"), must: 200, aim: 100}} {
+		for _, g := range []goal{{what: "p50", got: b.book.median(at, recorded, "p50_us"), must: 25, aim: 12},
+			{what: "p99", got: b.book.median(at, recorded, "p99_us"), must: 200, aim: 100}} {
 			g.what, g.unit = fmt.Sprintf("deviation %s at %s", g.what, at.setting), " µs"
 			b.goals = append(b.goals, g)
 		}
@@ -55,10 +56,12 @@ func (b *bench) printPacing(at place) {
 	var table [][]string
 	for _, name := range b.book.met(at) {
 		get := func(figure string) string { return formatNumber(b.book.median(at, name, figure)) }
-		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"), formatNumber(100 * b.book.median(at, name, "bursts")), get("per_ms_sd"),
+		table = append(table, []string{name, get("p50_us"), get("p90_us"), get("p99_us"),
+			formatNumber(100 * b.book.median(at, name, "bursts")), get("per_ms_sd"),
 			b.book.arrived(at, name), get("cpu_us")})
 	}
-	writeTable(b.out, []string{at.setting, "p50 µs", "p90 µs", "p99 µs", "gaps < 10 µs %", "sd in a ms", "arrived %", "CPU µs/req"}, table)
+	writeTable(b.out, []string{at.setting, "p50 µs", "p90 µs", "p99 µs", "gaps < 10 µs %", "sd in a ms", "arrived %",
+		"CPU µs/req"}, table)
 }
 
 // The settings of the row "open".
@@ -115,7 +118,8 @@ func printOpen(b *bench) {
 		fmt.Fprintln(b.out)
 		var table [][]string
 		for _, name := range b.book.met(at) {
-			table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", base, "wrk")),
+			table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")),
+				ratioOf(b.book.paired(at, name, "cpu_us", base, "wrk")),
 				b.book.arrived(at, name), b.peakMB(b.book.get(at, name, "peak_rss_bytes"))})
 		}
 		writeTable(b.out, []string{at.setting, "CPU µs/req", "× wrk, closed", "arrived %", "peak MB"}, table)
@@ -185,15 +189,20 @@ func printReached(b *bench) {
 	var table [][]string
 	for _, at := range b.reachedPlaces() {
 		get := func(figure string) float64 { return b.book.median(at, recorded, figure) }
-		table = append(table, []string{at.setting + " for " + at.work.duration(), formatNumber(get("requests")), formatNumber(100 * get("off")), formatNumber(get("failed")), formatNumber(get("delay_p99_us")),
-			formatNumber(get("delay_max_us")), formatNumber(get("p50_us")), formatNumber(get("p99_us")), formatNumber(get("cpu_us")), formatNumber(get("first_half_bytes") / 1e6), formatNumber(get("second_half_bytes") / 1e6)})
+		table = append(table, []string{at.setting + " for " + at.work.duration(), formatNumber(get("requests")),
+			formatNumber(100 * get("off")), formatNumber(get("failed")), formatNumber(get("delay_p99_us")),
+			formatNumber(get("delay_max_us")), formatNumber(get("p50_us")), formatNumber(get("p99_us")),
+			formatNumber(get("cpu_us")), formatNumber(get("first_half_bytes") / 1e6),
+			formatNumber(get("second_half_bytes") / 1e6)})
 	}
-	writeTable(b.out, []string{"asked", "arrived", "off by %", "failed", "late p99 µs", "late max µs", "deviation p50 µs", "p99 µs", "CPU µs/req", "MB, first half", "second half"}, table)
+	writeTable(b.out, []string{"asked", "arrived", "off by %", "failed", "late p99 µs", "late max µs",
+		"deviation p50 µs", "p99 µs", "CPU µs/req", "MB, first half", "second half"}, table)
 	must, aim := b.reachedPlaces()[0], b.reachedPlaces()[1]
 	get := func(at place, figure string) float64 { return b.book.median(at, recorded, figure) }
 	b.goals = append(b.goals,
 		goal{what: "off at " + must.setting, unit: " %", got: 100 * get(must, "off"), must: 0.05, aim: none},
 		goal{what: "failed at " + must.setting, got: get(must, "failed"), must: 0, aim: none},
-		goal{what: "memory, second half", unit: " × first half", got: get(must, "second_half_bytes") / get(must, "first_half_bytes"), must: 1.05, aim: none},
+		goal{what: "memory, second half", unit: " × first half", got: get(must, "second_half_bytes") / get(must,
+			"first_half_bytes"), must: 1.05, aim: none},
 		goal{what: "off at " + aim.setting, unit: " %", got: 100 * get(aim, "off"), must: none, aim: 0.05})
 }

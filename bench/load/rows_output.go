@@ -19,7 +19,8 @@ func (b *bench) nethttpAt() place {
 
 func nethttpRow(ctx context.Context, b *bench) error {
 	byHand := contestant{name: plain, rounds: b.rounds, invoke: func(w work) invocation {
-		return invocation{path: b.self, args: []string{"plain", "-c", strconv.Itoa(w.conns), "-for", w.duration(), w.url}, length: w.length}
+		return invocation{path: b.self, args: []string{"plain", "-c", strconv.Itoa(w.conns), "-for", w.duration(), w.url},
+			length: w.length}
 	}}
 	return b.contest(ctx, b.nethttpAt(), []contestant{b.attack("kasoku, nethttp", b.rounds, "-engine", "nethttp"), byHand})
 }
@@ -28,11 +29,13 @@ func printNethttp(b *bench) {
 	at := b.nethttpAt()
 	var table [][]string
 	for _, name := range b.book.met(at) {
-		table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")), ratioOf(b.book.paired(at, name, "cpu_us", at, plain)), formatNumber(b.book.median(at, name, "per_s")),
+		table = append(table, []string{name, formatNumber(b.book.median(at, name, "cpu_us")),
+			ratioOf(b.book.paired(at, name, "cpu_us", at, plain)), formatNumber(b.book.median(at, name, "per_s")),
 			b.peakMB(b.book.get(at, name, "peak_rss_bytes"))})
 	}
 	writeTable(b.out, []string{"", "CPU µs/req", "× plain", "req/s", "peak MB"}, table)
-	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain", got: middleValue(b.book.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
+	b.goals = append(b.goals, goal{what: "CPU per request", unit: " × plain",
+		got: middleValue(b.book.paired(at, "kasoku, nethttp", "cpu_us", at, plain)), must: 1.15, aim: 1.0})
 }
 
 // outputRate is that of the row "output".
@@ -94,7 +97,8 @@ func printOutput(b *bench) {
 	for _, encoding := range encodings {
 		get := func(figure string) string { return formatNumber(b.book.median(at, encoding, figure)) }
 		_, lost := spreadOf(b.book.get(at, encoding, "lost"))
-		table = append(table, []string{encoding, get("requests"), formatNumber(lost), get("p50_us"), get("p90_us"), get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at, encoding, "peak_rss_bytes"))})
+		table = append(table, []string{encoding, get("requests"), formatNumber(lost), get("p50_us"), get("p90_us"),
+			get("p99_us"), get("cpu_us"), b.peakMB(b.book.get(at, encoding, "peak_rss_bytes"))})
 		if encoding == "none" {
 			continue
 		}
@@ -102,10 +106,12 @@ func printOutput(b *bench) {
 		for _, q := range []string{"p50", "p99"} {
 			with, without := b.book.median(at, encoding, q+"_us"), b.book.median(at, "none", q+"_us")
 			// Below 10 µs two runs differ as much without any output.
-			b.goals = append(b.goals, goal{what: encoding + ": deviation " + q, unit: " × without", got: max(with-10, 0) / without, must: 1.25, aim: none})
+			b.goals = append(b.goals, goal{what: encoding + ": deviation " + q, unit: " × without", got: max(with-10,
+				0) / without, must: 1.25, aim: none})
 		}
 	}
-	writeTable(b.out, []string{"50,000/s", "arrived", "lost", "p50 µs", "p90 µs", "p99 µs", "CPU µs/req", "peak MB"}, table)
+	writeTable(b.out, []string{"50,000/s", "arrived", "lost", "p50 µs", "p90 µs", "p99 µs", "CPU µs/req", "peak MB"},
+		table)
 }
 
 // resultCount is how many results the row "report" reads.
@@ -153,7 +159,8 @@ func reportRow(ctx context.Context, b *bench) error {
 				}
 				b.progress(fmt.Sprintf("report, round %d of %d: %s %s", round+1, b.fewer(), name, r.name))
 				var out reading
-				err := b.generate(ctx, invocation{path: programs[name], args: append(r.args[:len(r.args):len(r.args)], file), length: time.Minute}, &out)
+				err := b.generate(ctx, invocation{path: programs[name], args: append(r.args[:len(r.args):len(r.args)], file),
+					length: time.Minute}, &out)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -174,7 +181,8 @@ func printReport(b *bench) {
 	for _, r := range allReaders() {
 		at := place{row: "report", setting: r.name}
 		ours := b.book.median(at, recorded, "cpu_us")
-		table = append(table, []string{r.name, formatNumber(ours), formatNumber(b.book.median(at, "vegeta", "cpu_us")), ratioOf(b.book.paired(at, recorded, "cpu_us", at, "vegeta")),
+		table = append(table, []string{r.name, formatNumber(ours), formatNumber(b.book.median(at, "vegeta", "cpu_us")),
+			ratioOf(b.book.paired(at, recorded, "cpu_us", at, "vegeta")),
 			b.peakMB(b.book.get(at, recorded, "peak_rss_bytes"))})
 		if r.must > 0 {
 			b.goals = append(b.goals, goal{what: r.name, unit: " µs/result", got: ours, must: r.must, aim: r.aim})

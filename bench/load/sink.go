@@ -374,7 +374,8 @@ func (s *sink) finish() sinkReport {
 		r.Pacing = &p
 	}
 	if s.stallTo > 0 {
-		r.Stall = &stallReport{For: s.stallTo - s.stallFrom, Drained: float64(s.drained) / max(s.drainedAt-s.stallTo, 1).Seconds()}
+		r.Stall = &stallReport{For: s.stallTo - s.stallFrom, Drained: float64(s.drained) / max(s.drainedAt-s.stallTo,
+			1).Seconds()}
 	}
 	return *r
 }

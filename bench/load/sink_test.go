@@ -65,7 +65,8 @@ func TestSinkAnswersAsNginx(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 || len(body) != bodyBytes || !strings.HasPrefix(resp.Header.Get("Server"), "nginx") {
+		if err != nil || resp.StatusCode != 200 || len(body) != bodyBytes || !strings.HasPrefix(resp.Header.Get("Server"),
+			"nginx") {
 			t.Fatalf("%s, %d bytes, %v, %v", resp.Status, len(body), resp.Header, err)
 		}
 	}

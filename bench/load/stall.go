@@ -180,11 +180,13 @@ func parseAB(text string) (s seen, err error) {
 func (l *lab) seenByKasoku(ctx context.Context, w work) (s seen, err error) {
 	file := filepath.Join(w.dir, "stall.gob")
 	defer os.Remove(file)
-	if _, err = l.output(ctx, l.kasoku, "attack", "-target", "GET "+w.url, "-rate", strconv.Itoa(w.perSec), "-duration", w.duration(), "-output", file); err != nil {
+	if _, err = l.output(ctx, l.kasoku, "attack", "-target", "GET "+w.url, "-rate", strconv.Itoa(w.perSec),
+		"-duration", w.duration(), "-output", file); err != nil {
 		return s, err
 	}
 	var out bytes.Buffer
-	if _, err = command.Run(ctx, command.Spec{Path: l.kasoku, Args: []string{"report", "-type", "json", file}, Stdout: &out}); err != nil {
+	if _, err = command.Run(ctx, command.Spec{Path: l.kasoku, Args: []string{"report", "-type", "json", file},
+		Stdout: &out}); err != nil {
 		return s, err
 	}
 	var r struct {

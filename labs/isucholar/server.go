@@ -221,7 +221,8 @@ func (s *server) courses(r *http.Request) (any, error) {
 }
 
 // readRows reads all rows of a query.
-func readRows[T any](ctx context.Context, q querier, query string, into func(*T) []any, args ...any) (out []T, err error) {
+func readRows[T any](ctx context.Context, q querier, query string, into func(*T) []any, args ...any) (out []T,
+	err error) {
 	rs, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,8 @@ type Answer struct {
 func Answers() []Answer { return slices.Clone(catalogue()) }
 
 var catalogue = sync.OnceValue(func() []Answer {
-	return slices.Concat(rightAnswers(), lengthAnswers(), statusLines(), headerAnswers(), informationalAnswers(), redirectAnswers(), chunkedAnswers(),
+	return slices.Concat(rightAnswers(), lengthAnswers(), statusLines(), headerAnswers(), informationalAnswers(),
+		redirectAnswers(), chunkedAnswers(),
 		trailerAnswers())
 })
 
@@ -157,7 +158,8 @@ func informationalAnswers() []Answer {
 		{"many-continue", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 50), true},
 		{"flood", strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 50_000) + ok, true},
 		{"upgrade", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nwhatever", true},
-		{"upgrade-closes", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade, close\r\nUpgrade: x\r\n\r\nwhatever", true},
+		{"upgrade-closes", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade, close\r\nUpgrade: x\r\n\r\nwhatever",
+			true},
 		{"upgrade-without", "HTTP/1.1 101 Switching Protocols\r\nContent-Length: 3\r\n\r\nabc", true},
 	}
 }

@@ -58,9 +58,11 @@ func Merge(recs []*kasoku.Recording, o Options) (*kasoku.Recording, error) {
 	back := base(parts)
 	out.Run.Started = out.Run.Started.Add(-back)
 	for _, p := range parts {
-		kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: recording"}, &out.Warnings, func() { add(out, p, p.shift+back) })
+		kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: recording"}, &out.Warnings,
+			func() { add(out, p, p.shift+back) })
 	}
-	kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: order"}, &out.Warnings, func() { finish(out, parts, o) })
+	kasoku.Contained(contain.Part{Kind: contain.Table, Name: "merged run: order"}, &out.Warnings,
+		func() { finish(out, parts, o) })
 	return out, nil
 }
 
@@ -81,7 +83,8 @@ func reference(recs []*kasoku.Recording) ([]*kasoku.Recording, error) {
 			continue
 		}
 		if at >= 0 {
-			return nil, &Error{fmt.Sprintf("both %s and %s hold a load", title(out[at]), title(r)), "one of the recordings makes the load, the others watch"}
+			return nil, &Error{fmt.Sprintf("both %s and %s hold a load", title(out[at]), title(r)),
+				"one of the recordings makes the load, the others watch"}
 		}
 		at = i
 	}
@@ -107,7 +110,8 @@ func named(recs []*kasoku.Recording) ([]*part, error) {
 				continue
 			}
 			if other.Run.Hosts[0].BootID == h.BootID && h.BootID != "" && other.Run.Label == r.Run.Label {
-				return nil, &Error{fmt.Sprintf("%s and %s were recorded on the same host, %s", title(other), title(r), h.Name), "merge recordings of different hosts"}
+				return nil, &Error{fmt.Sprintf("%s and %s were recorded on the same host, %s", title(other), title(r), h.Name),
+					"merge recordings of different hosts"}
 			}
 			name := h.Name + " (" + cmp.Or(r.Run.Label, r.Run.ID) + ")"
 			if seen[name] != nil {
@@ -130,7 +134,8 @@ func (p *part) detach() {
 	r := p.rec
 	r.Changes, r.Settings, r.Configs = slices.Clone(r.Changes), slices.Clone(r.Settings), slices.Clone(r.Configs)
 	r.Logs, r.Saves, r.RowChecks = slices.Clone(r.Logs), slices.Clone(r.Saves), slices.Clone(r.RowChecks)
-	r.Transactions, r.Plans, r.Tables, r.Advice = slices.Clone(r.Transactions), slices.Clone(r.Plans), slices.Clone(r.Tables), slices.Clone(r.Advice)
+	r.Transactions, r.Plans, r.Tables, r.Advice = slices.Clone(r.Transactions), slices.Clone(r.Plans),
+		slices.Clone(r.Tables), slices.Clone(r.Advice)
 	r.Callers = slices.Clone(r.Callers)
 }
 
@@ -155,12 +160,15 @@ func place(parts []*part, known map[string]time.Duration) error {
 			h := &p.rec.Run.Hosts[i]
 			h.ClockOffset, h.ClockError, h.ClockNote = h.ClockOffset+offset, off, note
 		}
-		if from, to := max(0, p.shift), min(ref.Run.Length, p.shift+p.rec.Run.Length); to-from < min(ref.Run.Length, p.rec.Run.Length)/2 {
+		if from, to := max(0, p.shift), min(ref.Run.Length, p.shift+p.rec.Run.Length); to-from < min(ref.Run.Length,
+			p.rec.Run.Length)/2 {
 			if to <= from {
 				return &Error{fmt.Sprintf("%s and %s were not recorded at the same time", title(ref), title(p.rec)),
-					fmt.Sprintf("they began %s apart; `--offset %s=DURATION` corrects a wrong clock", unit.Elapsed(p.shift.Abs().Round(time.Second)), unit.ShellQuote(hostName(p.rec)))}
+					fmt.Sprintf("they began %s apart; `--offset %s=DURATION` corrects a wrong clock",
+						unit.Elapsed(p.shift.Abs().Round(time.Second)), unit.ShellQuote(hostName(p.rec)))}
 			}
-			p.warn("little-overlap", fmt.Sprintf("host %s shares only %s with the reference", hostName(p.rec), unit.Elapsed((to-from).Round(time.Second))))
+			p.warn("little-overlap", fmt.Sprintf("host %s shares only %s with the reference", hostName(p.rec),
+				unit.Elapsed((to-from).Round(time.Second))))
 		}
 	}
 	for name := range unused {

@@ -29,38 +29,46 @@ func recordedDocument(out *answers.Recorded, file string, asked int) *report.Doc
 			}
 		}
 	}
-	left := &report.Table{ID: "left_out", Columns: []report.Column{{Key: "request", Head: "request", Code: true, Cut: true, Least: 30}, {Key: "why", Head: "why"}}}
+	left := &report.Table{ID: "left_out", Columns: []report.Column{{Key: "request", Head: "request", Code: true,
+		Cut: true, Least: 30}, {Key: "why", Head: "why"}}}
 	for i := range out.Left {
-		left.Rows = append(left.Rows, report.Row{Cells: []report.Cell{{Text: out.Left[i].Request.String()}, {Text: out.Left[i].Why}}})
+		left.Rows = append(left.Rows, report.Row{Cells: []report.Cell{{Text: out.Left[i].Request.String()},
+			{Text: out.Left[i].Why}}})
 	}
-	verdict := fmt.Sprintf("%s kept; %s volatile and left out", counted(len(out.Golden.Answers)), unit.Counted(n, "place is", "places are"))
+	verdict := fmt.Sprintf("%s kept; %s volatile and left out", counted(len(out.Golden.Answers)), unit.Counted(n,
+		"place is", "places are"))
 	if len(out.Left) > 0 {
 		verdict += "; " + unit.Counted(len(out.Left), "request is", "requests are") + " left out"
 	}
 	d := &report.Document{Kind: report.KindAnswers, Title: "kasoku answers record", Name: file, Verdict: verdict + ".",
 		Head: []string{"kasoku answers record", file, counted(asked) + " asked for"}}
 	if len(volatile.Rows) > 0 {
-		d.Sections = append(d.Sections, report.Section{ID: "volatile", Title: "Volatile", Sub: "What differed between asks is not compared.",
+		d.Sections = append(d.Sections, report.Section{ID: "volatile", Title: "Volatile",
+			Sub:   "What differed between asks is not compared.",
 			Count: len(volatile.Rows), Blocks: []report.Block{volatile}})
 	}
 	if len(left.Rows) > 0 {
-		d.Sections = append(d.Sections, report.Section{ID: "left_out", Title: "Left out", Count: len(left.Rows), Blocks: []report.Block{left}})
+		d.Sections = append(d.Sections, report.Section{ID: "left_out", Title: "Left out", Count: len(left.Rows),
+			Blocks: []report.Block{left}})
 	}
 	return d
 }
 
 func checkedVerdict(out *answers.Checked) string {
 	if len(out.Differences) == 0 {
-		return fmt.Sprintf("%s the same, but for %s", unit.Counted(out.Answers, "answer is", "answers are"), unit.Counted(out.Volatile, "volatile place", "volatile places"))
+		return fmt.Sprintf("%s the same, but for %s", unit.Counted(out.Answers, "answer is", "answers are"),
+			unit.Counted(out.Volatile, "volatile place", "volatile places"))
 	}
 	return fmt.Sprintf("%s in %s", unit.Counted(len(out.Differences), "difference", "differences"), counted(out.Answers))
 }
 
 func checkedDocument(out *answers.Checked, file string) *report.Document {
-	d := &report.Document{Kind: report.KindAnswers, Title: "kasoku answers check", Name: file, Verdict: checkedVerdict(out) + ".",
-		Head: []string{"kasoku answers check", file, fmt.Sprintf("%d of %s asked for", out.Answers, counted(out.Of))}}
+	d := &report.Document{Kind: report.KindAnswers, Title: "kasoku answers check", Name: file,
+		Verdict: checkedVerdict(out) + ".",
+		Head:    []string{"kasoku answers check", file, fmt.Sprintf("%d of %s asked for", out.Answers, counted(out.Of))}}
 	table := &report.Table{ID: "differences", Columns: []report.Column{{Key: "endpoint", Head: "endpoint", Code: true},
-		{Key: "difference", Head: "difference", Cut: true}, {Key: "answers", Head: "answers", Align: report.Right, Drop: report.DropExtra},
+		{Key: "difference", Head: "difference", Cut: true}, {Key: "answers", Head: "answers", Align: report.Right,
+			Drop: report.DropExtra},
 		{Key: "request", Head: "first at", Code: true, Drop: report.DropExtra + 1}}}
 	for i := range out.Differences {
 		x := &out.Differences[i]
@@ -68,7 +76,8 @@ func checkedDocument(out *answers.Checked, file string) *report.Document {
 			{Text: strconv.Itoa(x.Answers), Raw: strconv.Itoa(x.Answers)}, {Text: x.Request}}})
 	}
 	if len(table.Rows) > 0 {
-		d.Sections = []report.Section{{ID: "differences", Title: "Differences", Count: len(table.Rows), Blocks: []report.Block{table}}}
+		d.Sections = []report.Section{{ID: "differences", Title: "Differences", Count: len(table.Rows),
+			Blocks: []report.Block{table}}}
 	}
 	return d
 }
@@ -96,7 +105,8 @@ type volatileJSON struct {
 }
 
 func newRecordedJSON(r *answers.Recorded, file string) recordedJSON {
-	out := recordedJSON{Schema: 1, Kind: "answers-record", File: file, Answers: len(r.Golden.Answers), Left: []leftOutJSON{}, Places: []volatileJSON{}}
+	out := recordedJSON{Schema: 1, Kind: "answers-record", File: file, Answers: len(r.Golden.Answers),
+		Left: []leftOutJSON{}, Places: []volatileJSON{}}
 	for i := range r.Left {
 		out.Left = append(out.Left, leftOutJSON{r.Left[i].Request.String(), r.Left[i].Why})
 	}
@@ -140,7 +150,8 @@ func newCheckedJSON(c *answers.Checked, file string) checkedJSON {
 		Same: len(c.Differences) == 0 && c.Answers == c.Of, Differences: []differenceJSON{}}
 	for i := range c.Differences {
 		d := &c.Differences[i]
-		out.Differences = append(out.Differences, differenceJSON{d.Endpoint, d.Text(), d.Path, d.What, d.Count, d.Of, d.Answers, d.Asked, d.Request, d.Was, d.Now, d.Concurrent})
+		out.Differences = append(out.Differences, differenceJSON{d.Endpoint, d.Text(), d.Path, d.What, d.Count, d.Of,
+			d.Answers, d.Asked, d.Request, d.Was, d.Now, d.Concurrent})
 	}
 	return out
 }
