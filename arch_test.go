@@ -33,7 +33,7 @@ var floorTable = parseFloors(`
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
 2 logs logs/accessformat logs/accesslog logs/slowlog logs/applog logs/phases logs/score
-2 logs/routes logs/patterns logs/buckets logs/join
+2 logs/routes logs/patterns logs/buckets logs/join trace trace/*
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
@@ -58,6 +58,7 @@ var ownerTable = []ownership{
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
 	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
+	{path: "github.com/cilium/ebpf", owners: "trace/kernel trace/stacks"},
 	{path: "github.com/BurntSushi/toml", owners: "config compat/kataribe"},
 	{path: "github.com/expr-lang/expr", owners: "logs/accesslog compat/alp"},
 	{path: "github.com/goccy/go-yaml", owners: "logs/routes compat/alp"},
