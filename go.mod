@@ -14,6 +14,7 @@ require (
 	github.com/go-sql-driver/mysql v1.9.3
 	github.com/goccy/go-yaml v1.18.0
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
+	github.com/ianlancetaylor/demangle v0.0.0-20250417193237-f615e6bd150b
 	github.com/influxdata/tdigest v0.0.1
 	github.com/jessevdk/go-flags v1.6.1
 	github.com/klauspost/compress v1.18.1

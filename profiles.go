@@ -6,6 +6,7 @@ type ProfileKind string
 // The kinds of profiles, in the order in which they are printed.
 const (
 	ProfileCPU       ProfileKind = "cpu"       // CPU time while it was taken
+	ProfileWaiting   ProfileKind = "waiting"   // waiting of threads and goroutines meanwhile, seen from outside
 	ProfileAllocs    ProfileKind = "allocs"    // memory that was allocated meanwhile
 	ProfileHeap      ProfileKind = "heap"      // memory in use at its end
 	ProfileMutex     ProfileKind = "mutex"     // waiting for locks meanwhile
@@ -15,15 +16,15 @@ const (
 
 // ProfileKinds lists the kinds in their order.
 func ProfileKinds() []ProfileKind {
-	return []ProfileKind{ProfileCPU, ProfileAllocs, ProfileHeap, ProfileMutex, ProfileBlock, ProfileGoroutine}
+	return []ProfileKind{ProfileCPU, ProfileWaiting, ProfileAllocs, ProfileHeap, ProfileMutex, ProfileBlock, ProfileGoroutine}
 }
 
 // A Profile is where in its code a program spent something while it was under load,
-// as its runtime sampled it.
+// as its runtime, or the kernel, sampled it.
 type Profile struct {
 	Host      string
 	Program   string // its executable's name; empty when the profile does not say
-	Address   string // that it was read from, without what may be secret in it
+	Address   string // that it was read from, without what may be secret in it; "pid 812" of one that the kernel took
 	Kind      ProfileKind
 	Unit      string   // nanoseconds, bytes or count
 	Interval  Interval // over which it counts; of heap and goroutine, its end counts

@@ -39,6 +39,7 @@ var writers = map[string]struct{ calls, why string }{
 	"config/load.go":                                {"os.OpenFile", "reads"},
 	"topology/tree.go":                              {"os.OpenFile", "reads"},
 	"internal/foreign/process.go":                   {"os.NewFile os.OpenFile unix.Open", "reads"},
+	"internal/foreign/mapped.go":                    {"os.OpenFile", "reads"},
 	"internal/foreign/walk.go":                      {"os.NewFile unix.Openat", "reads"},
 	"internal/foreign/network.go":                   {"unix.Open", "reads"},
 	"internal/foreign/text.go":                      {"os.NewFile unix.Open unix.Openat", "reads"},

@@ -26,6 +26,7 @@ const (
 	KindAnswers   Kind = "answers"   // golden answers that were kept, or compared
 	KindTry       Kind = "try"       // what one change did to a probe's statements
 	KindAutopilot Kind = "autopilot" // what many changes did to a score
+	KindProfile   Kind = "profile"   // where processes spent their time, without a run
 	KindAttack    Kind = "attack"    // what a load came to that was made outside of a run
 	KindList      Kind = "list"      // a list of runs
 )

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/labcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/logscmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/profilecmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/provecmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/recordcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/restorecmd"
@@ -90,7 +91,7 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(attackcmd.NewAttack(e), attackcmd.NewReport(e), attackcmd.NewEncode(e), attackcmd.NewPlot(e), attackcmd.NewDump(e))
 	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e), showcmd.NewCompare(e),
 		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
-	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e))
+	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e))
 	root.AddCommand(initcmd.NewInit(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))

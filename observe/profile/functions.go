@@ -20,6 +20,7 @@ const mostFunctions = 300
 var values = map[kasoku.ProfileKind]string{
 	kasoku.ProfileCPU: "cpu", kasoku.ProfileAllocs: "alloc_space", kasoku.ProfileHeap: "inuse_space",
 	kasoku.ProfileMutex: "delay", kasoku.ProfileBlock: "delay", kasoku.ProfileGoroutine: "goroutine",
+	kasoku.ProfileWaiting: "delay",
 }
 
 // valueOf returns the place of the sample type of a kind; the last one when none has
@@ -61,7 +62,8 @@ func stack(s *pprof.Sample, each func(frame)) {
 
 // waits are the kinds whose innermost functions are always the same few: those that
 // put a goroutine to sleep. What waited is the first one above them.
-var waits = []kasoku.ProfileKind{kasoku.ProfileMutex, kasoku.ProfileBlock, kasoku.ProfileGoroutine}
+var waits = []kasoku.ProfileKind{kasoku.ProfileMutex, kasoku.ProfileBlock, kasoku.ProfileGoroutine,
+	kasoku.ProfileWaiting}
 
 // sleeps reports whether a function is one of them.
 func sleeps(f frame) bool {
@@ -69,7 +71,8 @@ func sleeps(f frame) bool {
 	case "sync", "internal/sync", "internal/poll":
 		return true
 	}
-	return ClassOf(f.name, f.file) == Runtime
+	c := ClassOf(f.name, f.file)
+	return c == Runtime || c == Kernel || c == Library && systemLibrary(f.file)
 }
 
 // own reports whether a stack is of the profiling itself.
@@ -161,6 +164,7 @@ const (
 	Database Class = "database" // database/sql and drivers
 	Library  Class = "library"  // Go's standard library and modules
 	Runtime  Class = "runtime"  // of Go: scheduler, memory, maps
+	Kernel   Class = "kernel"   // and reasons of waits
 )
 
 // standard are the first parts of the import paths of Go's library.
@@ -174,6 +178,9 @@ var drivers = []string{"database/sql", "go-sql-driver/mysql", "jackc/pg", "lib/p
 
 // ClassOf says whose code a function is, by its name and file.
 func ClassOf(name, file string) Class {
+	if c, ok := classByFile(file); ok && !strings.HasPrefix(name, "runtime.") {
+		return c
+	}
 	pkg := Package(name)
 	first, _, _ := strings.Cut(pkg, "/")
 	switch {

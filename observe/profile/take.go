@@ -258,6 +258,8 @@ func Title(kind kasoku.ProfileKind) string {
 	switch kind {
 	case kasoku.ProfileCPU:
 		return "CPU profile"
+	case kasoku.ProfileWaiting:
+		return "profile of waits"
 	case kasoku.ProfileAllocs:
 		return "allocation profile"
 	case kasoku.ProfileHeap:

@@ -151,6 +151,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[Plans]())
 	walk(reflect.TypeFor[DigestFile]())
 	walk(reflect.TypeFor[Probe]())
+	walk(reflect.TypeFor[ProfilesTaken]())
 	slices.Sort(missing)
 	if len(missing) > 0 {
 		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))

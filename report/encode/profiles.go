@@ -1,6 +1,9 @@
 package encode
 
 import (
+	"io"
+	"time"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/observe/profile"
@@ -12,7 +15,7 @@ type Profile struct {
 	Host      string            `json:"host"`
 	Program   string            `json:"program"`
 	Address   string            `json:"address"`
-	Profile   string            `json:"profile"` // cpu, allocs, heap, mutex, block, goroutine
+	Profile   string            `json:"profile"` // cpu, waiting, allocs, heap, mutex, block, goroutine
 	Unit      string            `json:"unit"`    // nanoseconds, bytes, count
 	From      float64           `json:"from_s"`
 	To        float64           `json:"to_s"`
@@ -74,4 +77,44 @@ func newProfileChange(c *compare.ProfileChange) ProfileChange {
 				rounded(m.AfterCum), c.Shown(*m)}
 		}),
 	}
+}
+
+// A ProfilesTaken is what kasoku profile has taken.
+type ProfilesTaken struct {
+	Schema   int        `json:"schema"`
+	Kind     string     `json:"kind"` // profile
+	Began    time.Time  `json:"began"`
+	Length   float64    `json:"seconds"`
+	Profiles []Profile  `json:"profiles"`
+	Queues   []RunQueue `json:"run_queues"`
+	Notes    []string   `json:"notes"`
+}
+
+// A RunQueue is how long the threads of a process were ready and had no CPU.
+type RunQueue struct {
+	PID      int     `json:"pid"`
+	Name     string  `json:"name"`
+	Queued   float64 `json:"queued_s"` // of all threads together
+	Times    int64   `json:"times"`
+	Forced   int64   `json:"preempted"`           // of those, times that a thread was interrupted for another
+	Routines float64 `json:"goroutines_queued_s"` // goroutines that could have run and had no thread
+}
+
+// TakenProfiles are profiles that belong to no run.
+type TakenProfiles struct {
+	Began    time.Time
+	Length   time.Duration
+	Profiles []kasoku.Profile
+	Queues   []RunQueue
+	Warnings []kasoku.Warning
+}
+
+// ProfilesJSON writes profiles that belong to no run.
+func ProfilesJSON(w io.Writer, t TakenProfiles) error {
+	out := ProfilesTaken{Schema: 1, Kind: "profile", Began: t.Began.UTC(), Length: t.Length.Seconds(),
+		Profiles: list(t.Profiles, newProfile), Queues: append([]RunQueue{}, t.Queues...), Notes: []string{}}
+	for _, n := range t.Warnings {
+		out.Notes = append(out.Notes, n.Text)
+	}
+	return JSON(w, out)
 }

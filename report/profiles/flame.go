@@ -19,7 +19,7 @@ var classNames = []struct {
 	class profile.Class
 	name  string
 }{{profile.Own, "own code"}, {profile.Database, "database driver"}, {profile.Library, "libraries"},
-	{profile.Runtime, "Go runtime"}}
+	{profile.Runtime, "Go runtime"}, {profile.Kernel, "kernel, reasons of waits"}}
 
 // flame draws the stacks of a profile; nil when they are not kept.
 func flame(p *kasoku.Profile, id, title string) *report.Flame {

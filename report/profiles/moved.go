@@ -62,7 +62,7 @@ func profileSides(p *compare.ProfileChange) string {
 			return unit.Sig3(time.Duration(total).Seconds()/sec) + " cores"
 		case p.Kind == kasoku.ProfileAllocs && sec > 0:
 			return unit.Bytes(uint64(float64(total)/sec)) + "/s"
-		case (p.Kind == kasoku.ProfileMutex || p.Kind == kasoku.ProfileBlock) && sec > 0:
+		case (p.Kind == kasoku.ProfileMutex || p.Kind == kasoku.ProfileBlock || p.Kind == kasoku.ProfileWaiting) && sec > 0:
 			return unit.Duration(time.Duration(float64(total)/sec)) + " a second"
 		}
 		return profileValue(one, total/int64(max(runs, 1)))
@@ -110,7 +110,7 @@ func profilePerSecond(p *compare.ProfileChange) (name, key string, scale float64
 		return "", "", 0
 	}
 	switch p.Kind {
-	case kasoku.ProfileCPU, kasoku.ProfileMutex, kasoku.ProfileBlock:
+	case kasoku.ProfileCPU, kasoku.ProfileMutex, kasoku.ProfileBlock, kasoku.ProfileWaiting:
 		return "ms/s", "ms_per_s", 1e-6
 	case kasoku.ProfileAllocs:
 		return "kB/s", "kilobytes_per_s", 1e-3

@@ -33,6 +33,7 @@ func listed(kind kasoku.ProfileKind) int {
 // profileWords are the words for what profiles of a kind count.
 var profileWords = map[kasoku.ProfileKind]struct{ title, stacks string }{
 	kasoku.ProfileCPU:       {"CPU time", "Stacks of CPU time"},
+	kasoku.ProfileWaiting:   {"Waiting, of threads and goroutines", "Stacks that waited, by reason"},
 	kasoku.ProfileAllocs:    {"Memory allocated", "Stacks of allocations"},
 	kasoku.ProfileHeap:      {"Memory in use at the end", "Stacks of memory in use"},
 	kasoku.ProfileMutex:     {"Waiting for others that hold a lock", "Stacks that held locks"},
@@ -71,6 +72,9 @@ func Section(r recorded.View) report.Section {
 			}
 			continue
 		}
+		if p.Kind == kasoku.ProfileWaiting {
+			s.Blocks = append(s.Blocks, reasonTable(p, id+"_reasons"))
+		}
 		s.Blocks = append(s.Blocks, profileTable(p, id, several))
 		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
 			f.Open = p.Kind == kasoku.ProfileCPU
@@ -81,6 +85,46 @@ func Section(r recorded.View) report.Section {
 		s.Blocks = append(s.Blocks, n)
 	}
 	return s
+}
+
+// Tables shows profiles that are of no run: the functions of each that took most, and of
+// waits their reasons.
+func Tables(all []kasoku.Profile) []report.Block {
+	var out []report.Block
+	for i := range all {
+		p := &all[i]
+		id := "profile_" + string(p.Kind)
+		if i > 0 {
+			id += "_" + strconv.Itoa(i+1)
+		}
+		if p.Kind == kasoku.ProfileWaiting {
+			out = append(out, reasonTable(p, id+"_reasons"))
+		}
+		out = append(out, profileTable(p, id, true))
+		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
+			f.Open = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// reasonTable lists what a program waited for.
+func reasonTable(p *kasoku.Profile, id string) *report.Table {
+	list := profile.Reasons(p)
+	key, name, in := profileUnit(p, list)
+	t := &report.Table{ID: id, Title: programName(p) + ": " + profileWords[p.Kind].title + ", " + profileTotal(p), Columns: []report.Column{
+		{Key: "reason", Head: "reason", Cut: true, Least: 24},
+		{Key: "share_ratio", Head: "share", Unit: "%", Align: report.Decimal},
+		{Key: "waited_" + key, Head: "waited", Unit: name, Align: report.Decimal},
+	}}
+	for _, f := range list[:min(len(list), 2*mostFunctions)] {
+		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(f.Name), cell.Percent(p.Share(f.Cum)), in(f.Cum)}})
+	}
+	if n := len(list) - 2*mostFunctions; n > 0 {
+		t.More = unit.Count(n) + " more reasons"
+	}
+	return t
 }
 
 // profileTables shows where programs spent something.
@@ -189,6 +233,8 @@ func profileTotal(p *kasoku.Profile) string {
 		return s + over + ": " + unit.Sig3(time.Duration(p.Total).Seconds()/sec) + " cores"
 	case kasoku.ProfileAllocs:
 		return s + over + ": " + unit.Bytes(uint64(float64(p.Total)/sec)) + "/s"
+	case kasoku.ProfileWaiting:
+		return s + over + ", of all threads together"
 	case kasoku.ProfileMutex, kasoku.ProfileBlock:
 		return s + over + ", of all goroutines together"
 	}

@@ -144,6 +144,8 @@ var unbounded = map[string]string{
 	"internal/foreign Process.Read":        "reads a file of bounded size as it is",
 	"internal/foreign Process.ReadFile":    "reads a file of bounded size as it is",
 	"internal/foreign ReadExe":             "hands a file of bounded size on",
+	"internal/foreign ReadMapped":          "hands a file of bounded size on",
+	"internal/foreign ReadOwn":             "hands a file of bounded size on",
 	"logs/lines plainReader.Read":          "passes bytes on",
 	"logs/lines rawReader.Read":            "passes bytes on",
 	"wire/mackerel/program Flags.Parse":    "reads the arguments of the caller",

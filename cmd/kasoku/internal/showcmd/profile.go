@@ -23,8 +23,8 @@ type profileFlags struct {
 
 func (f *profileFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.kind, "profile", "", "write the profile of `KIND` to stdout, for `go tool pprof`: cpu, allocs, "+
-		"heap, mutex, block or goroutine")
+	fl.StringVar(&f.kind, "profile", "", "write the profile of `KIND` to stdout, for `go tool pprof`: cpu, waiting, "+
+		"allocs, heap, mutex, block or goroutine")
 	fl.StringVar(&f.program, "program", "", "with --profile: of `NAME`, a program or its address, where there are several")
 	fl.BoolVar(&f.folded, "folded", false, "with --profile: as folded stacks, for flame graph tools")
 	var kinds []string
@@ -42,7 +42,7 @@ func (f *profileFlags) check() error {
 		return cli.Usagef("kasoku show RUN --profile cpu", "--program and --folded go with --profile")
 	}
 	if f.kind != "" && !slices.Contains(kasoku.ProfileKinds(), kasoku.ProfileKind(f.kind)) {
-		return cli.Usagef("", "--profile %q: want cpu, allocs, heap, mutex, block or goroutine", f.kind)
+		return cli.Usagef("", "--profile %q: want cpu, waiting, allocs, heap, mutex, block or goroutine", f.kind)
 	}
 	return nil
 }
