@@ -45,7 +45,7 @@ LONG       ?= 30m
 
 .PHONY: test-long
 test-long: ## the tests of make test, the ones that take minutes, and a recording of LONG=30m
-	tools/setup test
+	tools/setup long
 	KASOKU_RECORD=$(LONG) $(GO) test -count=1 -v -run '^TestRecording$$' -timeout 24h ./observe
 	KASOKU_LONG=1 $(GO) test -count=1 -timeout 60m ./...
 

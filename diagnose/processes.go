@@ -176,7 +176,7 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 		}
 	}
 	switch {
-	case slices.Contains(generators, name) || ps.commanded(name):
+	case ps.commanded(name) || slices.Contains(generators, name) && !ps.strangers(host, name):
 		return Generator
 	case name == "kasoku":
 		return ps.own()
@@ -184,6 +184,31 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 		return Kernel
 	}
 	return Other
+}
+
+// strangers reports whether processes with the name of a load generator load something else:
+// kasoku made the load, or they used more CPU than the command that did with all that it
+// started. Where the load came from elsewhere, it cannot be said.
+func (ps Processes) strangers(host, name string) bool {
+	if !ps.c.Knows(host) {
+		return false
+	}
+	if ps.c.Load != nil {
+		return true
+	}
+	cmd := ps.c.Run.Command
+	if cmd == nil || cmd.Wall <= 0 {
+		return false
+	}
+	used := 0.0
+	for _, s := range ps.c.FindAll(Process, process.CPUUser) {
+		if _, of, _ := strings.Cut(s.Key.Instance, " "); of != name || s.Key.Host != host || len(s.Points) == 0 {
+			continue
+		}
+		used += s.Points[len(s.Points)-1].Value - s.Points[0].Value
+	}
+	const slack = 1.1 // samples and the kernel's own account differ by ticks
+	return used > slack*cmd.User.Seconds()+0.1
 }
 
 // own is what kasoku's own process does.

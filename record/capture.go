@@ -51,8 +51,10 @@ func (c *configuration) lookEarly(ctx context.Context) {
 		ask.Loaded = false
 		ctx, cancel := context.WithTimeout(ctx, lookWithin)
 		defer cancel()
-		r, err := find.Look(ctx, ask)
-		c.members, c.foreign = r.Service, r.Foreign
+		seen, err := find.Look(ctx, ask)
+		if seen != nil {
+			c.members, c.foreign = seen.Service, seen.Foreign
+		}
 		return err
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -17,17 +16,17 @@ import (
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/topology/find"
 	"github.com/kasoku/kasoku/topology/members"
+	"github.com/kasoku/kasoku/topology/scan"
 )
 
 // When the service is looked at. A look at 500 processes with 5,000 sockets takes up to 170 ms
 // of CPU on a busy host (BenchmarkFind): 0.03 % of a core, each ten minutes.
 const (
 	firstLook  = 1500 * time.Millisecond // the load's connections are open by then
-	leaderLook = time.Second             // leaders and their children: some reads of /proc a member
+	leaderLook = 2 * time.Second         // leaders and their children: some reads of /proc a member
 	restartGap = 5 * time.Second         // between looks for a member whose leader has gone
 	nextLook   = 10 * time.Minute
 	lookWithin = 3 * time.Second
-	seldomLook = 64 // of the looks at a leader's children one sees again what the others were
 )
 
 // A serviceWatch finds the members of the service while the load runs, and keeps them up
@@ -39,14 +38,16 @@ type serviceWatch struct {
 	stop   context.CancelFunc // nil before it began
 	done   chan struct{}      // closed when nothing is under way any more
 
-	mu    sync.Mutex // guards ask, asked, found, err
-	ask   find.Ask
-	found kasoku.Service
-	apart map[int]int // children of leaders that are no workers, and for how many looks
-	turn  int         // of keepUp: which threads of leaders are asked next
-	asked bool        // a place was added to ask
-	err   error
-	bug   error // of the watch, which ended with it; read once done is closed
+	mu      sync.Mutex // guards ask, asked, found, err
+	ask     find.Ask
+	found   kasoku.Service
+	workers scan.Workers
+	asked   bool // a place was added to ask
+	// shared are members whose leaders lead other programs too, by id: where they listen.
+	shared map[string][]uint32
+	seen   *find.Seen // the last look
+	err    error
+	bug    error // of the watch, which ended with it; read once done is closed
 }
 
 // begin begins to look for members. Without observers nothing is looked for.
@@ -185,6 +186,8 @@ func (w *serviceWatch) watch(ctx context.Context) {
 		if w.takeAsked() || last.IsZero() || time.Since(last) >= nextLook || gone && time.Since(last) >= restartGap {
 			w.lookWhole(ctx)
 			last = time.Now()
+		} else {
+			w.lookAgain(ctx)
 		}
 		wait = leaderLook
 	}
@@ -199,7 +202,7 @@ const mostProcesses = 512
 func (w *serviceWatch) keepUp() (gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	apart := map[int]int{}
+	w.workers.Begin()
 	for i := range w.found.Members {
 		m := &w.found.Members[i]
 		leader := m.Leader()
@@ -208,41 +211,26 @@ func (w *serviceWatch) keepUp() (gone bool) {
 			gone = true
 			continue
 		}
-		w.addTree(leader.PID)
-		w.addWorkers(m, leader.PID, apart)
+		for _, p := range w.workers.Of(leader.PID, w.shared[m.ID], m.Has) {
+			if len(m.Processes) < mostProcesses {
+				m.Processes = append(m.Processes, kasoku.MemberProcess{PID: p.PID, Start: p.Start})
+			}
+		}
+		w.addTrees(m)
 	}
-	w.apart = apart
-	w.turn++
 	return gone
 }
 
-// addTree has all that a leader starts added up.
-func (w *serviceWatch) addTree(leader int) {
-	if w.procs != nil {
-		w.procs.AddTree(leader)
+// addTrees has all that a member's leaders start added up; of a leader that leads others too,
+// what the member's own workers start.
+func (w *serviceWatch) addTrees(m *kasoku.Member) {
+	if w.procs == nil {
+		return
 	}
-}
-
-// addWorkers adds the children of a leader that run its program, and takes note of those
-// that do not: a leader can have hundreds, and looking at one costs more than all else here.
-// A child may become a worker by exec, so it is looked at again, ever more seldom.
-func (w *serviceWatch) addWorkers(m *kasoku.Member, leader int, apart map[int]int) {
-	dir := "/proc/" + strconv.Itoa(leader)
-	for _, pid := range command.ThreadChildren(leader, w.turn) {
-		if len(m.Processes) >= mostProcesses || m.Has(pid) {
-			continue
-		}
-		looks := w.apart[pid]
-		if looks&(looks-1) != 0 && looks%seldomLook != 0 {
-			apart[pid] = looks + 1
-			continue
-		}
-		own, err1 := os.Readlink(dir + "/exe")
-		its, err2 := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-		if start, ok := command.StartOf(pid); ok && err1 == nil && err2 == nil && own == its {
-			m.Processes = append(m.Processes, kasoku.MemberProcess{PID: pid, Start: start})
-		} else if err1 == nil && err2 == nil {
-			apart[pid] = looks + 1
+	_, shared := w.shared[m.ID]
+	for _, p := range m.Processes {
+		if p.Ended == 0 && p.Leader != shared {
+			w.procs.AddTree(p.PID)
 		}
 	}
 }
@@ -267,17 +255,28 @@ func (w *serviceWatch) look(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err = err; err == nil {
-		w.found = members.Follow(w.found, seen.Service, time.Since(w.start))
-		w.config.foreign = seen.Foreign
-		for i := range w.found.Members {
-			for _, p := range w.found.Members[i].Processes {
-				if p.Leader && p.Ended == 0 {
-					w.addTree(p.PID)
-				}
-			}
-		}
-		w.err = w.config.takeMembers(ctx, &w.found)
+		w.seen, w.err = seen, w.take(ctx, seen)
 	}
+}
+
+// lookAgain looks again at members that were not seen to call others: one that connects anew
+// for each request, as PHP does, is seldom seen to, where requests are few.
+func (w *serviceWatch) lookAgain(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen != nil && w.seen.Again(ctx) {
+		w.err = w.take(ctx, w.seen)
+	}
+}
+
+// take takes over what a look showed.
+func (w *serviceWatch) take(ctx context.Context, seen *find.Seen) error {
+	w.found = members.Follow(w.found, seen.Service, time.Since(w.start))
+	w.config.foreign, w.shared = seen.Foreign, seen.Shared
+	for i := range w.found.Members {
+		w.addTrees(&w.found.Members[i])
+	}
+	return w.config.takeMembers(ctx, &w.found)
 }
 
 // end ends the looking and stores what was found. After a bug nothing is stored: workers

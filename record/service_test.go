@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/topology/scan"
 )
 
 // TestMembersLost: a bug of the look for members ends that look alone, is a warning, and
@@ -126,7 +127,7 @@ func TestWorkerByExec(t *testing.T) {
 	}
 	for exe(child) != exe(leader) {
 	}
-	for range 2 * seldomLook {
+	for range 2 * scan.SeldomLook {
 		w.keepUp()
 	}
 	if !m.Has(child) {

@@ -125,7 +125,7 @@ func TestSharedCPU(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	b := stackOn(0.5, 0.4, 0.3)
 	b.program("40 postgres", 0.1, 1).program("41 postgres", 0.2, 1).program("50 wrk", 0.1, 1).program("60 kworker/0:1", 0.1, 1).program("70 kasoku", 0.1, 1)
-	want := map[string]string{"mysqld": "1 1 0.50", "shop": "0 1 0.40", "kasoku": "2 2 0.40", "postgres": "1 2 0.30", "wrk": "2 1 0.10", "kworker/0:1": "4 1 0.10"}
+	want := map[string]string{"mysqld": "1 1 0.50", "shop": "0 1 0.40", "kasoku": "2 2 0.40", "postgres": "1 2 0.30", "wrk": "5 1 0.10", "kworker/0:1": "4 1 0.10"}
 	check := func() {
 		t.Helper()
 		programs, err := b.alone().Processes().Programs()
@@ -143,6 +143,7 @@ func TestPrograms(t *testing.T) {
 	b.Load = nil
 	b.Run.Command = &kasoku.Command{Args: []string{"sh", "-c", "/opt/shop --fast"}}
 	want["kasoku"] = "3 2 0.40" // a member stays one, whatever its name
+	want["wrk"] = "2 1 0.10"    // what the command started
 	check()
 	// Of whom they are is not known: nothing is said of them, and of a database neither.
 	b.Service = nil

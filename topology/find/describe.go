@@ -1,12 +1,14 @@
 package find
 
 import (
+	"bufio"
 	"context"
 	"debug/buildinfo"
 	"debug/elf"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,9 +37,41 @@ func describe(ctx context.Context, m *kasoku.Member, language string) {
 			m.Language, m.Version = language, ""
 		}
 		if m.Language == "" {
+			m.Language = loadedLanguage(dir + "/maps")
+		}
+		if m.Language == "" {
 			m.Language, m.Version = compiled(ctx, leader.PID)
 		}
 	}
+}
+
+// modules are those of web servers that run applications, by the beginnings of their names.
+var modules = map[string]string{"libphp": "php", "mod_wsgi": "python", "mod_perl": "perl", "mod_passenger": "ruby"}
+
+// mostMaps bounds what is read of the files that a program has in memory.
+const mostMaps = 1 << 20
+
+// loadedLanguage returns the language of the module that a web server has in memory and that
+// runs applications; empty when there is none, or more than one.
+func loadedLanguage(maps string) (language string) {
+	f, err := os.Open(maps)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	for s := bufio.NewScanner(io.LimitReader(f, mostMaps)); s.Scan(); {
+		base := filepath.Base(s.Text())
+		for name, of := range modules {
+			if !strings.HasPrefix(base, name) || of == language {
+				continue
+			}
+			if language != "" {
+				return ""
+			}
+			language = of
+		}
+	}
+	return language
 }
 
 // parseLimits reads the soft limits of /proc/PID/limits; 0 for unlimited.

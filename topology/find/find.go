@@ -12,6 +12,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,44 +120,113 @@ func numberOf(ctx context.Context, host string) string {
 
 // Find returns the service. It fails when there is no /proc.
 func Find(ctx context.Context, a Ask) (kasoku.Service, error) {
-	r, err := Look(ctx, a)
-	return r.Service, err
+	s, err := Look(ctx, a)
+	if s == nil {
+		return kasoku.Service{}, err
+	}
+	return s.Service, err
 }
 
+// A Seen is what a look showed, and can be looked at again.
+type Seen struct {
+	members.Result
+	snap     *scan.Snapshot
+	question members.Question
+	failed   []kasoku.Unseen
+	language string
+	turn     int // of Again
+}
+
+// What is done under load where it is not seen what a member calls, as it connects anew for
+// each request: so many further looks at its sockets, so far apart, and all of them together at
+// no more than so many sockets and descriptors, which is some 50 ms of CPU.
+const (
+	moreLooks  = 24
+	looksApart = 40 * time.Millisecond
+	mostLooked = 24_000
+
+	descriptors = 16 // of a process, about
+)
+
 // Look returns the service, and what else the look showed. It fails when there is no /proc.
-func Look(ctx context.Context, a Ask) (members.Result, error) {
+func Look(ctx context.Context, a Ask) (*Seen, error) {
 	snap, err := scan.Take(ctx, scan.Options{Doubted: members.Doubted})
 	if err != nil {
-		return members.Result{}, err
+		return nil, err
 	}
-	q := a.question(ctx)
-	r := members.Decide(snap, q)
-	var failed []kasoku.Unseen
+	s := &Seen{snap: snap, question: a.question(ctx), language: a.Language}
+	s.decide(ctx)
+	looked := 0
+	for n := 0; a.Loaded && n < moreLooks && looked < mostLooked && len(s.Silent) > 0; n++ {
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-time.After(looksApart):
+		}
+		s.again(ctx)
+		looked += len(s.snap.Sockets) + descriptors*len(s.Silent)
+	}
+	s.describe(ctx)
+	return s, ctx.Err()
+}
+
+// Again looks again at the sockets of members that were not seen to call others, at the calls
+// 1, 2, 4 … 32 of it, and reports whether it did. What was seen before stays.
+func (s *Seen) Again(ctx context.Context) bool {
+	const most = 32
+	if len(s.Silent) == 0 || s.turn >= most {
+		return false
+	}
+	if s.turn++; s.turn&(s.turn-1) != 0 {
+		return false
+	}
+	s.again(ctx)
+	s.describe(ctx)
+	return ctx.Err() == nil
+}
+
+func (s *Seen) again(ctx context.Context) {
+	s.snap = scan.Again(ctx, s.snap, s.Silent)
+	s.decide(ctx)
+}
+
+// decide decides, and reads the configurations of web servers that the decision needs.
+func (s *Seen) decide(ctx context.Context) {
+	s.Result = members.Decide(s.snap, s.question)
 	const rounds = 3 // a web server may stand after another
 	for range rounds {
 		fresh := false
-		for _, pid := range r.Read {
-			web, err := readWeb(ctx, snap, pid)
+		for _, pid := range s.Read {
+			web, err := readWeb(ctx, s.snap, pid)
 			if err != nil {
-				failed = appendNew(failed, kasoku.Unseen{What: "the configuration of a web server", Why: err.Error()})
+				s.failed = appendNew(s.failed, kasoku.Unseen{What: "the configuration of a web server", Why: err.Error()})
 				continue
 			}
-			q.Webs[pid], fresh = web, true
+			s.question.Webs[pid], fresh = web, true
 		}
 		if !fresh {
 			break
 		}
-		r = members.Decide(snap, q)
+		s.Result = members.Decide(s.snap, s.question)
 	}
-	s := &r.Service
-	for _, what := range snap.Cut {
-		failed = append(failed, kasoku.Unseen{What: what, Why: "of this host so much is looked at, and no more"})
+	s.Service.Unknown = append(s.Service.Unknown, s.failed...)
+	for _, what := range s.snap.Cut {
+		s.Service.Unknown = append(s.Service.Unknown, kasoku.Unseen{What: what,
+			Why: "of this host so much is looked at, and no more"})
 	}
-	s.Unknown = append(s.Unknown, failed...)
-	for i := range s.Members {
-		describe(ctx, &s.Members[i], a.Language)
+}
+
+func (s *Seen) describe(ctx context.Context) {
+	for i := range s.Service.Members {
+		m := &s.Service.Members[i]
+		describe(ctx, m, s.language)
+		calls := slices.ContainsFunc(s.Service.Edges, func(e kasoku.Edge) bool { return e.From == m.ID })
+		if m.Language == "php" && !calls && len(s.question.Databases) == 0 {
+			s.Service.Unknown = appendNew(s.Service.Unknown, kasoku.Unseen{What: "which database " + m.Program + " asks",
+				Why:  "no connection of it was seen: it asks none, or opens one for each request and closes it",
+				Show: "name the database: --mysql DSN, or mysql.dsn in kasoku.toml"})
+		}
 	}
-	return r, ctx.Err()
 }
 
 // readWeb reads the configuration of an nginx that is believed.

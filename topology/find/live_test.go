@@ -211,7 +211,8 @@ func wait(t *testing.T, dir string, done func() bool) {
 		select {
 		case <-limit:
 			text, _ := os.ReadFile(filepath.Join(dir, "out.log"))
-			t.Fatalf("not in time; it printed %s", text)
+			logged, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("not in time; it printed %s%s", text, logged)
 		case <-tick.C:
 		}
 	}

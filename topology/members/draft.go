@@ -12,8 +12,9 @@ type draft struct {
 	queue   []*found // those of which it is still to be found what they call
 	edges   []edge
 	unknown []kasoku.Unseen
-	far     int   // of unknown: what is called on other hosts
-	read    []int // leaders of web servers whose configuration is missing
+	far     int         // of unknown: what is called on other hosts
+	read    []int       // leaders of web servers whose configuration is missing
+	holders []*instance // those that listen for others, whose connections show for whom
 }
 
 // A found is a member in the making.
@@ -37,6 +38,10 @@ type edge struct {
 func (d *draft) admit(in *instance, role kasoku.MemberRole, sure kasoku.Level, why kasoku.Reason) *found {
 	given := why.By == kasoku.ByUser || why.By == kasoku.ByLoad || why.By == kasoku.ByDSN
 	if in.load || in.self || isInit(in.leader) || in.system() && !given {
+		return nil
+	}
+	if isPM2(in.leader) && why.By != kasoku.ByUser {
+		d.holders = append(d.holders, in)
 		return nil
 	}
 	if in.doubt() != "" && known(in) && !given {

@@ -40,12 +40,14 @@ func (d *decision) byUser() {
 			continue
 		}
 		why := kasoku.Reason{By: kasoku.ByUser, Text: "pid " + strconv.Itoa(pid) + ", as was said"}
-		d.draft.admit(in, kind(in).role, kasoku.High, why)
+		for _, in := range in.whole() {
+			d.draft.admit(in, kind(in).role, kasoku.High, why)
+		}
 	}
 	for _, unit := range d.q.Units {
 		seen := false
 		for _, in := range d.wires.all {
-			if in.leader.Unit == unit && !isShell(programName(in.leader.Exe)) {
+			if in.leader.Unit == unit && !isShell(programName(in.leader.Exe)) && len(in.parts) == 0 {
 				seen = true
 				why := kasoku.Reason{By: kasoku.ByUser, Text: "is of unit " + unit + ", as was said"}
 				d.draft.admit(in, kind(in).role, kasoku.High, why)

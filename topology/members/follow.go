@@ -41,6 +41,8 @@ func (d *decision) follow(f *found) {
 		if m := d.draft.admit(c.in, kind(c.in).role, sure, why); m != nil {
 			d.draft.connect(f, m, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).protocol, Seen: c.seen,
 				Weak: c.weak, Found: []kasoku.Reason{why}})
+		} else if isPM2(c.in.leader) {
+			d.missListener(place(c.at), answer{instances: []*instance{c.in}, at: c.at})
 		}
 	}
 }
@@ -70,11 +72,14 @@ func (d *decision) callees(f *found) []callee {
 				i = len(out)
 				out = append(out, callee{in: in, at: a.at, weak: true, by: kasoku.ByConnection, sure: kasoku.High})
 			}
-			out[i].seen++
+			if !k.Past {
+				out[i].seen++
+			}
 			out[i].weak = out[i].weak && weak
 		}
 	}
 	for i := range out {
+		out[i].seen = max(out[i].seen, 1)
 		out[i].text = fmt.Sprintf("%s has %s to %s", f.program(), count(out[i].seen, "connection"), place(out[i].at))
 	}
 	if f.role != kasoku.RoleWeb {
@@ -121,6 +126,10 @@ func (d *decision) restrict(f *found, to []callee) []callee {
 		}
 	}
 	if !read {
+		if len(to) == 0 && f.role == kasoku.RoleWeb && !isNginx(f.instance) {
+			d.draft.miss("which program answers for "+f.program()+" "+listensAt(f),
+				"no connection of it was seen, and its configuration was not read", "name it: [service] in kasoku.toml")
+		}
 		return d.unmistakable(f, to)
 	}
 	blocks, known := d.answering(f, web)
@@ -230,8 +239,12 @@ func (d *decision) upstream(f *found, up Place, to []callee) []callee {
 }
 
 // unmistakable keeps, for each role, the only program that is called. Several copies of
-// one program are one.
+// one program are one. What passes requests on to an application asks databases for other
+// sites of its own.
 func (d *decision) unmistakable(f *found, to []callee) []callee {
+	if slices.ContainsFunc(to, func(c callee) bool { return answersRequests(c.in) }) {
+		to = slices.DeleteFunc(slices.Clone(to), func(c callee) bool { return !answersRequests(c.in) })
+	}
 	byRole := map[kasoku.MemberRole][]*instance{}
 	for _, c := range to {
 		r := kind(c.in).role
@@ -248,7 +261,82 @@ func (d *decision) unmistakable(f *found, to []callee) []callee {
 	})
 }
 
-// alike reports whether instances are copies of one program.
+// answersRequests reports whether a program is one that a web server passes requests on to.
+func answersRequests(in *instance) bool {
+	switch kind(in).role {
+	case kasoku.RoleWeb, kasoku.RoleCache, kasoku.RoleApplication:
+		return true
+	}
+	return false
+}
+
+// silent returns the processes of members that may call others and were not seen to, and those
+// of web servers whose configuration is not read: what else they call is then known by what is
+// seen alone.
+func (d *decision) silent() (pids []int) {
+	for _, in := range d.draft.holders {
+		pids = append(pids, d.wires.below(in)...)
+	}
+	for _, f := range d.draft.members {
+		_, read := d.q.Webs[f.leader.PID]
+		calls := slices.ContainsFunc(d.draft.edges, func(e edge) bool { return e.from == f && !e.Weak })
+		switch f.role {
+		case kasoku.RoleDatabase, kasoku.RoleStore, kasoku.RoleQueue:
+			continue
+		case kasoku.RoleWeb:
+			if read {
+				continue
+			}
+		default:
+			if calls {
+				continue
+			}
+		}
+		pids = append(pids, d.wires.below(f.instance)...)
+	}
+	return pids[:min(len(pids), mostSilent)]
+}
+
+// mostSilent bounds the processes that are looked at again.
+const mostSilent = 256
+
+// settle gives members the roles that they have in this service: a balancer that an application
+// calls and that calls databases alone is a pooler, a web server that itself asks a database
+// runs the application, as with mod_php.
+func (d *decision) settle() {
+	for _, f := range d.draft.members {
+		if f.role != kasoku.RoleWeb {
+			continue
+		}
+		calls, answers, called := 0, 0, f.entry
+		for _, e := range d.draft.edges {
+			switch {
+			case e.from == f && e.to != nil && answersRequests(e.to.instance):
+				answers++
+			case e.from == f && e.to != nil:
+				calls++
+			case e.to == f && e.from != nil && e.from.role != kasoku.RoleApplication:
+				called = true // by what comes before an application
+			}
+		}
+		switch {
+		case calls == 0 || answers > 0:
+		case called && runsApplications(f.instance):
+			f.role = kasoku.RoleApplication
+		case !called:
+			f.role = kasoku.RolePooler
+		}
+	}
+}
+
+// runsApplications reports whether a web server has modules that run applications in its own
+// processes.
+func runsApplications(in *instance) bool {
+	return slices.Contains([]string{"apache", "httpd", "litespeed"}, programName(in.leader.Exe))
+}
+
+// alike reports whether instances are copies of one program. That two run nginx, or another
+// server that is known by its program, says nothing, unless they do so in the same words.
 func alike(ins []*instance) bool {
 	a := ins[0].leader
 	for _, in := range ins[1:] {
@@ -257,7 +345,8 @@ func alike(ins []*instance) bool {
 			a.Container != b.Container && a.Container == "" {
 			return false
 		}
-		if isInterpreter(programName(a.Exe)) && (len(a.Args) < 2 || len(b.Args) < 2 || a.Args[1] != b.Args[1]) {
+		if isInterpreter(programName(a.Exe)) && (len(a.Args) < 2 || len(b.Args) < 2 || a.Args[1] != b.Args[1]) ||
+			known(in) && !slices.Equal(a.Args, b.Args) {
 			return false
 		}
 	}

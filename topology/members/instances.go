@@ -17,6 +17,10 @@ type instance struct {
 	called   []*scan.Socket  // connections that went out
 	load     bool
 	self     bool
+	// shared: the leader leads others too, as PHP-FPM's does for each pool: the others'
+	// processes and sockets are in instances of their own.
+	shared bool
+	parts  []*instance // of a leader of several
 }
 
 // doubt describes why the instance is not believed to be what it says.
@@ -37,10 +41,13 @@ type wiring struct {
 	procs map[int]*scan.Process
 	all   []*instance
 	byPID map[int]*instance
+	// partOf are the instances of leaders that lead several, by where they listen.
+	partOf map[socketPlace]*instance
 }
 
 func newWiring(s *scan.Snapshot) *wiring {
-	w := &wiring{snap: s, index: newIndex(s), procs: map[int]*scan.Process{}, byPID: map[int]*instance{}}
+	w := &wiring{snap: s, index: newIndex(s), procs: map[int]*scan.Process{}, byPID: map[int]*instance{},
+		partOf: map[socketPlace]*instance{}}
 	w.group()
 	w.hand()
 	return w
@@ -83,6 +90,10 @@ func (w *wiring) group() {
 		}
 		in.self = in.self || p.PID == w.snap.Self
 	}
+	w.joinCopies(held)
+	for _, in := range w.all[:len(w.all):len(w.all)] {
+		w.split(in, held)
+	}
 }
 
 // hand gives the sockets to the instances that hold them.
@@ -122,7 +133,11 @@ func sameInstance(parent, p *scan.Process, held map[int][]*scan.Socket) bool {
 	if !isInterpreter(base) {
 		return true
 	}
-	return slices.Equal(tail(parent.Args), tail(p.Args)) || shareListener(held[parent.PID], held[p.PID])
+	if slices.Equal(tail(parent.Args), tail(p.Args)) || shareListener(held[parent.PID], held[p.PID]) {
+		return true
+	}
+	// Node.js hands what a cluster's first process accepts to its workers, which listen nowhere.
+	return languages[base] == "javascript" && len(held[parent.PID]) > 0 && len(held[p.PID]) == 0 && !isPM2(parent)
 }
 
 // tail returns the arguments of a call without the program.
@@ -164,6 +179,22 @@ func (w *wiring) markLoad(pids []int) {
 			}
 		}
 	}
+}
+
+// below returns the processes of an instance, and the children of its leader that run its
+// program: those to which it may hand what it accepted.
+func (w *wiring) below(in *instance) (pids []int) {
+	for _, p := range in.procs {
+		pids = append(pids, p.PID)
+	}
+	for i := range w.snap.Processes {
+		p := &w.snap.Processes[i]
+		child := p.Parent == in.leader.PID && p.Exe == in.leader.Exe && p.Exe != ""
+		if child && !in.shared && !slices.Contains(pids, p.PID) {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
 }
 
 // programName returns the base name of a program without its version: php-fpm8.2 is

@@ -77,6 +77,12 @@ type Result struct {
 	Read []int
 	// Neighbours is how many other programs listen here.
 	Neighbours int
+	// Silent are processes of members that may call others and were not seen to, and of web
+	// servers of which only what is seen shows what they call.
+	Silent []int
+	// Shared are members whose leaders lead other programs too, by their ids: the inodes at
+	// which they listen, by which the leader's children that are theirs are known.
+	Shared map[string][]uint32
 	// Foreign are logs of the question that programs outside of the service write, by what
 	// they are: "nginx (pid 812)".
 	Foreign map[string]string
@@ -92,6 +98,7 @@ func Decide(s *scan.Snapshot, q Question) Result {
 	d.followAll()
 	d.asked()
 	d.draft.dropEmptyForwarders()
+	d.settle()
 	return d.result()
 }
 
@@ -126,7 +133,7 @@ func (d *decision) result() Result {
 	slices.SortStableFunc(d.draft.members, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(roleRank(a.role), roleRank(b.role)), cmp.Compare(a.leader.PID, b.leader.PID))
 	})
-	out := Result{Read: d.draft.read}
+	out := Result{Read: d.draft.read, Shared: map[string][]uint32{}}
 	ids := map[*found]string{}
 	taken := map[string]bool{}
 	for _, f := range d.draft.members {
@@ -136,6 +143,9 @@ func (d *decision) result() Result {
 			m.ID = base + " #" + strconv.Itoa(n)
 		}
 		taken[m.ID], ids[f] = true, m.ID
+		if f.shared {
+			out.Shared[m.ID] = inodesOf(f.listens)
+		}
 		out.Service.Members = append(out.Service.Members, m)
 	}
 	for _, e := range d.draft.edges {
@@ -147,6 +157,7 @@ func (d *decision) result() Result {
 		}
 		out.Service.Edges = append(out.Service.Edges, e.Edge)
 	}
+	out.Silent = d.silent()
 	out.Service.Unknown = d.draft.unknown
 	out.Foreign = d.foreignLogs()
 	for _, in := range d.wires.all {
@@ -203,7 +214,7 @@ func (d *decision) member(f *found) kasoku.Member {
 	name := string(cmp.Or(m.Role, "program"))
 	m.ID = name + " " + m.Program
 	switch {
-	case p.Unit != "":
+	case p.Unit != "" && !f.shared:
 		m.ID += " " + p.Unit
 	case len(m.Listeners) > 0:
 		m.ID += " " + m.Listeners[0].String()

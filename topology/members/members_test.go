@@ -127,7 +127,7 @@ func (a *arrangement) proc(f []string) {
 	p.Args = []string{f[2]}
 	if i := slices.Index(rest, "--"); i >= 0 {
 		p.Args = rest[i+1:]
-		if len(p.Args) > 1 && strings.HasPrefix(p.Args[0], "nginx:") {
+		if len(p.Args) > 1 && (strings.HasPrefix(p.Args[0], "nginx:") || p.Args[0] == "PM2") {
 			p.Args = []string{strings.Join(p.Args, " ")}
 		}
 		rest = rest[:i]
@@ -393,7 +393,7 @@ func TestDecide_Special(t *testing.T) {
 	for _, exe := range []string{"apache2", "haproxy", "envoy", "caddy", "h2o", "traefik", "lighttpd"} {
 		f(exe, "proc 10 1 /usr/sbin/"+exe+"\nlisten 10 0.0.0.0:80\ntarget 127.0.0.1:80\n"+app+"conn 10 127.0.0.1:41000 > 20 127.0.0.1:8080\n"+db, "web 10, application 20, database 30", "")
 	}
-	f("mod_php", "proc 10 1 /usr/sbin/apache2\nproc 11 10 /usr/sbin/apache2\nlisten 10,11 [::]:80\ntarget 127.0.0.1:80\nproc 30 1 /usr/sbin/mariadbd\nlisten 30 /run/mysqld/mysqld.sock\nunix 11 > 30 /run/mysqld/mysqld.sock\n", "web 10, database 30", "")
+	f("mod_php", "proc 10 1 /usr/sbin/apache2\nproc 11 10 /usr/sbin/apache2\nlisten 10,11 [::]:80\ntarget 127.0.0.1:80\nproc 30 1 /usr/sbin/mariadbd\nlisten 30 /run/mysqld/mysqld.sock\nunix 11 > 30 /run/mysqld/mysqld.sock\n", "application 10, database 30", "")
 	f("HAProxy to copies", "proc 10 1 /usr/sbin/haproxy\nlisten 10 0.0.0.0:80\ntarget 127.0.0.1:80\n"+app+"proc 21 1 /srv/a/app\nlisten 21 127.0.0.1:8081\nconn 10 127.0.0.1:41000 > 20 127.0.0.1:8080\nconn 10 127.0.0.1:41001 > 21 127.0.0.1:8081\n", "web 10, application 20, application 21", "")
 	f("memcached and Redis", app+"target 127.0.0.1:8080\nproc 40 1 /usr/bin/memcached\nlisten 40 127.0.0.1:11211\nproc 41 1 /usr/bin/redis-server\nlisten 41 127.0.0.1:6379\nconn 20 127.0.0.1:43000 > 40 127.0.0.1:11211\nconn 20 127.0.0.1:43100 > 41 127.0.0.1:6379\n", "application 20, key-value 40, key-value 41", "")
 	f("pooler", app+"target 127.0.0.1:8080\nproc 25 1 /usr/bin/proxysql\nlisten 25 127.0.0.1:6033\nproc 30 1 /usr/sbin/mysqld\nlisten 30 127.0.0.1:3306\nconn 20 127.0.0.1:42000 > 25 127.0.0.1:6033\nconn 25 127.0.0.1:43000 > 30 127.0.0.1:3306\n", "application 20, pooler 25, database 30", "")

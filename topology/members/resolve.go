@@ -238,7 +238,7 @@ func (w *wiring) acceptors(found []*scan.Socket, mine func(*scan.Socket) bool) [
 		}
 	}
 	if len(out) > 0 {
-		return w.within(out, found)
+		return withoutHolders(w.within(out, found))
 	}
 	for _, k := range found {
 		for _, in := range w.holders(k) {
@@ -275,17 +275,18 @@ func (w *wiring) within(ins []*instance, found []*scan.Socket) []*instance {
 func (w *wiring) holders(k *scan.Socket) []*instance {
 	var ins []*instance
 	for _, pid := range k.Owners {
-		if in := w.byPID[pid]; in != nil && !slices.Contains(ins, in) {
+		in := w.byPID[pid]
+		if in == nil {
+			continue
+		}
+		if in = w.partAt(in, k); !slices.Contains(ins, in) {
 			ins = append(ins, in)
 		}
 	}
 	if len(ins) < 2 {
 		return ins
 	}
-	worked := slices.DeleteFunc(slices.Clone(ins), func(in *instance) bool { return opensForOthers(in.leader) })
-	if len(worked) > 0 {
-		ins = worked
-	}
+	ins = withoutHolders(ins)
 	return slices.DeleteFunc(slices.Clone(ins), func(in *instance) bool {
 		for at, n := w.procs[in.leader.Parent], 0; at != nil && n < 64; at, n = w.procs[at.Parent], n+1 {
 			if up := w.byPID[at.PID]; up != in && slices.Contains(ins, up) {
@@ -294,6 +295,15 @@ func (w *wiring) holders(k *scan.Socket) []*instance {
 		}
 		return false
 	})
+}
+
+// withoutHolders leaves out those that open sockets for others, unless there are only such.
+func withoutHolders(ins []*instance) []*instance {
+	worked := slices.DeleteFunc(slices.Clone(ins), func(in *instance) bool { return opensForOthers(in.leader) })
+	if len(worked) > 0 {
+		return worked
+	}
+	return ins
 }
 
 // callerOf returns the instance at the other end of a connection that came in, nil when

@@ -103,9 +103,18 @@ func opensForOthers(p *scan.Process) bool {
 	if !isInterpreter(base) {
 		return false
 	}
+	if isPM2(p) {
+		return true
+	}
 	return slices.ContainsFunc(p.Args[:min(len(p.Args), 3)], func(a string) bool {
 		return slices.Contains(inits, filepath.Base(a)) || filepath.Base(a) == "circusd"
 	})
+}
+
+// isPM2 reports whether a process says that it is the one that runs all programs of PM2, and
+// listens for those in its cluster mode.
+func isPM2(p *scan.Process) bool {
+	return len(p.Args) > 0 && strings.HasPrefix(p.Args[0], "PM2 v") && strings.Contains(p.Args[0], "God Daemon")
 }
 
 // program returns the name of what the instance runs, for people.

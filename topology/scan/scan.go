@@ -87,6 +87,7 @@ type Socket struct {
 	Path          string         // of unix; with @ before it a name that is no file
 	Inode, Peer   uint32         // 0 when unknown
 	Idle          time.Duration  // since it last carried data; -1 when unknown
+	Past          bool           // it was there when it was asked before, and is no more
 	Owners        []int          // processes that hold it
 }
 
@@ -205,3 +206,73 @@ func (t *taker) own() {
 			a.Remote.Compare(b.Remote), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Inode, b.Inode))
 	})
 }
+
+// Again adds to a snapshot the sockets that some processes hold now: those of a moment too, as
+// of a program that connects anew for each request, are there where it is asked often enough.
+// What else runs, and who listens, is as it was before. It costs a small part of [Take].
+func Again(ctx context.Context, before *Snapshot, pids []int) *Snapshot {
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, againLimit)
+	defer cancel()
+	out := *before
+	out.Processes, out.Sockets = slices.Clone(before.Processes), nil
+	t := &taker{ctx: ctx, proc: "/proc", holders: map[uint32][]int{}, holds: map[int]bool{},
+		mounts: map[uint64]*mounts.Table{}, filesOf: map[int]int{}, out: &out}
+	t.spaces()
+	for _, k := range before.Sockets {
+		if len(k.Owners) > 0 {
+			t.holders[k.Inode] = slices.Clip(k.Owners) // before's own
+		}
+	}
+	spaces := t.look(pids)
+	for ns, pid := range spaces {
+		t.space(ns, pid)
+	}
+	now := map[uint32]bool{}
+	for i := range out.Sockets {
+		now[out.Sockets[i].Inode] = true
+	}
+	for _, k := range before.Sockets {
+		_, asked := spaces[k.NetNS]
+		switch {
+		case asked && now[k.Inode] && k.Inode != 0:
+		case asked && k.State == Established && len(out.Sockets) < maxSockets:
+			k.Past = true
+			out.Sockets = append(out.Sockets, k)
+		case !asked:
+			out.Sockets = append(out.Sockets, k)
+		}
+	}
+	t.own()
+	out.Took = time.Since(begin)
+	return &out
+}
+
+// look reads some processes again, and returns the network namespaces that they are in, each
+// with one that is.
+func (t *taker) look(pids []int) map[uint64]int {
+	buf := make([]byte, 64<<10)
+	spaces := map[uint64]int{}
+	for _, pid := range pids {
+		p, ok := t.process(pid, buf)
+		if !ok || t.ctx.Err() != nil {
+			continue
+		}
+		t.details(&p, buf)
+		all := &t.out.Processes
+		at, there := slices.BinarySearchFunc(*all, pid, func(p Process, pid int) int { return p.PID - pid })
+		if there {
+			p.Doubt = (*all)[at].Doubt
+			(*all)[at] = p
+		} else {
+			*all = slices.Insert(*all, at, p)
+		}
+		if p.NetNS != 0 {
+			spaces[p.NetNS] = pid
+		}
+	}
+	return spaces
+}
+
+// againLimit bounds [Again].
+const againLimit = 500 * time.Millisecond

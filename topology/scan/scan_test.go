@@ -195,3 +195,53 @@ func BenchmarkTake(b *testing.B) {
 		b.ReportMetric(float64(len(s.Sockets)), "sockets")
 	}
 }
+
+// TestAgain: sockets that came since are there, with their holder; those that went are of the
+// past.
+func TestAgain(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	snap, err := Take(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(s *Snapshot, at string) (found, past bool) {
+		for _, k := range s.Sockets {
+			if k.State == Established && k.Remote.String() == l.Addr().String() && k.Local.String() == at &&
+				slices.Contains(k.Owners, os.Getpid()) {
+				return true, k.Past
+			}
+		}
+		return false, false
+	}
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := c.LocalAddr().String()
+	if found, _ := state(snap, at); found {
+		t.Error("it is there before it came")
+	}
+	snap = Again(t.Context(), snap, []int{os.Getpid()})
+	if found, past := state(snap, at); !found || past {
+		t.Errorf("found %v, past %v", found, past)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = served.Close(), c.Close()
+	snap = Again(t.Context(), snap, []int{os.Getpid()})
+	if found, past := state(snap, at); !found || !past {
+		t.Errorf("gone: found %v, past %v", found, past)
+	}
+	i := slices.IndexFunc(snap.Sockets, func(k Socket) bool {
+		return k.State == Listening && k.Local.String() == l.Addr().String()
+	})
+	if i < 0 || !slices.Contains(snap.Sockets[i].Owners, os.Getpid()) {
+		t.Error("the listener has gone")
+	}
+}

@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/process"
+)
+
+// TestStrangersGenerator: a program with the name of a load generator made the load where it
+// may have, and is a neighbour where something else did.
+func TestStrangersGenerator(t *testing.T) {
+	known := &kasoku.Service{Members: []kasoku.Member{{ID: "application app :80", Role: kasoku.RoleApplication,
+		Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 7}}}}}
+	bench := func(user time.Duration) *kasoku.Command {
+		return &kasoku.Command{Args: []string{"./bench.sh"}, Wall: 10 * time.Second, User: user}
+	}
+	for name, c := range map[string]struct {
+		load    *kasoku.LoadSummary
+		command *kasoku.Command
+		service *kasoku.Service
+		want    Role
+	}{
+		"kasoku's own load":               {&kasoku.LoadSummary{}, nil, known, Neighbour},
+		"a command that used as much":     {nil, bench(5 * time.Second), known, Generator},
+		"a command that used less":        {nil, bench(time.Second), known, Neighbour},
+		"a load from elsewhere":           {nil, nil, known, Generator},
+		"of a service that is not known":  {&kasoku.LoadSummary{}, nil, nil, Generator},
+		"a command, no service was found": {nil, bench(time.Second), nil, Generator},
+	} {
+		rec := run(at{rate: 10, from: 0, to: 10, good: 1, latency: time.Millisecond})
+		rec.Load, rec.Run.Command, rec.Service = c.load, c.command, c.service
+		for _, name := range []string{process.CPUUser, process.CPUSystem} {
+			s := kasoku.Series{Key: kasoku.Key{Source: process.Name, Name: name, Instance: "42 wrk"}}
+			for i := range 11 {
+				s.Points = append(s.Points, kasoku.Point{At: sec(i), Value: float64(i) / 2})
+			}
+			rec.Series = append(rec.Series, s)
+		}
+		ps := NewCase(rec, nil).Processes()
+		got := -1
+		all, err := ps.Programs()
+		for _, p := range all {
+			if p.Name == "wrk" {
+				got = int(p.Role)
+			}
+		}
+		if err != nil || got != int(c.want) {
+			t.Errorf("%s: role %d, want %d (%v)", name, got, c.want, err)
+		}
+	}
+}
