@@ -40,7 +40,7 @@ func TestLostIndex(t *testing.T) {
 	said(t, index.LostIndex{}, ladder().table("schema", "s.t", a).table("schema", "s.u", b).table("schema-after", "s.t", a), "no index is gone, of 2 in 2 tables")
 	lost := ladder().table("schema", "s.t", a+b).table("schema-after", "s.t", "")
 	said(t, index.LostIndex{}, lost, "2 indexes of s.t are lost on initialize", "table s.t", "confidence low, 1 of 3", "no initialize was seen in the run",
-		"+  KEY `a` (`x`),\n      +  KEY `b` (`y`),", "TRUNCATE TABLE `s`.`t`;")
+		"+  KEY `a` (`x`),\n      +  KEY `b` (`y`),", "(TRUNCATE TABLE) instead of dropping it", "deletes all rows")
 	lost.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{From: time.Second, To: 2 * time.Second}, Why: "POST /reset, 1 request, 9 ms"}}
 	lost.Queries = []kasoku.Query{{Verb: "DROP", Fingerprint: "drop table if exists t", Sample: "DROP TABLE IF EXISTS t", Calls: 1}}
 	said(t, index.LostIndex{}, lost, "confidence high, 3 of 3", "DROP TABLE IF EXISTS t", "POST /reset")
