@@ -327,3 +327,30 @@ func TestCompareSameRun(t *testing.T) {
 		t.Errorf("%q", w)
 	}
 }
+
+// TestCompare_Spilled: where a step's answers come long after it, what was counted in its time is
+// not divided by its requests: a database that kept up looked worse than one that did not.
+func TestCompare_Spilled(t *testing.T) {
+	slow := build("before", 1, shape{perSec: 40, seconds: 12, success: 1, median: 8 * time.Second, spread: 0.8})
+	fast := build("after", 2, shape{perSec: 40, seconds: 12, success: 1, median: 20 * time.Millisecond, spread: 0.3})
+	slow.Series = []kasoku.Series{counterSeries("mysql", "Questions", "", 40, 80)}
+	fast.Series = []kasoku.Series{counterSeries("mysql", "Questions", "", 40, 170)}
+	between := func(b, a *kasoku.Recording) *Comparison {
+		t.Helper()
+		c, err := Compare(one(b), one(a), Options{Resamples: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := between(slow, fast)
+	if r := c.Row("statements_per_success"); r != nil && (r.Moved == Worse || r.Before.OK) {
+		t.Errorf("%+v", r)
+	}
+	again := build("again", 3, shape{perSec: 40, seconds: 12, success: 1, median: 20 * time.Millisecond, spread: 0.3})
+	again.Series = fast.Series
+	c = between(fast, again)
+	if r := c.Row("statements_per_success"); r == nil || r.Before.Value < 4 || r.Before.Value > 4.5 {
+		t.Errorf("kept up: %+v", r)
+	}
+}

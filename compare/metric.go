@@ -236,6 +236,20 @@ func (p perMetric) per(m metric, id string, den func(*sums) float64) metric {
 	return m
 }
 
+// perRequest is a counter for each of the step's requests, or of those that succeeded. It is not
+// known where many of them were answered after the step.
+func (p perMetric) perRequest(m metric, id string, den func(*sums) float64) metric {
+	m = p.per(m, id, den)
+	value := m.value
+	m.value = func(s *sums) (float64, bool) {
+		if s.from.spilled {
+			return 0, false
+		}
+		return value(s)
+	}
+	return m
+}
+
 // count is how much a counter grew in the step.
 func (p perMetric) count(m metric, id string) metric {
 	m.value = func(s *sums) (float64, bool) { return p.read(s, id) }
@@ -249,7 +263,7 @@ func (p perMetric) connections() metric {
 	m := metric{id: "connections_per_request", name: "connections per request", unit: PerRequest, goal: Less}
 	m.value = func(s *sums) (float64, bool) {
 		made, ok := p.read(s, opened)
-		if !ok {
+		if !ok || s.from.spilled {
 			return 0, false
 		}
 		no, _ := p.read(s, refused)

@@ -195,7 +195,7 @@ func stepMetrics(p perMetric) []metric {
 		percentileMetric("latency.p95", "p95", 0.95),
 		percentileMetric("latency.p99", "p99", 0.99),
 		maxMetric(),
-		p.per(metric{id: "cpu_per_success", name: "CPU per 2xx", unit: Seconds, goal: Less}, cpuAll,
+		p.perRequest(metric{id: "cpu_per_success", name: "CPU per 2xx", unit: Seconds, goal: Less}, cpuAll,
 			func(s *sums) float64 { return s.success }),
 	}
 }
@@ -205,12 +205,12 @@ func databaseMetrics(p perMetric) []metric {
 	return []metric{
 		p.connections(),
 		p.count(metric{id: "refused", name: "refused connections", unit: Count, goal: Less}, refused),
-		p.per(metric{id: "statements_per_success", name: "statements per 2xx", unit: PerRequest, goal: Less},
+		p.perRequest(metric{id: "statements_per_success", name: "statements per 2xx", unit: PerRequest, goal: Less},
 			questions, success),
-		p.per(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares,
+		p.perRequest(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares,
 			success),
 		// Neither way is better: a load whose commits arrive together shares them.
-		p.per(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Neither}, logFsyncs,
+		p.perRequest(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Neither}, logFsyncs,
 			success),
 	}
 }

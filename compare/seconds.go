@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"sort"
 	"time"
 
@@ -37,7 +38,13 @@ type stepData struct {
 	values  []float64 // of a latency bin, s, ascending
 	delays  []float64 // of a send-delay bin, s, ascending
 	known   []bool    // which counters were measured in the whole step
+	// spilled: many of its requests were answered after it, so what was counted in its time is
+	// of fewer requests than were due in it.
+	spilled bool
 }
+
+// spilledShare is the part of a step's answers that may come after it.
+const spilledShare = 0.05
 
 // newStepData cuts a step into its seconds. A second of which the step holds
 // less than half is joined to its neighbour, so that each drawn unit carries
@@ -48,12 +55,17 @@ func newStepData(run *kasoku.Recording, step kasoku.Step, counters []counter) *s
 	d.seconds = make([]second, len(windows))
 	lat, send := newTable(d.tally.Latency), newTable(d.tally.SendDelay)
 	d.values, d.delays = lat.values(), send.values()
+	var after, all uint64
 	for i := range run.Seconds {
 		s := &run.Seconds[i]
 		if s.Step == step.Number {
+			left := step.Interval.To - time.Duration(s.Second)*time.Second
+			after += s.Latency.CountBetween(max(left, time.Second), math.MaxInt64)
+			all += s.Latency.Count()
 			addSecond(&d.seconds[windowAt(windows, s.Second)], s, lat, send)
 		}
 	}
+	d.spilled = float64(after) > spilledShare*float64(all)
 	d.known = make([]bool, len(counters))
 	for i, w := range windows {
 		d.seconds[i].length = w.Len().Seconds()

@@ -59,6 +59,8 @@ type patient struct {
 	host  topology.Host
 
 	narrowed bool // what was found is the service's alone
+	// application is the service's; nil where none, or more than one, is known.
+	application *kasoku.Member
 }
 
 // configured reports whether a kasoku.toml asks for things.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/config"
@@ -260,9 +261,22 @@ func (s *consultation) checkPools() {
 	}
 	s.add(check{Area: areaMySQL, Name: "open sessions", State: checkWarn,
 		Seen: fmt.Sprintf("%d open now; a session keeps the long_query_time that it began with", s.open),
-		Lost: "the statements of connection pools that outlive the start of a run", Cost: "a restart of the application",
-		Grants: []grant{{"in the application, or restart it when the run " +
-			"has begun", "db.SetConnMaxLifetime(30 * time.Second)"}}})
+		Lost: "the statements of connection pools that outlive the start of a run",
+		Cost: "a restart of the application when the run has begun", Grants: poolGrants(s.application)})
+}
+
+// poolGrants are what has an application open its connections anew: in Go a line of its own, else
+// a restart of its unit, where it is one.
+func poolGrants(application *kasoku.Member) []grant {
+	switch {
+	case application == nil:
+		return nil
+	case application.Language == "go":
+		return []grant{{"in the application, or restart it when the run has begun", "db.SetConnMaxLifetime(30 * time.Second)"}}
+	case application.Unit != "":
+		return []grant{{inShell, "systemctl restart " + unit.ShellQuote(application.Unit)}}
+	}
+	return nil
 }
 
 // checkSchema asks for performance_schema.

@@ -63,6 +63,9 @@ func (x *serviceExam) find() {
 			break
 		}
 	}
+	if all := x.service.Of(kasoku.RoleApplication); len(all) == 1 {
+		x.application = all[0]
+	}
 	x.cpu = takeCPU(&x.service)
 }
 

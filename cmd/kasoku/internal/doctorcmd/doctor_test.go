@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
@@ -126,7 +127,13 @@ func TestDoctor_Pools(t *testing.T) {
 	doc := "[mysql]\ndsn = " + initcmd.QuoteTOML(s.DSN("", "")) + "\n"
 	d := newTestDoctor(t, doc)
 	databaseExam{d.exam}.check()
-	d.want(t, "open sessions", checkWarn, "1 open now", "SetConnMaxLifetime")
+	d.want(t, "open sessions", checkWarn, "1 open now")
+	for language, want := range map[string]string{"go": "db.SetConnMaxLifetime(30 * time.Second)", "ruby": "systemctl restart shop.service"} {
+		d := newTestDoctor(t, doc)
+		d.application = &kasoku.Member{Language: language, Unit: "shop.service"}
+		databaseExam{d.exam}.check()
+		d.want(t, "open sessions", checkWarn, "1 open now", want)
+	}
 	d.want(t, "performance_schema", checkWarn, "off", "performance_schema = ON")
 	if _, err := conn.ExecContext(t.Context(), "SET GLOBAL log_output = 'TABLE'"); err != nil {
 		t.Fatal(err)
