@@ -66,7 +66,7 @@ func TestInterruptAccessLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	r := startReading(t, t.TempDir(), in, "accesslog", "-o", "json")
+	r := startReading(t, t.TempDir(), in, nil, "accesslog", "-o", "json")
 	in.Close()
 	for i := range 20_000 { // more than a pipe and a block hold, so that it has begun
 		if _, err := io.WriteString(out, requestLine(i%60, "/a", 200, 0.010)); err != nil {

@@ -29,6 +29,7 @@ func errorLines(said string) (lines []string) {
 // recording goes on. The server is as it was, the run opens, nothing untrue is said,
 // and what is left over goes once there is room.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
@@ -138,6 +139,7 @@ func TestFullDisk(t *testing.T) {
 // recording goes on and says so; the server is as it was, and so is one whose disk
 // has no room to begin with.
 func TestBrake(t *testing.T) {
+	t.Parallel()
 	disk := smalldisk.Mount(t, "4m")
 	if err := os.Chmod(disk, 0o777); err != nil {
 		t.Fatal(err)

@@ -198,6 +198,7 @@ func TestExportLiveRecorded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("records a run")
 	}
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
 	defer web.Close()
 	dir := t.TempDir()
@@ -230,6 +231,7 @@ func TestExportLiveRecorded(t *testing.T) {
 // them recorded, each export has its own alone; one that has none of its own takes one of
 // them, and says whose.
 func TestExportLiveProjects(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
 	defer web.Close()
 	tmp := t.TempDir()

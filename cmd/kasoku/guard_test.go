@@ -39,6 +39,7 @@ type target struct {
 
 // onTargets runs a test on both kinds of servers at once.
 func onTargets(t *testing.T, test func(f target)) {
+	t.Parallel()
 	o := sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}
 	for kind, start := range map[string]func(testing.TB, sandbox.Options) *sandbox.Server{
 		sandbox.KindMariaDB: sandboxtest.MariaDB, sandbox.KindMySQL97: sandboxtest.MySQL97,

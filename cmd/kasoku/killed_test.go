@@ -23,7 +23,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 	r.waitFor("a directory for figures", func() bool { return len(left()) == 1 })
 	next := func() {
 		t.Helper()
-		cmd := exec.Command("kasoku", "version")
+		cmd := exec.Command("kasoku", "rules")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -15,8 +15,9 @@ import (
 
 // A labHome is where labs of a test keep their state.
 type labHome struct {
-	t   *testing.T
-	dir string
+	t     *testing.T
+	state string // $XDG_STATE_HOME
+	dir   string
 }
 
 func newLabHome(t *testing.T) *labHome {
@@ -24,9 +25,15 @@ func newLabHome(t *testing.T) *labHome {
 	if testing.Short() {
 		t.Skip("needs a database server; not in short mode")
 	}
-	dir := filepath.Join(t.TempDir(), "a state") // a space does no harm
-	t.Setenv("XDG_STATE_HOME", dir)
-	return &labHome{t, filepath.Join(dir, "kasoku", "labs")}
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "a state") // a space does no harm
+	return &labHome{t, state, filepath.Join(state, "kasoku", "labs")}
+}
+
+// start starts kasoku with the state of the test.
+func (h *labHome) start(args ...string) *running {
+	h.t.Helper()
+	return startReading(h.t, h.t.TempDir(), nil, []string{"XDG_STATE_HOME=" + h.state}, args...)
 }
 
 // left returns what lies there.
@@ -48,7 +55,7 @@ func (h *labHome) supervisor() int {
 // says runs kasoku and wants a line of its output.
 func (h *labHome) says(want string, args ...string) {
 	h.t.Helper()
-	out, err := command.Output(h.t.Context(), command.Spec{Path: "kasoku", Args: args}, 0)
+	out, err := command.Output(h.t.Context(), command.Spec{Path: "kasoku", Args: args, Env: []string{"XDG_STATE_HOME=" + h.state}}, 0)
 	if err != nil || !strings.Contains(string(out), want) {
 		h.t.Errorf("kasoku %s: %v, want %q in\n%s", strings.Join(args, " "), err, want, out)
 	}
@@ -57,7 +64,7 @@ func (h *labHome) says(want string, args ...string) {
 // TestInterruptLabUp: Ctrl-C while a lab is being started leaves nothing of it.
 func TestInterruptLabUp(t *testing.T) {
 	h := newLabHome(t)
-	r := start(t, "lab", "up", "userapi")
+	r := h.start("lab", "up", "userapi")
 	r.waitFor("supervisor", func() bool { return h.supervisor() != 0 })
 	r.interrupt(false)
 	r.exits(cli.ExitCouldNot, "exit 3: stopped before the lab ran: interrupt\n")
@@ -69,9 +76,9 @@ func TestInterruptLabUp(t *testing.T) {
 // TestLabDownWhileItStarts: down ends a start, up does not begin a second one.
 func TestLabDownWhileItStarts(t *testing.T) {
 	h := newLabHome(t)
-	r := start(t, "lab", "up", "userapi")
+	r := h.start("lab", "up", "userapi")
 	r.waitFor("supervisor", func() bool { return h.supervisor() != 0 })
-	second := start(t, "lab", "up", "userapi")
+	second := h.start("lab", "up", "userapi")
 	<-second.ended
 	if got, err := exitStatus(second.err); err != nil || got != cli.ExitCouldNot || !strings.Contains(second.said(), "kasoku: error: userapi ") {
 		t.Errorf("second start: exit %d (%v)\n%s", got, err, second.said())
@@ -129,7 +136,7 @@ func livingIn(dir string) (pids []int) {
 // TestLabUpFails: the error says why, and logs alone are left.
 func TestLabUpFails(t *testing.T) {
 	h := newLabHome(t)
-	r := start(t, "lab", "up", "userapi", "-listen", "127.0.0.1:99999")
+	r := h.start("lab", "up", "userapi", "-listen", "127.0.0.1:99999")
 	<-r.ended
 	if got, err := exitStatus(r.err); err != nil || got != cli.ExitCouldNot || !strings.Contains(r.said(), "99999") {
 		t.Errorf("exit %d (%v)\n%s", got, err, r.said())
@@ -159,8 +166,8 @@ func TestShellWord(t *testing.T) {
 // TestInterruptTruth: Ctrl-C among the runs of lab truth prints the table of those that are
 // done, and says that it is not all.
 func TestInterruptTruth(t *testing.T) {
-	newLabHome(t)
-	r := start(t, "lab", "truth", "--keep", "truth", "--labs", "insertbench", "--only", "all,none", "--duration", "2s")
+	h := newLabHome(t)
+	r := h.start("lab", "truth", "--keep", "truth", "--labs", "insertbench", "--only", "all,none", "--duration", "2s")
 	r.waitFor("first run", func() bool { return strings.Contains(r.said(), "insertbench all: ") })
 	r.signal(syscall.SIGINT)
 	r.exits(cli.ExitCouldNot, "These are the 1 runs before it.")

@@ -18,6 +18,7 @@ func TestReaderEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("samples this host")
 	}
+	t.Parallel()
 	start := func(command string) (dir string, out *bytes.Buffer, cmd *exec.Cmd) {
 		dir, out = t.TempDir(), new(bytes.Buffer)
 		if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {

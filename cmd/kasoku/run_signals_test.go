@@ -38,6 +38,7 @@ func TestInterruptRun(t *testing.T) {
 // TestInterruptWaiting: Ctrl-C while a recording waits for its request leaves no
 // run and a server as it was.
 func TestInterruptWaiting(t *testing.T) {
+	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)

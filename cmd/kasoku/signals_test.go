@@ -58,13 +58,14 @@ func start(t *testing.T, args ...string) *running {
 // startIn starts kasoku in a directory, in a process group of its own.
 func startIn(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	return startReading(t, dir, nil, args...)
+	return startReading(t, dir, nil, nil, args...)
 }
 
-// startReading is startIn with a standard input; nil is none.
-func startReading(t *testing.T, dir string, stdin *os.File, args ...string) *running {
+// startReading is startIn with a standard input, nil is none, and more of an environment.
+func startReading(t *testing.T, dir string, stdin *os.File, env []string, args ...string) *running {
 	t.Helper()
 	r := prepare(t, dir, args...)
+	r.cmd.Env = append(r.cmd.Env, env...)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Stdout, r.cmd.Stderr = r, r
 	if stdin != nil { // a nil file is not a nil reader
@@ -179,6 +180,7 @@ func (r *running) interrupt(again bool) {
 
 // times runs a test with one interrupt and with several.
 func times(t *testing.T, f func(t *testing.T, again bool)) {
+	t.Parallel()
 	t.Run("once", func(t *testing.T) { t.Parallel(); f(t, false) })
 	t.Run("twice", func(t *testing.T) { t.Parallel(); f(t, true) })
 }
@@ -222,6 +224,7 @@ func TestInterruptAttack(t *testing.T) {
 // second does not; the report of what was measured comes all the same, and the
 // results are whole.
 func TestInterruptAttackAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, engine := range []string{"epollhttp", "nethttp"} {
 		var hanging atomic.Bool
 		var stuck atomic.Int64
@@ -292,6 +295,7 @@ func TestInterruptOpenEnd(t *testing.T) {
 // TestKillRecord kills recorders at random moments: the file opens, and holds what
 // another process had read of it before.
 func TestKillRecord(t *testing.T) {
+	t.Parallel()
 	kills := 10
 	if testing.Short() {
 		kills = 2
@@ -334,6 +338,7 @@ func TestKillRecord(t *testing.T) {
 // TestInterruptSlowLog: whatever the signals, the server's settings are what
 // they were.
 func TestInterruptSlowLog(t *testing.T) {
+	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)

@@ -19,6 +19,7 @@ import (
 // recording from its end; a second signal ends it at once. The settings are left to
 // the guard process, which puts them back when the server answers again.
 func TestSilentServer(t *testing.T) {
+	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
@@ -66,6 +67,7 @@ func TestSilentServer(t *testing.T) {
 // TestGuardKilledFirst: a guard process that is killed is started again, knows what
 // the first one knew, and the run says so.
 func TestGuardKilledFirst(t *testing.T) {
+	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
