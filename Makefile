@@ -61,12 +61,12 @@ check: ## format, vet, staticcheck, floors and quick tests; offline but for the 
 	@$(MAKE) --no-print-directory -j3 -k -Otarget check-format check-vet check-staticcheck check-tests
 
 # Left to make test: packages whose tests need servers or the tools that they imitate, or few of
-# which are quick, and tests of seconds in others.
+# which are quick, and tests of seconds of CPU in others.
 UNCHECKED  := /(labs|bench|internal/test|compat)/|/diagnose/(pasted|probe)$$|/cmd/(kasoku/internal/|mackerel-|check-)
 SLOW       := TestTruth|TestDocs|TestPlanted.*|TestAwait.*|TestSameAsTransport|TestWriteKeepsEverything|TestMemory|TestKeptSchemas
+SLOW       := $(SLOW)|TestSampled|TestCommandScore|TestOpenLeavesNothing|TestLogIsBounded|TestManualStatements
 
-# The parts of check run at once, and each prints what it has when it ends. No quick test
-# reads what -s leaves out of a binary.
+# The parts of check run at once, and each prints what it has when it ends.
 .PHONY: check-format check-vet check-staticcheck check-tests
 check-format:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -75,8 +75,7 @@ check-vet:
 check-staticcheck:
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 check-tests:
-	$(GO) test $(TESTFLAGS) -ldflags='-s -w' -short -skip '^($(SLOW))$$' ./cmd/kasoku ./record ./store ./load \
-	  $$($(GO) list ./... | grep -vE '$(UNCHECKED)')
+	@GO=$(GO) tools/quick '$(SLOW)' ./cmd/kasoku ./record ./store ./load $$($(GO) list ./... | grep -vE '$(UNCHECKED)')
 
 .PHONY: lint
 lint: ## golangci-lint with the pinned version
