@@ -140,6 +140,7 @@ type Watch struct {
 	Processes []string `toml:"processes" eg:"['node']"`                           // names as in ps
 	Expvar    []string `toml:"expvar" eg:"['http://127.0.0.1:6060/debug/vars']"`  // programs in Go with package expvar
 	Pprof     []string `toml:"pprof" eg:"['http://127.0.0.1:6060/debug/pprof/']"` // programs in Go of which profiles are taken under load
+	Outside   bool     `toml:"outside" eg:"true"`                                 // take profiles of all members from outside, by the kernel
 }
 
 // Sources defines which sources are not read, and which are read more often.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,9 +32,10 @@ const (
 // profiles are the profiles of a run, taken once.
 type profiles struct {
 	*recorder
-	over context.CancelFunc // the load has ended; nil before profiles are to be taken
-	give context.CancelFunc // all of it is given up
-	done <-chan struct{}    // closed when nothing is under way any more
+	service *serviceWatch
+	over    context.CancelFunc // the load has ended; nil before profiles are to be taken
+	give    context.CancelFunc // all of it is given up
+	done    <-chan struct{}    // closed when nothing is under way any more
 
 	mu    sync.Mutex // guards taken
 	taken []profile.Taken
@@ -43,7 +45,7 @@ type profiles struct {
 // while. known is how long it will take, 0 when that is not known. The first call
 // counts. A failure is a warning.
 func (p *profiles) begin(from, known time.Duration) {
-	if p.over != nil || len(p.o.Pprof) == 0 || !p.o.on("pprof") {
+	if p.over != nil || len(p.o.Pprof) == 0 && !p.o.Outside || !p.o.on("pprof") {
 		return
 	}
 	wait := cmp.Or(p.o.profileAfter, profileAfter)
@@ -79,7 +81,11 @@ func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 	late := context.AfterFunc(ctx, func() { time.AfterFunc(profileGrace, func() { close(cut) }) })
 	defer late()
 	now := func() time.Duration { return time.Since(p.start) }
-	text := "profiles begin: " + strings.Join(p.o.Pprof, ", ")
+	names := slices.Clone(p.o.Pprof)
+	if p.o.Outside {
+		names = append(names, "members, from outside")
+	}
+	text := "profiles begin: " + strings.Join(names, ", ")
 	if err := p.store.Event(kasoku.Event{At: now(), Host: p.host(), Kind: "profile", Text: mask.Text(text)}); err != nil {
 		p.add(profile.Taken{Warnings: []kasoku.Warning{{Code: "store", Text: "keep when profiles began: " + err.Error()}}})
 	}
@@ -88,6 +94,9 @@ func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 		wg.Go(contain.Func(profilePart, func() {
 			p.add(profile.Take(all, profile.Options{Address: address, Host: p.host(), CPU: parts, Over: cut, Now: now}))
 		}))
+	}
+	if p.o.Outside {
+		wg.Go(contain.Func(profilePart, func() { p.add(p.takeOutside(all, cut, parts)) }))
 	}
 	wg.Wait()
 }
@@ -134,5 +143,5 @@ func (p *profiles) end(ctx context.Context) error {
 		all = append(all, t.Profiles...)
 		p.warn(t.Warnings...)
 	}
-	return store.Save(p.store, all)
+	return store.Save(p.store, withoutTwice(all))
 }

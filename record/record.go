@@ -58,6 +58,7 @@ func newSession(o Options, stop context.CancelCauseFunc) *session {
 	s := &session{recorder: r, stop: stop, config: &configuration{recorder: r}, changes: &changes{recorder: r},
 		profiles: &profiles{recorder: r}}
 	s.service = &serviceWatch{recorder: r, config: s.config}
+	s.profiles.service = s.service
 	s.loads = newLoads(r, s.profiles)
 	s.logs = &logbook{recorder: r, config: s.config}
 	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}

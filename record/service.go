@@ -140,6 +140,18 @@ func ServiceNow(ctx context.Context, c *config.Config) (kasoku.Service, error) {
 	return find.Find(ctx, ask)
 }
 
+// known returns the service as it is known by now.
+func (w *serviceWatch) known() *kasoku.Service {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.found
+	s.Members = slices.Clone(s.Members)
+	for i := range s.Members {
+		s.Members[i].Processes = slices.Clone(s.Members[i].Processes)
+	}
+	return &s
+}
+
 // addLoad takes note of a process that makes the load.
 func (w *serviceWatch) addLoad(pid int) {
 	w.mu.Lock()

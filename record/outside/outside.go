@@ -71,6 +71,12 @@ func Profiles(p *stacks.Profile, groups []Group, host string, from time.Duration
 	return out, warnings
 }
 
+// pidPrefix begins the address of a profile that was taken from outside.
+const pidPrefix = "pid "
+
+// Taken reports whether a profile was taken from outside.
+func Taken(p *kasoku.Profile) bool { return strings.HasPrefix(p.Address, pidPrefix) }
+
 // mostNamed is how many processes an address names.
 const mostNamed = 3
 
@@ -80,7 +86,7 @@ func Address(pids []int) string {
 	for _, pid := range pids[:min(len(pids), mostNamed)] {
 		words = append(words, strconv.Itoa(pid))
 	}
-	s := "pid " + strings.Join(words, ", ")
+	s := pidPrefix + strings.Join(words, ", ")
 	if n := len(pids) - mostNamed; n > 0 {
 		s += " and " + strconv.Itoa(n) + " more"
 	}

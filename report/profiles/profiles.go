@@ -73,7 +73,7 @@ func Section(r recorded.View) report.Section {
 			continue
 		}
 		if p.Kind == kasoku.ProfileWaiting {
-			s.Blocks = append(s.Blocks, reasonTable(p, id+"_reasons"))
+			s.Blocks = append(s.Blocks, reasonTable(p, id+"_reasons", several))
 		}
 		s.Blocks = append(s.Blocks, profileTable(p, id, several))
 		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
@@ -98,7 +98,7 @@ func Tables(all []kasoku.Profile) []report.Block {
 			id += "_" + strconv.Itoa(i+1)
 		}
 		if p.Kind == kasoku.ProfileWaiting {
-			out = append(out, reasonTable(p, id+"_reasons"))
+			out = append(out, reasonTable(p, id+"_reasons", true))
 		}
 		out = append(out, profileTable(p, id, true))
 		if f := flame(p, id, profileWords[p.Kind].stacks); f != nil {
@@ -110,14 +110,17 @@ func Tables(all []kasoku.Profile) []report.Block {
 }
 
 // reasonTable lists what a program waited for.
-func reasonTable(p *kasoku.Profile, id string) *report.Table {
+func reasonTable(p *kasoku.Profile, id string, several bool) *report.Table {
 	list := profile.Reasons(p)
 	key, name, in := profileUnit(p, list)
-	t := &report.Table{ID: id, Title: programName(p) + ": " + profileWords[p.Kind].title + ", " + profileTotal(p), Columns: []report.Column{
+	t := &report.Table{ID: id, Title: profileWords[p.Kind].title + ", " + profileTotal(p), Columns: []report.Column{
 		{Key: "reason", Head: "reason", Cut: true, Least: 24},
 		{Key: "share_ratio", Head: "share", Unit: "%", Align: report.Decimal},
 		{Key: "waited_" + key, Head: "waited", Unit: name, Align: report.Decimal},
 	}}
+	if several {
+		t.Title = programName(p) + ": " + t.Title
+	}
 	for _, f := range list[:min(len(list), 2*mostFunctions)] {
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(f.Name), cell.Percent(p.Share(f.Cum)), in(f.Cum)}})
 	}
@@ -148,6 +151,11 @@ func programName(p *kasoku.Profile) string { return cmp.Or(p.Program, p.Address)
 // profilesFrom says of what, when and at what price they were taken.
 func (r profileTables) profilesFrom() report.Prose {
 	p := &r.Profiles[0]
+	if !slices.ContainsFunc(r.Profiles, func(p kasoku.Profile) bool { return !strings.HasPrefix(p.Address, "pid ") }) {
+		return report.Prose(fmt.Sprintf("Of %s, from outside, from %s to %s s of the run. **Flat** is in the function itself, **cum** "+
+			"with all that it calls; of waits, flat is in the function that waits, and their outermost frame is the reason.",
+			strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1), unit.Fixed(p.Interval.To.Seconds(), 1)))
+	}
 	return report.Prose(fmt.Sprintf("Of %s, from %s to %s s of the run. **Flat** is in the function itself, **cum** "+
 		"with all that it calls; of waits, flat is in the function that waits. What profiling itself used is left out, but it cost: sampling CPU stops a program 100 times for each second of CPU that it uses, which took a few percent more CPU in our tests.",
 		strings.Join(r.programs(), " and "), unit.Fixed(p.Interval.From.Seconds(), 1),

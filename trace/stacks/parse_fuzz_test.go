@@ -34,7 +34,6 @@ func FuzzRecord(f *testing.F) {
 		if l, ok := layoutOf(string(b)); ok && l.length > 256 {
 			t.Error(l)
 		}
-		stateOf(string(b))
 		if stack := walk(b, seenRoutine{pc: 1, sp: 0x1000}, 0x1000); len(stack) > mostDepth {
 			t.Error(len(stack))
 		}

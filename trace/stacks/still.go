@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/trace/symbols"
 )
 
@@ -61,8 +62,8 @@ func (s *still) samples(e *ends) (out []Sample) {
 		if turnsOf(b.pid, name) != b.turns {
 			continue
 		}
-		state := stateOf(readShort(b.pid, "task/"+name+"/stat"))
-		if state != 'S' && state != 'D' {
+		_, st, err := procstat.Parse([]byte(readShort(b.pid, "task/"+name+"/stat")))
+		if err != nil || st.State != 'S' && st.State != 'D' {
 			continue
 		}
 		kernel := parseStack(readShort(b.pid, "task/"+name+"/stack"))
@@ -74,14 +75,6 @@ func (s *still) samples(e *ends) (out []Sample) {
 		out = append(out, sample)
 	}
 	return out
-}
-
-// stateOf returns the state in a line of /proc/PID/stat.
-func stateOf(line string) byte {
-	if end := strings.LastIndexByte(line, ')'); end >= 0 && len(line) > end+2 {
-		return line[end+2]
-	}
-	return 0
 }
 
 // parseStack reads /proc/PID/task/TID/stack, innermost first:

@@ -20,6 +20,8 @@ type Options struct {
 	For  time.Duration // how long
 	// Waits asks for what they wait for, CPU for their CPU time.
 	Waits, CPU bool
+	// Over ends it early when it is closed; what was seen until then counts. Nil never is.
+	Over <-chan struct{}
 }
 
 // A Sample is a stack and what was spent there.
@@ -199,6 +201,8 @@ func (t *taking) watch(ctx context.Context) {
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
+		case <-t.o.Over:
+			end = time.Now()
 		}
 		pause.Stop()
 		t.read(time.Now())
