@@ -98,16 +98,25 @@ func (r cpuCharts) workers() []worker {
 // cores: less is how the kernel rounds.
 const leastStarted = 0.05
 
-// started is what a member's short-lived children used; nil when that is next to nothing.
-func (w *worker) started() []float64 {
+// started is what a member's short-lived children used, and how that is called; nil when that is
+// next to nothing. Before a process itself was watched only its member's sum is known.
+func (w *worker) started() (rest []float64, name string) {
 	if w.tree == nil {
-		return nil
+		return nil, ""
 	}
-	rest := minus(w.tree, [][]float64{w.user, w.system})
+	rest = minus(w.tree, [][]float64{w.user, w.system})
 	if !(report.Largest(rest) >= leastStarted) {
-		return nil
+		return nil, ""
 	}
-	return rest
+	if w.count == 0 { // its processes are hardly ever busy themselves
+		return rest, w.name + ", what it starts"
+	}
+	for i, v := range rest {
+		if v >= leastStarted && i > 0 && !math.IsNaN(w.user[i]) && !math.IsNaN(w.user[i-1]) {
+			return rest, w.name + ", what it starts"
+		}
+	}
+	return rest, w.name + ", user and system"
 }
 
 // databases are the names of processes that are drawn in the database's colour.
@@ -224,8 +233,8 @@ func (r cpuCharts) cpuChart() *plot {
 		}
 		put(name+" user", colour[i], false, w.user)
 		put(name+" system", colour[i], true, w.system)
-		if rest := w.started(); rest != nil {
-			put(w.name+", what it starts", colour[i], true, rest)
+		if rest, name := w.started(); rest != nil {
+			put(name, colour[i], true, rest)
 		}
 	}
 	if busy != nil {

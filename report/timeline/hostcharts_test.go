@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -48,4 +49,25 @@ func TestCPUChart_Members(t *testing.T) {
 	f("nginx user s4, puma × 2 user s1, mariadbd user s2, neighbours, kernel s5", &kasoku.Service{Members: []kasoku.Member{
 		member(kasoku.RoleWeb, "nginx", 10), member(kasoku.RoleApplication, "puma", 20, 21), member(kasoku.RoleDatabase, "mariadbd", 30)}})
 	f("gcc user s1, mariadbd × 2 user s2, nginx user s4, other s5", nil)
+}
+
+// TestWorker_Started: what a member used before its processes were watched is not what it starts.
+func TestWorker_Started(t *testing.T) {
+	no := math.NaN()
+	for name, c := range map[string]struct {
+		tree, user []float64
+		count      int
+		want       string
+	}{
+		"watched late":           {[]float64{0.4, 0.4, 0.5, 0.5}, []float64{no, no, 0.5, 0.5}, 1, "app, user and system"},
+		"starts programs":        {[]float64{0.4, 0.4, 0.5, 0.5}, []float64{0.1, 0.1, 0.1, 0.1}, 1, "app, what it starts"},
+		"is idle itself":         {[]float64{0.4, 0.4, 0.5, 0.5}, []float64{no, no, no, no}, 0, "app, what it starts"},
+		"all of it is its own":   {[]float64{0.4, 0.4, 0.5, 0.5}, []float64{0.4, 0.4, 0.5, 0.5}, 1, ""},
+		"late, and then it does": {[]float64{0.4, 0.4, 0.5, 0.5}, []float64{no, 0.1, 0.1, 0.1}, 1, "app, what it starts"},
+	} {
+		w := worker{name: "app", count: c.count, tree: c.tree, user: c.user, system: []float64{no, no, no, no}}
+		if _, got := w.started(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }
