@@ -231,7 +231,8 @@ func TestVerdict(t *testing.T) {
 			Codes: map[int]uint64{200: ok, 404: refused}, Seconds: map[int]kasoku.EndpointSecond{1: {Count: ok + refused}},
 		}}}
 	}
-	f("Nothing broke: 100 % of 100 requests succeed.", codes(81, 19))
+	f("Nothing broke: 100 % of 100 requests succeed.", codes(100, 0))
+	f("Nothing broke: 100 % of 100 requests got no 5xx, but 5.0 % of the answers were 4xx.", codes(95, 5))
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 20.0 % of the answers were 4xx.", codes(80, 20))
 }
 

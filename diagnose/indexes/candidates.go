@@ -95,7 +95,10 @@ const (
 // equalParts orders columns of equality: those that most time asks for first, so that
 // one index serves many statements, then those that find the fewest rows.
 func (a *access) equalParts(shared map[string]float64) []Part {
-	names := slices.DeleteFunc(slices.Clone(a.equal), a.table.isOneValue)
+	names := slices.Clone(a.equal)
+	if !a.refuses { // such columns find nothing; before an order they lead the server to it
+		names = slices.DeleteFunc(names, a.table.isOneValue)
+	}
 	if !a.first || a.turn.probes > 0 {
 		for _, c := range a.joined {
 			names = appendNew(names, c)

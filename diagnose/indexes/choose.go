@@ -243,6 +243,8 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 	switch {
 	case after.ordered && mixed:
 		return MixedOrder
+	case a.refuses && a.foundBy != "" && after.ordered && after.equal > 0 && c.t.beginsWithEqual(a, a.foundBy) == after.equal:
+		return WrongOrder
 	case by != nil && now.equal > 0 && after.ordered && !now.ordered && after.equal == now.equal &&
 		len(by.parts) > now.equal:
 		return WrongOrder
@@ -252,6 +254,20 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 		return Equality
 	}
 	return General
+}
+
+// beginsWithEqual returns with how many columns that a statement compares for equality an index
+// of the table begins.
+func (t *table) beginsWithEqual(a *access, name string) (n int) {
+	for _, h := range t.have {
+		if h.name != name {
+			continue
+		}
+		for n < len(h.parts) && containsName(a.equal, h.parts[n].Column) {
+			n++
+		}
+	}
+	return n
 }
 
 // nameOf makes a name of the columns that seek, and none that is there.

@@ -217,7 +217,7 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 	}
 	r.seek = r.equal
 	n, ordered := a.ordered(ix.parts[r.equal:])
-	r.ordered = ordered && !multi
+	r.ordered = ordered && !multi && !(a.refuses && ix.name != "")
 	ranged := r.equal < len(ix.parts) && containsName(a.ranges, ix.parts[r.equal].Column)
 	if ranged {
 		share, r.seek = share*a.rangeShare(ix.parts[r.equal].Column), r.equal+1

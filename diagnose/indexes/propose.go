@@ -115,6 +115,11 @@ func (w *work) readOne(q *kasoku.Query) {
 	w.note(q, stmt, find)
 	list := readShapes(w.g, q, stmt, find)
 	w.probe(q, list)
+	for _, a := range list {
+		if row, _ := a.plan(w.rec); row != nil && row.Access == "ref" && a.alone() && a.sorted && !a.group {
+			a.refuses, a.foundBy = strings.Contains(row.Extra, "filesort"), row.Key
+		}
+	}
 	w.accesses = append(w.accesses, list...)
 }
 

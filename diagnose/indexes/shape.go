@@ -44,10 +44,12 @@ type place struct {
 
 // A sorting is the order in which a statement wants a table's rows.
 type sorting struct {
-	order  []Part
-	sorted bool // by order or by groups, and of this table's columns alone
-	group  bool
-	most   float64 // rows that the LIMIT allows; 0 where its text was not kept
+	order   []Part
+	sorted  bool // by order or by groups, and of this table's columns alone
+	group   bool
+	most    float64 // rows that the LIMIT allows; 0 where its text was not kept
+	refuses bool    // the server sorts by itself, whatever index that is there has the order
+	foundBy string  // the index by which it finds what it sorts
 }
 
 // Wrapped is a column that stands inside of a function where it is compared.

@@ -109,11 +109,12 @@ func (o *open) add(e *Event, c *class) {
 }
 
 // length returns how long the transaction took up to the end of the event. Where
-// the log has whole seconds it takes at least as long as its statements.
+// the log has whole seconds it is what is sure: at least as long as its statements took,
+// and more than the seconds between less one, for a second may begin in between.
 func (o *open) length(e *Event) time.Duration {
 	d := e.Start.Add(e.QueryTime).Sub(o.start)
 	if o.resolution == time.Second {
-		d = max(e.Start.Sub(o.start), o.busy)
+		d = max(e.Start.Sub(o.start)-time.Second, o.busy)
 	}
 	return max(d, 0)
 }

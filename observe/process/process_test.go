@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/tools/txtar"
 
+	"github.com/kasoku/kasoku/internal/confine"
+
 	kasoku "github.com/kasoku/kasoku"
 )
 
@@ -467,4 +469,21 @@ func TestOfInit(t *testing.T) {
 	f("/proc/1/io", unix.EIO, 1)
 	f("/proc/11/io", unix.EACCES, 1)
 	f("/proc/11/io", unix.ESRCH, 0)
+}
+
+// TestUnreadableHint: that a capability is missing is said only where it is.
+func TestUnreadableHint(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // the hint is to run as root then
+	}
+	held, err := confine.Held()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := missing{warned: map[string]bool{}}
+	m.unreadable(&fs.PathError{Op: "read", Path: "/proc/11/io", Err: unix.EACCES})
+	lacks := strings.Contains(m.warnings[0].Hint, "lacks the capability")
+	if lacks == held.Has(unix.CAP_SYS_PTRACE) {
+		t.Errorf("%q, and the capabilities held are %v", m.warnings[0].Hint, held)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	kasoku "github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/confine"
 	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
@@ -140,6 +141,8 @@ func (m *missing) unreadable(err error) {
 	switch {
 	case errors.Is(err, unix.EMFILE):
 		hint = "raise the limit of open files, as with ulimit -n"
+	case errors.Is(err, fs.ErrPermission) && unix.Geteuid() == 0 && holdsTrace():
+		hint = "the kernel refuses it to root as well, as of a process of another sandbox"
 	case errors.Is(err, fs.ErrPermission) && unix.Geteuid() == 0:
 		hint = "root lacks the capability CAP_SYS_PTRACE, as in a container; `docker run --cap-add SYS_PTRACE` grants it"
 	case errors.Is(err, fs.ErrPermission):
@@ -154,6 +157,12 @@ func ofInit(err error) bool {
 	var at *fs.PathError
 	return unix.Geteuid() == 0 && errors.Is(err, fs.ErrPermission) && errors.As(err, &at) &&
 		strings.HasPrefix(at.Path, "/proc/1/")
+}
+
+// holdsTrace reports whether this process may read those of others.
+func holdsTrace() bool {
+	held, err := confine.Held()
+	return err == nil && held.Has(unix.CAP_SYS_PTRACE)
 }
 
 // gone reports whether an error says that there is no such process.

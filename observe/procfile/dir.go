@@ -3,7 +3,7 @@ package procfile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,7 +53,7 @@ func (d *Dir) AppendNumbers(dst []uint64) ([]uint64, error) {
 		d.buf = make([]byte, 4*growBytes)
 	}
 	if _, err := unix.Seek(d.fd, 0, unix.SEEK_SET); err != nil {
-		return dst, fmt.Errorf("list %s: %w", d.path, err)
+		return dst, &fs.PathError{Op: "list", Path: d.path, Err: err}
 	}
 	for {
 		n, err := unix.ReadDirent(d.fd, d.buf)
@@ -61,7 +61,7 @@ func (d *Dir) AppendNumbers(dst []uint64) ([]uint64, error) {
 			continue
 		}
 		if err != nil {
-			return dst[:start], fmt.Errorf("list %s: %w", d.path, err)
+			return dst[:start], &fs.PathError{Op: "list", Path: d.path, Err: err}
 		}
 		if n == 0 {
 			return dst, nil

@@ -16,7 +16,6 @@ package procfile
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"golang.org/x/sys/unix"
@@ -67,7 +66,7 @@ func (f *File) Append(dst []byte) ([]byte, error) {
 		dst = grow(dst)
 		n, err := Pread(f.fd, dst[len(dst):cap(dst)], int64(len(dst)-start))
 		if err != nil {
-			return dst[:start], fmt.Errorf("read %s: %w", f.path, err)
+			return dst[:start], &fs.PathError{Op: "read", Path: f.path, Err: err}
 		}
 		if n == 0 {
 			return dst, nil

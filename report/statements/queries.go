@@ -146,14 +146,23 @@ const (
 	fewHabitCalls = 100
 	mostOfCalls   = 0.5
 	mostHabits    = 5
+	// habitShare of the statements' time is what makes a habit worth a line.
+	habitShare = 0.01
 )
 
 // habits describes classes whose calls come one after another on one connection, or are
 // the same statement again and again. Nil when there is none.
 func habits(qs []kasoku.Query) *report.Notes {
 	n := &report.Notes{}
+	var all time.Duration
+	for i := range qs {
+		all += qs[i].Total
+	}
 	for i := range qs {
 		q := &qs[i]
+		if q.Total.Seconds() < habitShare*all.Seconds() {
+			continue
+		}
 		if q.Distinct == 0 || q.Calls < fewHabitCalls || len(q.Tables) == 0 || len(n.List) >= mostHabits {
 			continue
 		}
@@ -172,7 +181,7 @@ func habits(qs []kasoku.Query) *report.Notes {
 		case float64(q.Repeated) >= mostOfCalls*calls && q.Verb == "SELECT":
 			note.Text = "Asked again: " + unit.Percent(float64(q.Repeated)/calls) + " of " + unit.Count(q.Calls) +
 				" calls are the same statement, letter for letter."
-			note.Hint = report.Prose("the application can keep the answer of `" + inShort(q) + "`")
+			note.Hint = report.Prose("where it may be old, the application can keep the answer of `" + inShort(q) + "`")
 		default:
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 )
@@ -55,6 +56,12 @@ func TestHabits(t *testing.T) {
 		case n != nil && n.List[0].Label != "23456789":
 			t.Errorf("%s: label %q", x.name, n.List[0].Label)
 		}
+	}
+	// A class that takes no time is not worth a line, however often it is asked.
+	dear, cheap := q("SELECT", 1000, 2, 700, 0), q("SELECT", 1000, 2, 700, 0)
+	dear.Total, cheap.Total = time.Second, 9*time.Millisecond
+	if n := habits([]kasoku.Query{dear, cheap}); len(n.List) != 1 {
+		t.Errorf("%d notes, want 1", len(n.List))
 	}
 	if n := habits(slices.Repeat([]kasoku.Query{q("SELECT", 1000, 1, 1000, 0)}, 9)); len(n.List) != mostHabits {
 		t.Errorf("%d notes, want %d", len(n.List), mostHabits)

@@ -23,7 +23,7 @@ func TransactionsSection(ts []kasoku.Transaction, queries []kasoku.Query, most i
 		return s
 	}
 	s.Sub = "From BEGIN to the end of COMMIT, those of the most total time first. Statements that repeat in a row " +
-		"are named once."
+		"are named once. Of a log in whole seconds times are the least that is sure."
 	ts = slices.Clone(ts)
 	slices.SortStableFunc(ts, func(a, b kasoku.Transaction) int { return cmp.Compare(b.Total, a.Total) })
 	shown := ts[:min(most, len(ts))]

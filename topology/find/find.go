@@ -12,6 +12,8 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,8 +45,10 @@ type Ask struct {
 
 // question returns what package members is asked. Names of hosts become their addresses.
 func (a *Ask) question(ctx context.Context) members.Question {
-	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Databases: a.Databases, Load: a.Load,
-		Webs: map[int]members.Web{}}
+	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Load: a.Load, Webs: map[int]members.Web{}}
+	for _, p := range a.Databases {
+		q.Databases = append(q.Databases, followed(p))
+	}
 	if a.Loaded {
 		q.Idle = Idle
 	}
@@ -54,11 +58,33 @@ func (a *Ask) question(ctx context.Context) members.Question {
 	}{{a.URLs, &q.Targets}, {a.User, &q.User}, {a.Asked, &q.Asked}} {
 		for _, text := range list.texts {
 			if p := placeOf(ctx, text); p.Address != "" {
-				*list.to = appendNew(*list.to, p)
+				*list.to = appendNew(*list.to, followed(p))
 			}
 		}
 	}
 	return q
+}
+
+// mostLinks is how many symbolic links are followed from the name of a Unix socket.
+const mostLinks = 8
+
+// followed returns the place with the name by which its Unix socket was made, where the user
+// named a symbolic link to it, such as /tmp/mysql.sock: the kernel knows that name alone.
+func followed(p members.Place) members.Place {
+	for range mostLinks {
+		if p.Network != "unix" || !filepath.IsAbs(p.Address) {
+			break
+		}
+		to, err := os.Readlink(p.Address)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(p.Address), to)
+		}
+		p.Address = to
+	}
+	return p
 }
 
 func appendNew[T comparable](all []T, v T) []T {

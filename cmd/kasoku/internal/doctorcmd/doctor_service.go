@@ -3,6 +3,7 @@ package doctorcmd
 import (
 	"cmp"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,12 +57,11 @@ func (x *serviceExam) find() {
 	}
 	initcmd.KeepLost(ours, x.found)
 	x.found = ours
-	for _, e := range x.service.Edges {
-		if e.From == "" { // where the load comes in is known
-			initcmd.Narrow(x.found, &x.service, len(all) == 1)
-			x.narrowed = true
-			break
-		}
+	// Where the load comes in is known, or was said: what is not found of it is no stranger's.
+	entry := slices.ContainsFunc(x.service.Edges, func(e kasoku.Edge) bool { return e.From == "" })
+	if n := x.c.Service; entry || x.configured() && (n.URL != "" || n.Port != 0 || n.Unit != "" || n.PID != 0) {
+		initcmd.Narrow(x.found, &x.service, len(all) == 1)
+		x.narrowed = true
 	}
 	if all := x.service.Of(kasoku.RoleApplication); len(all) == 1 {
 		x.application = all[0]

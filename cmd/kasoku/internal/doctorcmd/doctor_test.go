@@ -369,4 +369,8 @@ func TestDoctor_Service(t *testing.T) {
 	service.find()
 	service.check()
 	d.want(t, "not seen", checkWarn, "who listens at 127.0.0.1:1", "start the service")
+	// What was said and does not run is not made up for by what others run.
+	if len(d.found.Services)+len(d.found.Logs) > 0 {
+		t.Errorf("of others: %+v %+v", d.found.Services, d.found.Logs)
+	}
 }
