@@ -49,11 +49,11 @@ test-long: ## the tests of make test, the ones that take minutes, and a recordin
 	KASOKU_RECORD=$(LONG) $(GO) test -count=1 -v -run '^TestRecording$$' -timeout 24h ./observe
 	KASOKU_LONG=1 $(GO) test -count=1 -timeout 60m ./...
 
-# APP, and what tools/field/field reads: LOG=default, RATE, FOR, FIELD.
+# APP, and what tools/field/field reads: LOG=default, RATE or SESSIONS, RUNS, FOR, FIELD.
 APP        ?= oscar
 
 .PHONY: field
-field: ## a real application under kasoku: APP=mediawiki, redmine or oscar
+field: ## a real application under kasoku: APP=mediawiki, redmine, oscar, ghost, gitea or keycloak
 	tools/field/field $(APP)
 
 .PHONY: check

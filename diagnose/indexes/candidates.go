@@ -108,6 +108,9 @@ func (a *access) equalParts(shared map[string]float64) []Part {
 		return cmp.Or(cmp.Compare(shared[y], shared[x]), cmp.Compare(a.table.share(x, nil, 0),
 			a.table.share(y, nil, 0)), strings.Compare(x, y))
 	})
+	if a.refuses { // of two indexes with the same columns of equality MySQL may keep to the one that it uses
+		names = a.asFound(names)
+	}
 	var out, long []Part
 	for _, n := range names {
 		if p, ok := a.table.part(n); ok && p.Prefix > 0 {
@@ -117,6 +120,20 @@ func (a *access) equalParts(shared map[string]float64) []Part {
 		}
 	}
 	return append(out, long[:min(len(long), 1)]...)
+}
+
+// asFound returns the names with those first, and in its order, that the index begins with by
+// which the server finds the rows.
+func (a *access) asFound(names []string) (out []string) {
+	for _, h := range a.table.have {
+		for i := 0; h.name == a.foundBy && i < len(h.parts) && containsName(names, h.parts[i].Column); i++ {
+			out = append(out, h.parts[i].Column)
+		}
+	}
+	for _, n := range names {
+		out = appendNew(out, n)
+	}
+	return out
 }
 
 // orderParts returns the order without columns that are one value; one direction

@@ -19,4 +19,5 @@ INSERT INTO journals (journalized_id, journalized_type, user_id, notes, created_
   SELECT seq % 20000 + 1, 'Issue', 101 + seq % 200, CONCAT('A note about it ', seq), NOW() - INTERVAL seq % 700 HOUR FROM seq_1_to_60000;
 INSERT INTO journals (journalized_id, journalized_type, user_id, notes, created_on)
   SELECT 4711, 'Issue', 101 + seq % 40, CONCAT('Another note ', seq), NOW() - INTERVAL seq HOUR FROM seq_1_to_60;
+UPDATE users SET salt = 'field', hashed_password = SHA1(CONCAT('field', SHA1('fieldfield'))), must_change_passwd = 0 WHERE login = 'admin';
 ANALYZE TABLE issues, journals, projects, users;
