@@ -27,7 +27,7 @@ func (LikeScan) Doc() diagnose.Doc {
 		Summary: `finds searches by LIKE that read a whole table.`,
 		Evidence: `a SELECT with a LIKE that all of its rows must meet, or an OR of nothing else, examines at
 			least 1,000 rows a call, at least half of the table and ten for each that it sends; the plan
-			reads the whole table; it takes at least 2 % of the requests' time. Whether the pattern begins
+			reads the whole table, or all of it through a join; it takes at least 2 % of the requests' time. Whether the pattern begins
 			with % is known of the slowest statement, where the run keeps statements, and of a column whose
 			index the server does not use.`,
 		Cause: `an index has text from its beginning: of '%word%' it finds nothing, and each row is read
@@ -92,7 +92,7 @@ func isText(kind string) bool {
 }
 
 func (r LikeScan) title(s *scan) string {
-	return fmt.Sprintf("LIKE reads %s rows of %s for %s", diagnose.Whole(advice.ExaminedPerCall(s.query)),
+	return fmt.Sprintf("LIKE reads %s rows of %s for %s", diagnose.Whole(s.rowsRead()),
 		wording.Cut(s.read.Table.Name, 20), wording.Average(statements.RowsPerCall(s.query)))
 }
 
@@ -105,7 +105,7 @@ func (r LikeScan) prefix(c *diagnose.Case, s *scan) kasoku.Finding {
 		diagnose.Signal{Blind: "the pattern is known of the slowest statement alone"})
 	f.Cause = fmt.Sprintf("The pattern begins with text, and no index begins with %s: each of the %s rows is read "+
 		"and compared.",
-		h.Column, diagnose.Whole(advice.ExaminedPerCall(s.query)))
+		h.Column, diagnose.Whole(s.rowsRead()))
 	f.Fixes = []kasoku.Fix{{Text: "Create the index", Where: "the live database, and the file from which tables are " +
 		"made",
 		Lang: "sql", Code: do + ";", Risk: kasoku.RiskNone, Edits: []kasoku.Edit{{Kind: kasoku.EditIndex, Do: do,
@@ -127,7 +127,7 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 	}
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), begins)
 	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, %s of them fit.", how,
-		diagnose.Whole(advice.ExaminedPerCall(s.query)), s.read.Table.Name,
+		diagnose.Whole(s.rowsRead()), s.read.Table.Name,
 		wording.Average(statements.RowsPerCall(s.query)))
 	f.Fixes = r.fixes(c, s)
 	f.Expect = "the statement examines the rows that have the words"

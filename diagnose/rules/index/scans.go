@@ -85,12 +85,31 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 			rows := float64(s.read.Table.Rows)
 			if strings.EqualFold(r.Table, s.read.Table.Name) || s.read.Alone || r.Rows >= rows/2 && r.Rows <= 2*rows {
 				s.plan = r
-				return r.Access == "ALL" || r.Access == "index"
+				return isWhole(r) || r.Access == "ref" && isWhole(&c.Plans[i].Rows[0]) && s.joinsAll()
 			}
 		}
 		return false
 	}
 	return s.read.Alone
+}
+
+// isWhole reports whether a step of a plan reads all of its table.
+func isWhole(r *kasoku.PlanRow) bool { return r.Access == "ALL" || r.Access == "index" }
+
+// joinsAll reports whether as many rows are examined as the table has: it is read whole as well
+// where the rows are found through a join that begins with all rows of another table.
+func (s *scan) joinsAll() bool {
+	rows, examined := float64(s.read.Table.Rows), advice.ExaminedPerCall(s.query)
+	return examined >= rows && examined <= 2*rows
+}
+
+// rowsRead is how many rows of the table a call reads: what is examined, other tables' left out.
+func (s *scan) rowsRead() float64 {
+	examined := advice.ExaminedPerCall(s.query)
+	if s.read.Alone {
+		return examined
+	}
+	return min(examined, float64(max(s.read.Table.Rows, 1)))
 }
 
 // condition words the first condition.
