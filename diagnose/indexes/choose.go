@@ -243,7 +243,7 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 	switch {
 	case after.ordered && mixed:
 		return MixedOrder
-	case a.refuses && a.foundBy != "" && after.ordered && after.equal > 0 && c.t.beginsWithEqual(a, a.foundBy) == after.equal:
+	case a.refuses && after.ordered && after.equal > 0 && c.t.beginsWithEqual(a, a.foundBy) == after.equal:
 		return WrongOrder
 	case by != nil && now.equal > 0 && after.ordered && !now.ordered && after.equal == now.equal &&
 		len(by.parts) > now.equal:

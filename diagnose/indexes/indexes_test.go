@@ -78,17 +78,20 @@ func TestPropose_Sorted(t *testing.T) {
 		Create: "CREATE TABLE `posts` (\n  `id` varchar(24) NOT NULL,\n  `html` longtext,\n  `type` varchar(50) NOT NULL,\n" +
 			"  `status` varchar(50) NOT NULL,\n  `updated_at` datetime,\n  `published_at` datetime,\n  PRIMARY KEY (`id`),\n" +
 			"  KEY `p` (`published_at`),\n  KEY `tsu` (`type`,`status`,`updated_at`)\n) ENGINE=InnoDB",
-		Columns: []kasoku.ColumnSample{{Name: "type", Rows: 4000, Distinct: 1, Most: 4000}, {Name: "status", Rows: 4000, Distinct: 1, Most: 4000}},
+		Columns: []kasoku.ColumnSample{{Name: "type", Rows: 4000, Distinct: 1, Most: 4000},
+			{Name: "status", Rows: 4000, Distinct: 1, Most: 4000}},
 		Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{6000}},
 			{Name: "p", Columns: []string{"published_at"}, Cardinality: []int64{6000}},
 			{Name: "tsu", Columns: []string{"type", "status", "updated_at"}, Cardinality: []int64{1, 1, 6000}}}}
 	f := func(extra, want string) {
 		t.Helper()
 		sql := "SELECT id, html FROM posts WHERE status = ? AND type = ? ORDER BY published_at DESC LIMIT ?"
-		rec := &kasoku.Recording{Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "9.7.0"}}, Tables: []kasoku.TableDef{def},
-			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql, Tables: []string{"posts"},
-				Calls: 56, Total: 21 * time.Second, RowsExamined: 100259, RowsSent: 681}},
-			Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{{Table: "posts", Access: "ref", Key: "tsu", Rows: 3000, Extra: extra}}}}}
+		rec := &kasoku.Recording{Tables: []kasoku.TableDef{def},
+			Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "9.7.0"}},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
+				Tables: []string{"posts"}, Calls: 56, Total: 21 * time.Second, RowsExamined: 100259, RowsSent: 681}},
+			Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
+				{Table: "posts", Access: "ref", Key: "tsu", Rows: 3000, Extra: extra}}}}}
 		a, err := Propose(rec)
 		if err != nil {
 			t.Fatal(err)

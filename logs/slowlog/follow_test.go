@@ -60,7 +60,8 @@ func TestTransactions(t *testing.T) {
 					t.Errorf("shape %q, verbs %q", x.Shape, x.Verbs)
 				}
 				took := x.Total.Round(time.Second).String()
-				got = append(got, fmt.Sprintf("%s%s %d×, %d rolled back, read-only %v, %d statements, %v", x.Verbs, x.Tag, x.Count, x.RolledBack, x.ReadOnly, x.Statements, took))
+				got = append(got, fmt.Sprintf("%s%s %d×, %d rolled back, read-only %v, %d statements, %v",
+					x.Verbs, x.Tag, x.Count, x.RolledBack, x.ReadOnly, x.Statements, took))
 			}
 			var exact []string
 			for _, w := range want {

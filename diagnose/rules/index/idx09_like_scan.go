@@ -27,8 +27,8 @@ func (LikeScan) Doc() diagnose.Doc {
 		Summary: `finds searches by LIKE that read a whole table.`,
 		Evidence: `a SELECT with a LIKE that all of its rows must meet, or an OR of nothing else, examines at
 			least 1,000 rows a call, at least half of the table and ten for each that it sends; the plan
-			reads the whole table, or all of it through a join; it takes at least 2 % of the requests' time. Whether the pattern begins
-			with % is known of the slowest statement, where the run keeps statements, and of a column whose
+			reads the whole table, or all of it through a join; it takes at least 2 % of the requests' time. Whether
+			the pattern begins with % is known of the slowest statement, where the run keeps statements, and of a column whose
 			index the server does not use.`,
 		Cause: `an index has text from its beginning: of '%word%' it finds nothing, and each row is read
 			and compared.`,
