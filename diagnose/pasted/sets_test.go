@@ -417,14 +417,18 @@ func (s *set) use(found []kasoku.Finding, rec *kasoku.Recording) {
 		}
 	}
 	used := map[string]bool{}
+	var notes []string // of plans that a busy host did not give in time
 	for _, p := range s.s.run(rec.Queries...).Plans {
+		if p.Note != "" {
+			notes = append(notes, p.QueryID+": "+p.Note)
+		}
 		for _, r := range p.Rows {
 			used[r.Key] = true
 		}
 	}
 	for _, n := range names {
 		if !used[strings.Trim(n, "`")] {
-			s.t.Errorf("the server uses index %s for no statement", n)
+			s.t.Errorf("the server uses index %s for no statement; without a plan: %q", n, notes)
 		}
 	}
 }
