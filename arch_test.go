@@ -33,12 +33,12 @@ var floorTable = parseFloors(`
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
 2 logs logs/accessformat logs/accesslog logs/slowlog logs/applog logs/phases logs/score
-3 trace/stacks
-2 logs/routes logs/patterns logs/buckets logs/join trace trace/*
+2 logs/routes logs/patterns logs/buckets logs/join
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
+3 trace trace/*
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
-4 record/handover record/mask record/clock record/trigger record/callers record/outside
+4 record/handover record/staticfile record/mask record/clock record/trigger record/callers record/outside
 5 diagnose/rules diagnose/pasted record report report/terminal report/html report/encode
 5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles
 5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/record/callers"
 	"github.com/kasoku/kasoku/record/clock"
+	"github.com/kasoku/kasoku/record/staticfile"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -116,7 +117,8 @@ func (b *logbook) collectAll() error {
 	b.warn(b.foreignLogs()...)
 	b.warn(b.lacking(windows)...)
 	b.warn(callers.WarnDoubled(b.accessRead)...)
-	b.config.settings = append(append(b.config.settings, b.fileRoots()...), b.namedBots()...)
+	files := staticfile.Roots(b.host(), &b.config.members, b.config.taken.Configs, b.endpoints)
+	b.config.settings = append(append(b.config.settings, files...), b.namedBots()...)
 	// By now it is known in which time zones the logs are.
 	return errors.Join(append(errs, store.Save(b.store, windows), store.Save(b.store, b.config.settings))...)
 }

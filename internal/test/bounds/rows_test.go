@@ -48,6 +48,8 @@ import (
 	goldenanswers "github.com/kasoku/kasoku/prove/answers"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/protocol"
 	"github.com/kasoku/kasoku/wire/graphite"
 	"github.com/kasoku/kasoku/wire/prometheus"
 )
@@ -291,6 +293,24 @@ func wireRows() []row {
 			e.Count([]prometheus.Label{{Name: "a", Value: s}}, 1)
 			prometheus.Negotiate(s)
 		}), pieces: []string{"a", "\"", "\\", "\n", ",", ";q=0.", "text/plain,", "\xff"}},
+		{name: "traced HTTP", covers: []string{"trace/protocol ReadHead"},
+			pieces: []string{"GET /%d HTTP/1.1\r\n\r\n", "GET /",
+				"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+				"1\r\na\r\n", "\r\n", "a: b\r\n"}, read: func(in []byte) {
+				protocol.ReadHead(in)
+				new(protocol.HTTP).Feed(in, len(in)+10, func(trace.Request) {})
+			}},
+		{name: "traced FastCGI", start: "\x01\x01\x00\x01\x00\x08\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00",
+			pieces: []string{"\x01\x04\x00\x01\x00\x04\x00\x00\x01\x01ab",
+				"\x01\x04\x00\x01\x00\x00\x00\x00", "\x01\x05\x00\x01\xff\xff\xff\x00", "\x01"}, read: func(in []byte) {
+				new(protocol.FastCGI).Feed(in, len(in)+10, func(trace.Request) {})
+			}},
+		{name: "traced MySQL", covers: []string{"trace/protocol ReadReply"},
+			pieces: []string{"\x09\x00\x00\x00\x03SELECT 1", "\x05\x00\x00\x00\x17\x01\x00\x00\x00",
+				"\x00\x00\x00\x00", "\xff"}, read: func(in []byte) {
+				protocol.Commands(in, func(c protocol.Command) { protocol.QueryText(c.Text) })
+				_, _ = protocol.ReadReply(in, true)
+			}},
 		{name: "expvar", covers: []string{"observe/expvar Parse"}, start: "{", read: func(in []byte) { _, _ = expvar.Parse(in) }, pieces: []string{`"a%d":1,`, `"a":{`, `"memstats":{`, "[", "\"", `"a":[1,`}},
 		{name: "stub_status", covers: []string{"observe/nginx Parse"}, read: func(in []byte) { _, _ = nginx.Parse(in) }, pieces: []string{"Active connections: %d\n", "1 ", "Reading: ", "\n", "server accepts handled requests\n"}},
 		{name: "varnishstat", covers: []string{"observe/varnish Parse"}, start: "{", read: func(in []byte) { _, _ = varnish.Parse(in) },

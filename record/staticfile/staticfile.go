@@ -1,4 +1,6 @@
-package record
+// Package staticfile finds out where the nginx of a service would find files that its application
+// sends.
+package staticfile
 
 import (
 	"cmp"
@@ -35,13 +37,13 @@ var publicFolders = []string{"public", "../public", "static", "assets", "www", "
 // each request.
 var compressible = []string{".css", ".js", ".mjs", ".map", ".svg", ".webmanifest"}
 
-// fileRoots returns where the nginx of the service finds files that the application sends:
+// Roots returns where the nginx of the service on a host finds files that the application sends:
 // below which of its own roots, or of the application's working directory and public
 // folders, a path that was asked for is a regular file of the same size. It is looked for in
 // the file system of an nginx worker and with its rights, as nginx would have to.
-func (b *logbook) fileRoots() (out []kasoku.Setting) {
-	worker := nginxWorker(b.config.members.Of(kasoku.RoleWeb), b.host())
-	wanted := plainFiles(b.endpoints)
+func Roots(host string, s *kasoku.Service, configs []kasoku.Config, endpoints []kasoku.Endpoint) (out []kasoku.Setting) {
+	worker := nginxWorker(s.Of(kasoku.RoleWeb), host)
+	wanted := plainFiles(endpoints)
 	if worker == 0 || len(wanted) == 0 {
 		return nil
 	}
@@ -55,7 +57,7 @@ func (b *logbook) fileRoots() (out []kasoku.Setting) {
 	if held.Believe(topology.NginxPrograms) != nil {
 		return nil
 	}
-	roots := slices.Concat(namedRoots(b.config.taken.Configs), applicationRoots(&b.config.members, b.host()))
+	roots := slices.Concat(namedRoots(configs), applicationRoots(s, host))
 	roots = roots[:min(len(roots), mostRoots)]
 	for _, e := range wanted {
 		i := slices.IndexFunc(roots, func(root string) bool {
@@ -63,7 +65,7 @@ func (b *logbook) fileRoots() (out []kasoku.Setting) {
 			return err == nil && f.Regular && isSizeOf(e, uint64(f.Size))
 		})
 		if i >= 0 {
-			out = append(out, kasoku.Setting{Host: b.host(), Scope: kasoku.FilesScope, Name: e.Route, Value: roots[i]})
+			out = append(out, kasoku.Setting{Host: host, Scope: kasoku.FilesScope, Name: e.Route, Value: roots[i]})
 		}
 	}
 	return out

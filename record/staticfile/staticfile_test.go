@@ -1,4 +1,4 @@
-package record
+package staticfile
 
 import (
 	"os"
@@ -10,9 +10,9 @@ import (
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-// TestFileRoots: a path is a file where nginx may read one of the answers' size; what comes
+// TestRoots: a path is a file where nginx may read one of the answers' size; what comes
 // from a database, has another size, or may not be read is none.
-func TestFileRoots(t *testing.T) {
+func TestRoots(t *testing.T) {
 	root := t.TempDir()
 	for dir := root; dir != os.TempDir(); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -28,15 +28,15 @@ func TestFileRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sandboxtest.Nginx(t, sandbox.NginxOptions{})
-	b := &logbook{recorder: &recorder{run: kasoku.Run{Hosts: []kasoku.Host{{Name: "here"}}}}, config: &configuration{}}
-	b.config.members.Members = []kasoku.Member{{ID: "w", Role: kasoku.RoleWeb, Program: "nginx", Host: "here", Sure: kasoku.High,
-		Processes: []kasoku.MemberProcess{{PID: s.Pid(), Leader: true}}}}
-	b.config.taken.Configs = []kasoku.Config{{Kind: "nginx", Name: "nginx.conf", Text: "http { server { root " + root + "; location / { proxy_pass http://app; } } }"}}
+	service := &kasoku.Service{Members: []kasoku.Member{{ID: "w", Role: kasoku.RoleWeb, Program: "nginx", Host: "here", Sure: kasoku.High,
+		Processes: []kasoku.MemberProcess{{PID: s.Pid(), Leader: true}}}}}
+	configs := []kasoku.Config{{Kind: "nginx", Name: "nginx.conf", Text: "http { server { root " + root + "; location / { proxy_pass http://app; } } }"}}
+	var endpoints []kasoku.Endpoint
 	for route, size := range map[string]uint64{"/a.css": 10, "/row.png": 10, "/page.html": 500_000, "/big.js": 12, "/dir.png": 10, "/:id.png": 10, "/../a.css": 10} {
-		b.endpoints = append(b.endpoints, kasoku.Endpoint{Method: "GET", Route: route, Count: 9, Codes: map[int]uint64{200: 9}, UpstreamCount: 9, MinBytes: size, MaxBytes: size})
+		endpoints = append(endpoints, kasoku.Endpoint{Method: "GET", Route: route, Count: 9, Codes: map[int]uint64{200: 9}, UpstreamCount: 9, MinBytes: size, MaxBytes: size})
 	}
 	got := map[string]string{}
-	for _, x := range b.fileRoots() {
+	for _, x := range Roots("here", service, configs, endpoints) {
 		got[x.Name] = x.Value
 	}
 	if len(got) != 2 || got["/a.css"] != root || got["/big.js"] != root {

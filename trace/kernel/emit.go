@@ -1,0 +1,185 @@
+package kernel
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/kasoku/kasoku/trace"
+)
+
+// Registers that both programs use throughout.
+const (
+	regRegisters = asm.R6 // address of the thread's registers
+	regScratch   = asm.R7 // the event under construction; before, what the call does
+	regConn      = asm.R8
+	regMember    = asm.R9
+)
+
+// noWakeup leaves the reader asleep: it looks by itself, some times a second.
+const noWakeup = 1
+
+// A field is one of a value in a map or of an event, and its place on the stack.
+type field struct{ offset, at int16 }
+
+// load reads a place on the stack into a register.
+func (a *assembler) load(r asm.Register, at int16) {
+	a.add(asm.LoadMem(r, asm.R10, at, asm.DWord))
+}
+
+// store writes a register to a place on the stack.
+func (a *assembler) store(at int16, r asm.Register) {
+	a.add(asm.StoreMem(asm.R10, at, r, asm.DWord))
+}
+
+// set writes a number to a place on the stack.
+func (a *assembler) set(at int16, value int32) {
+	a.add(asm.Mov.Imm(asm.R1, value))
+	a.store(at, asm.R1)
+}
+
+// leave ends the program.
+func (a *assembler) leave() { a.add(asm.Mov.Imm(asm.R0, 0), asm.Return()) }
+
+// who stores which thread runs, and sets regMember; without a member it goes to none.
+func (a *assembler) who(none string) {
+	a.add(asm.FnGetCurrentPidTgid.Call())
+	a.store(atThread, asm.R0)
+	a.add(asm.RSh.Imm(asm.R0, 32), asm.StoreMem(asm.R10, atKey, asm.R0, asm.Word))
+	a.lookup(a.maps.members, atKey)
+	a.add(asm.JEq.Imm(asm.R0, 0, none), asm.Mov.Reg(regMember, asm.R0))
+}
+
+// user copies memory of the process: n bytes at the address in R3 to a place on the stack.
+// R0 is 0 when that went well.
+func (a *assembler) user(at, n int32) {
+	a.stack(asm.R1, at)
+	a.add(asm.Mov.Imm(asm.R2, n), asm.FnProbeReadUser.Call())
+}
+
+// event reports what is on the stack with that kind and at most so many bytes.
+func (a *assembler) event(kind trace.Kind, most int32) {
+	a.add(asm.StoreImm(asm.R10, atKind, int64(kind), asm.Word))
+	a.set(atCap, most)
+	a.goTo("report")
+}
+
+// report is where all events go to: it puts the event into the ring, and ends the program.
+func (a *assembler) report(on *arch) {
+	a.label("report")
+	a.findScratch("out")
+	for _, f := range []field{{eventTime, atTime}, {eventThread, atThread}, {eventTook, atTook}, {eventTotal,
+		atTotal}} {
+		a.load(asm.R1, f.at)
+		a.add(asm.StoreMem(regScratch, f.offset, asm.R1, asm.DWord))
+	}
+	a.load(asm.R1, atConn)
+	a.add(asm.StoreMem(regScratch, eventFD, asm.R1, asm.Word))
+	a.add(asm.LoadMem(asm.R1, asm.R10, atKind, asm.Word), asm.StoreMem(regScratch, eventKind, asm.R1, asm.Word))
+	a.goroutine(on)
+	a.copyBytes()
+	a.add(asm.LoadMapPtr(asm.R1, a.maps.ring.FD()), asm.Mov.Reg(asm.R2, regScratch), asm.Mov.Reg(asm.R3, asm.R6),
+		asm.Add.Imm(asm.R3, eventHead), asm.Mov.Imm(asm.R4,
+			noWakeup), asm.FnRingbufOutput.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
+	a.count(statLost)
+	a.label("out")
+	a.leave()
+}
+
+// findScratch sets regScratch.
+func (a *assembler) findScratch(none string) {
+	a.add(asm.StoreImm(asm.R10, atKey, 0, asm.Word))
+	a.lookup(a.maps.scratch, atKey)
+	a.add(asm.JEq.Imm(asm.R0, 0, none), asm.Mov.Reg(regScratch, asm.R0))
+}
+
+// goroutine fills in the numbers of the goroutine and of its parent, and where it began.
+func (a *assembler) goroutine(on *arch) {
+	a.add(asm.Mov.Imm(asm.R1, 0), asm.StoreMem(regScratch, eventGoid, asm.R1, asm.DWord),
+		asm.StoreMem(regScratch, eventParent, asm.R1, asm.DWord),
+		asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
+	a.add(asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word), asm.JEq.Imm(asm.R1, 0, "numbered"))
+	a.set(atWord, 0)
+	a.stack(asm.R1, atWord)
+	a.add(asm.Mov.Imm(asm.R2, 8), asm.Mov.Reg(asm.R3, regRegisters), asm.Add.Imm(asm.R3, on.g),
+		asm.FnProbeReadKernel.Call())
+	for _, f := range []struct {
+		offset, to int16
+		size       int32
+	}{{memberGoid, eventGoid, 8}, {memberParent, eventParent, 8}, {memberStart, eventStart, 4}} {
+		a.add(asm.LoadMem(asm.R3, regMember, f.offset, asm.Word), asm.JEq.Imm(asm.R3, 0, "numbered"))
+		a.load(asm.R1, atWord)
+		a.add(asm.Add.Reg(asm.R3, asm.R1), asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, int32(f.to)),
+			asm.Mov.Imm(asm.R2, f.size), asm.FnProbeReadUser.Call())
+	}
+	a.label("numbered")
+}
+
+// copyBytes copies the call's bytes after the head, and leaves their number in R6.
+func (a *assembler) copyBytes() {
+	a.load(asm.R6, atTotal)
+	a.load(asm.R1, atCap)
+	a.load(asm.R2, atCopied)
+	a.add(asm.JEq.Imm(asm.R2, 0, "whole"), asm.Mov.Reg(asm.R6, asm.R2)) // no more than was gathered
+	a.label("whole")
+	a.add(asm.JLE.Reg(asm.R6, asm.R1, "capped"), asm.Mov.Reg(asm.R6, asm.R1))
+	a.label("capped")
+	a.add(asm.JLE.Imm(asm.R6, mostText, "bounded"), asm.Mov.Imm(asm.R6, mostText))
+	a.label("bounded")
+	a.add(asm.JNE.Imm(asm.R2, 0, "copied"), asm.JEq.Imm(asm.R6, 0, "copied"))
+	a.add(asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, eventHead), asm.Mov.Reg(asm.R2, asm.R6))
+	a.load(asm.R3, atBuffer)
+	a.add(asm.FnProbeReadUser.Call(), asm.JEq.Imm(asm.R0, 0, "copied"), asm.Mov.Imm(asm.R6, 0))
+	a.count(statUnread)
+	a.label("copied")
+	a.add(asm.StoreMem(regScratch, eventSize, asm.R6, asm.Word))
+}
+
+// gather copies the parts of a scattered buffer one after another: their list is at atBuffer,
+// their number at atCount. Of a read no more than atTotal are taken; of a write atTotal is
+// set to what the first parts hold. It leaves the first bytes at atPeek and their number at
+// atCopied.
+func (a *assembler) gather(read bool, none string) {
+	done := a.fresh("gathered")
+	a.findScratch(none)
+	a.set(atCopied, 0)
+	if !read {
+		a.set(atTotal, 0)
+	}
+	for i := range int32(mostParts) {
+		fits, next := a.fresh("fits"), a.fresh("next")
+		a.load(asm.R1, atCount)
+		a.add(asm.JLE.Imm(asm.R1, i, done))
+		a.load(asm.R3, atBuffer)
+		a.add(asm.Add.Imm(asm.R3, 16*i))
+		a.user(atPart, 16)
+		a.add(asm.JNE.Imm(asm.R0, 0, done))
+		a.load(asm.R2, atPart+8)
+		a.load(asm.R1, atCopied)
+		a.load(asm.R4, atTotal)
+		if read {
+			short := a.fresh("short")
+			a.add(asm.Sub.Reg(asm.R4, asm.R1), asm.JLE.Reg(asm.R2, asm.R4, short), asm.Mov.Reg(asm.R2, asm.R4))
+			a.label(short)
+		} else {
+			a.add(asm.Add.Reg(asm.R4, asm.R2))
+			a.store(atTotal, asm.R4)
+		}
+		a.add(asm.JEq.Imm(asm.R2, 0, next), asm.JGE.Imm(asm.R1, mostText, done))
+		a.add(asm.JLE.Imm(asm.R2, mostPart, fits), asm.Mov.Imm(asm.R2, mostPart))
+		a.label(fits)
+		a.store(atWord, asm.R2)
+		a.add(asm.Add.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, eventHead))
+		a.load(asm.R3, atPart)
+		a.add(asm.FnProbeReadUser.Call(), asm.JNE.Imm(asm.R0, 0, done))
+		a.load(asm.R2, atWord)
+		a.load(asm.R1, atCopied)
+		a.add(asm.Add.Reg(asm.R1, asm.R2))
+		a.store(atCopied, asm.R1)
+		a.load(asm.R1, atPart+8)
+		a.add(asm.JGT.Imm(asm.R1, mostPart, done)) // the rest of this part is missing
+		a.label(next)
+	}
+	a.label(done)
+	a.load(asm.R1, atCopied)
+	a.add(asm.JEq.Imm(asm.R1, 0, none), asm.LoadMem(asm.R1, regScratch, eventHead, asm.DWord))
+	a.store(atPeek, asm.R1)
+}

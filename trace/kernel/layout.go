@@ -1,0 +1,108 @@
+package kernel
+
+// Places on the stack of both programs, from its end.
+const (
+	atThread  = -8   // u64: process and thread
+	atConn    = -16  // u64: process and descriptor
+	atArgs    = -40  // 24 bytes: the first three arguments
+	atTotal   = -48  // u64: bytes that the call moves
+	atBuffer  = -56  // u64: where they are
+	atPeek    = -64  // 8 bytes: the first of them
+	atCount   = -72  // u64: parts of a scattered buffer
+	atPart    = -88  // 16 bytes: one of them, address and length
+	atKind    = -96  // u32: kind of event
+	atCap     = -104 // u64: the most bytes that are copied
+	atCopied  = -112 // u64: bytes that are in the scratch already
+	atTime    = -120 // u64
+	atTook    = -128 // u64
+	atWord    = -136 // 8 bytes
+	atPending = -176 // 40 bytes: a pending call
+	atNew     = -208 // 32 bytes: a new conn
+	atKey     = -216 // u32: an index
+	atResult  = -224 // u64: what the call returned
+)
+
+// The fields of a pending call.
+const (
+	pendingConn   = 0
+	pendingOp     = 8
+	pendingBuffer = 16
+	pendingCount  = 24
+	pendingSince  = 32
+	pendingSize   = 40
+)
+
+// The fields of a conn, a connection that is followed.
+const (
+	connRole     = 0  // u32
+	connProtocol = 4  // u32
+	connSince    = 8  // u64: when it was asked; 0 while nothing is awaited
+	connReads    = 16 // u32: of the answer that are reported
+	connSize     = 32
+)
+
+// What a member does on a connection.
+const (
+	roleUnknown = 0
+	roleServer  = 1
+	roleClient  = 2
+)
+
+// What is spoken on a connection.
+const (
+	protocolUnknown = 0
+	protocolHTTP    = 1
+	protocolMySQL   = 2
+	protocolFastCGI = 3
+	protocolOther   = 8
+	protocolTLS     = 9
+)
+
+// The fields of a member.
+const (
+	memberFlags  = 0  // u32
+	memberGoid   = 4  // u32: offset of a goroutine's number in runtime.g; 0 where the program is not Go's
+	memberParent = 8  // u32: and of its parent's; 0 when unknown
+	memberStart  = 12 // u32: and of where it began; 0 when unknown
+	memberSize   = 16
+)
+
+// The bits of a member's flags.
+const (
+	watchTraffic = 1
+	watchSyncs   = 2
+)
+
+// The fields of an event before its bytes.
+const (
+	eventTime   = 0
+	eventThread = 8
+	eventGoid   = 16
+	eventParent = 24
+	eventTook   = 32
+	eventTotal  = 40
+	eventFD     = 48
+	eventKind   = 52
+	eventSize   = 56
+	eventStart  = 60
+	eventHead   = 64
+)
+
+// How many bytes are copied, at most.
+const (
+	mostText    = 8192 // of a statement
+	mostRead    = 4096 // of what a client sends
+	mostCall    = 1024 // of a request to another service
+	mostPart    = 4096 // of one part of a scattered buffer
+	mostParts   = 4
+	scratchSize = eventHead + mostText + mostPart
+)
+
+// The numbers that are counted.
+const (
+	statLost    = iota // events for which the ring had no room
+	statUnread         // buffers that could not be read
+	statUnknown        // connections for which there was no room
+	statUring          // calls of io_uring
+	statCount
+)

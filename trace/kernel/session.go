@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+
+	"github.com/kasoku/kasoku/trace"
+)
+
+const (
+	ringBytes   = 8 << 20
+	mostConns   = 16 << 10
+	mostPending = 16 << 10
+	mostMembers = 4 << 10
+	mostDrained = 200_000
+	mostSockets = 8 << 10 // of one process, that are followed from the beginning
+)
+
+// A Member is a process that is watched.
+type Member struct {
+	PID    int
+	Goid   int  // offset of a goroutine's number in its runtime.g; 0 where it is no Go program
+	Parent int  // and of its parent's; 0 when unknown
+	Start  int  // and of where it began
+	Syncs  bool // what it writes to disks is watched
+	Silent bool // its traffic is not
+}
+
+// Lacks counts what a session could not see.
+type Lacks struct {
+	Lost    uint64 // events for which there was no room
+	Unread  uint64 // buffers that could not be read
+	Unknown uint64 // connections beyond those that are followed
+	Uring   uint64 // calls of io_uring, whose reads and writes are not seen
+}
+
+// A Session is what runs in the kernel, from Open to Close. It is gone when the process is,
+// however that ends. It is not safe for concurrent use.
+type Session struct {
+	maps     sharedMaps
+	programs []*ebpf.Program // kept, as the links: what is not reachable is closed by its finalizer
+	links    []link.Link
+	reader   *ringbuf.Reader
+	record   ringbuf.Record
+}
+
+// Open loads the programs and attaches them. They report nothing before a member is added.
+func Open() (*Session, error) {
+	on, err := archOf(runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{}
+	if err := s.open(on); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Session) open(on *arch) error {
+	if err := s.maps.create(); err != nil {
+		return err
+	}
+	var err error
+	if s.reader, err = ringbuf.NewReader(s.maps.ring); err != nil {
+		return fmt.Errorf("read the ring buffer: %w", err)
+	}
+	// Who returns is attached first: no call waits for a program that never comes.
+	for _, p := range []struct {
+		point string
+		code  asm.Instructions
+	}{{"sys_exit", exit(on, &s.maps)}, {"sys_enter", enter(on, &s.maps)}} {
+		program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+			Name: "kasoku_" + p.point, Type: ebpf.RawTracepoint, License: license, Instructions: p.code,
+		})
+		if err != nil {
+			return fmt.Errorf("load the program of %s: %w", p.point, err)
+		}
+		s.programs = append(s.programs, program)
+		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.point, Program: program})
+		if err != nil {
+			return fmt.Errorf("attach to %s: %w", p.point, err)
+		}
+		s.links = append(s.links, l)
+	}
+	return nil
+}
+
+// create makes the maps.
+func (m *sharedMaps) create() error {
+	for _, x := range []struct {
+		to   **ebpf.Map
+		spec ebpf.MapSpec
+	}{
+		{&m.members, ebpf.MapSpec{Name: "kasoku_members", Type: ebpf.Hash, KeySize: 4, ValueSize: memberSize,
+			MaxEntries: mostMembers}},
+		{&m.conns, ebpf.MapSpec{Name: "kasoku_conns", Type: ebpf.Hash, KeySize: 8, ValueSize: connSize,
+			MaxEntries: mostConns}},
+		{&m.pending, ebpf.MapSpec{Name: "kasoku_pending", Type: ebpf.Hash, KeySize: 8, ValueSize: pendingSize,
+			MaxEntries: mostPending}},
+		{&m.scratch, ebpf.MapSpec{Name: "kasoku_scratch", Type: ebpf.PerCPUArray, KeySize: 4,
+			ValueSize: scratchSize, MaxEntries: 1}},
+		{&m.ring, ebpf.MapSpec{Name: "kasoku_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
+		{&m.stats, ebpf.MapSpec{Name: "kasoku_stats", Type: ebpf.Array, KeySize: 4, ValueSize: 8,
+			MaxEntries: statCount}},
+	} {
+		made, err := ebpf.NewMap(&x.spec)
+		if err != nil {
+			return fmt.Errorf("make the map %s: %w", x.spec.Name, err)
+		}
+		*x.to = made
+	}
+	return nil
+}
+
+// Add watches a process, with the connections that it has.
+func (s *Session) Add(m Member) error {
+	flags := uint32(watchTraffic)
+	if m.Silent {
+		flags = 0
+	}
+	if m.Syncs {
+		flags |= watchSyncs
+	}
+	value := [4]uint32{flags, uint32(m.Goid), uint32(m.Parent), uint32(m.Start)}
+	if err := s.maps.members.Put(uint32(m.PID), value); err != nil {
+		return fmt.Errorf("watch process %d: %w", m.PID, err)
+	}
+	if m.Silent {
+		return nil
+	}
+	for _, fd := range sockets(m.PID) {
+		// A connection that a program in the kernel came to know meanwhile is left as it is.
+		err := s.maps.conns.Update(uint64(m.PID)<<32|uint64(fd), [connSize]byte{}, ebpf.UpdateNoExist)
+		if err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
+			return fmt.Errorf("follow connection %d of process %d: %w", fd, m.PID, err)
+		}
+	}
+	return nil
+}
+
+// sockets returns the descriptors of a process that are sockets.
+func sockets(pid int) (out []int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil // it has ended
+	}
+	defer f.Close()
+	for len(out) < mostSockets {
+		names, err := f.Readdirnames(256)
+		for _, name := range names {
+			to, err := os.Readlink(dir + "/" + name)
+			if fd, convErr := strconv.Atoi(name); err == nil && convErr == nil && strings.HasPrefix(to, "socket:") {
+				out = append(out, fd)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	return out
+}
+
+// Drain calls each with the events that there are, and returns how many. It does not wait, and
+// ends after many, for a hostile process makes them faster than they are read.
+func (s *Session) Drain(each func(*trace.Event)) (n int, err error) {
+	s.reader.SetDeadline(time.Unix(1, 0)) // in the past: what is there, is read
+	var e trace.Event
+	for n < mostDrained {
+		err := s.reader.ReadInto(&s.record)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return n, nil
+		case err != nil:
+			return n, fmt.Errorf("read the ring buffer: %w", err)
+		}
+		n++
+		if parseEvent(s.record.RawSample, &e) {
+			each(&e)
+		}
+	}
+	return n, nil
+}
+
+// Lacks returns what was not seen so far.
+func (s *Session) Lacks() (Lacks, error) {
+	var n [statCount]uint64
+	for i := range n {
+		if err := s.maps.stats.Lookup(uint32(i), &n[i]); err != nil {
+			return Lacks{}, fmt.Errorf("read the statistics: %w", err)
+		}
+	}
+	return Lacks{Lost: n[statLost], Unread: n[statUnread], Unknown: n[statUnknown], Uring: n[statUring]}, nil
+}
+
+// Detach ends the watching; what was reported can still be read. What begins calls goes first: who
+// runs a statement is known only while what is read is seen.
+func (s *Session) Detach() error {
+	var errs []error
+	for _, l := range slices.Backward(s.links) {
+		errs = append(errs, l.Close())
+	}
+	s.links = nil
+	return errors.Join(errs...)
+}
+
+// Close detaches the programs and frees all that they used.
+func (s *Session) Close() error {
+	errs := []error{s.Detach()}
+	for _, p := range s.programs {
+		errs = append(errs, p.Close())
+	}
+	if s.reader != nil {
+		errs = append(errs, s.reader.Close())
+	}
+	for _, m := range []*ebpf.Map{s.maps.members, s.maps.conns, s.maps.pending, s.maps.scratch, s.maps.ring,
+		s.maps.stats} {
+		if m != nil {
+			errs = append(errs, m.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,349 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/goversion"
+)
+
+// helperEnv makes the test binary a process of another kind; see TestMain.
+const helperEnv = "KASOKU_TRACE_HELPER"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(helperEnv) {
+	case "session": // opens a session and waits to be killed
+		if _, err := Open(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("open")
+		select {}
+	case "hostile":
+		hostile()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// start starts a helper and waits for its first line.
+func start(t *testing.T, kind string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), helperEnv+"="+kind), os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line := make([]byte, 5)
+	if n, err := out.Read(line); err != nil || string(line[:n]) != "open\n" {
+		t.Fatalf("%q, %v", line[:n], err)
+	}
+	return cmd
+}
+
+func mustOpen(t *testing.T) *Session {
+	t.Helper()
+	began := time.Now()
+	s, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("attached in %s", time.Since(began))
+	return s
+}
+
+// self returns a process of this program as a member.
+func self(t *testing.T, pid int) Member {
+	t.Helper()
+	o, known := goversion.Of(runtime.Version())
+	if !known {
+		t.Fatalf("%s is not known", runtime.Version())
+	}
+	return Member{PID: pid, Goid: o.Goid, Parent: o.Parent, Start: o.Start}
+}
+
+// TestSession: what a process sends and receives is reported, with its goroutine, and nothing
+// of what is not the beginning of something.
+func TestSession(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC() // what is not kept is closed by its finalizer
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 10_000)
+	pass := func(from, to net.Conn, text string) {
+		t.Helper()
+		if _, err := from.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(text); {
+			k, err := to.Read(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += k
+		}
+	}
+	pass(c, served, "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+	pass(served, c, "HTTP/1.1 200 OK\r\n\r\n")
+	pass(served, c, "the rest of an answer")
+	if _, err := (&net.Buffers{[]byte("POST /a HTTP/1.1\r\n"),
+		[]byte("Host: y\r\n\r\n")}).WriteTo(c); err != nil { // writev(2)
+		t.Fatal(err)
+	}
+	if _, err := served.Read(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Close(), served.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	goid := uint64(0)
+	n, err := s.Drain(func(e *trace.Event) {
+		got = append(got, fmt.Sprintf("%d %.16q", e.Kind, e.Bytes))
+		if goid == 0 {
+			goid = e.Goid
+		}
+		if e.PID != os.Getpid() || e.Goid == 0 || e.Goid != goid || e.Parent == 0 || e.Start == 0 {
+			t.Errorf("%+v", *e)
+		}
+	})
+	if err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range []string{
+		fmt.Sprintf("%d %q", trace.Called, "GET /hello HTTP/"), fmt.Sprintf("%d %q", trace.Read, "GET /hello HTTP/"),
+		fmt.Sprintf("%d %q", trace.Answered, "HTTP/1.1 200 OK\r"), fmt.Sprintf("%d %q", trace.Replied,
+			"HTTP/1.1 200 OK\r"),
+		fmt.Sprintf("%d %q", trace.Called, "POST /a HTTP/1.1"), fmt.Sprintf("%d %q", trace.Read, "POST /a HTTP/1.1"),
+		fmt.Sprintf("%d %q", trace.Closed, ""),
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %s in\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "the rest") {
+		t.Errorf("the rest of an answer is reported:\n%s", all)
+	}
+}
+
+// TestStrangers: of a process that was not added nothing is reported.
+func TestStrangers(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(Member{PID: 1 << 30}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("GET /hello HTTP/1.1\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Drain(func(e *trace.Event) { t.Errorf("%+v", *e) }); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+}
+
+// ours returns the names of the programs and links in the kernel that are kasoku's, of the
+// process that loaded them.
+func ours(t *testing.T) (out []string) {
+	t.Helper()
+	id := ebpf.ProgramID(0)
+	for {
+		next, err := ebpf.ProgramGetNextID(id)
+		if errors.Is(err, os.ErrNotExist) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = next
+		p, err := ebpf.NewProgramFromID(id)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := p.Info()
+		if err := errors.Join(err, p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(info.Name, "kasoku_") {
+			out = append(out, fmt.Sprintf("%s %d", info.Name, id))
+		}
+	}
+}
+
+// TestNothingLeft: a process that is killed leaves nothing in the kernel.
+func TestNothingLeft(t *testing.T) {
+	before := map[string]bool{} // of others that trace on this host
+	for _, p := range ours(t) {
+		before[p] = true
+	}
+	cmd := start(t, "session")
+	var loaded []string
+	for _, p := range ours(t) {
+		if !before[p] {
+			loaded = append(loaded, p)
+		}
+	}
+	if len(loaded) < 2 {
+		t.Fatalf("%q are loaded", loaded)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // the kernel frees them after a grace period
+		now := strings.Join(ours(t), ", ")
+		left := 0
+		for _, p := range loaded {
+			if strings.Contains(now+",", p+",") {
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of %q are left", left, loaded)
+		}
+	}
+}
+
+// TestOtherProcessor: the programs for the other processor are whole, and the kernel's
+// verifier, which knows no processor, takes them.
+func TestOtherProcessor(t *testing.T) {
+	var m sharedMaps
+	if err := m.create(); err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range archs {
+		for _, code := range []*ebpf.ProgramSpec{
+			{Type: ebpf.RawTracepoint, License: license, Instructions: enter(a, &m)},
+			{Type: ebpf.RawTracepoint, License: license, Instructions: exit(a, &m)},
+		} {
+			p, err := ebpf.NewProgram(code)
+			if err != nil {
+				t.Errorf("%s: %+v", name, err)
+				continue
+			}
+			_ = p.Close()
+		}
+	}
+	if _, err := archOf("riscv64"); err == nil {
+		t.Error("riscv64 is taken")
+	}
+}
+
+// hostile sends garbage and huge packets that look like what is read, from 20,000 goroutines.
+func hostile() {
+	fmt.Println("open")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		os.Exit(1)
+	}
+	for i := range 200 {
+		go func() {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				return
+			}
+			big := make([]byte, 1<<20)
+			copy(big, "\xff\xff\x0f\x00\x03SELECT ")
+			if i%2 == 0 {
+				copy(big, "GET /")
+			}
+			for {
+				if _, err := c.Write(big); err != nil {
+					return
+				}
+			}
+		}()
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		for range 100 { // all read from one connection
+			go func() {
+				b := make([]byte, 512)
+				for {
+					if _, err := c.Read(b); err != nil {
+						return
+					}
+					_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\n"))
+				}
+			}()
+		}
+	}
+	select {}
+}
+
+// TestHostileProcess: a process that floods the ring loses its own events; what is kept is
+// bounded by the ring.
+func TestHostileProcess(t *testing.T) {
+	s := mustOpen(t)
+	cmd := start(t, "hostile")
+	if err := s.Add(self(t, cmd.Process.Pid)); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		k, err := s.Drain(func(e *trace.Event) {
+			if len(e.Bytes) > mostText || e.PID != cmd.Process.Pid {
+				t.Errorf("%d bytes of %d", len(e.Bytes), e.PID)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += k
+	}
+	lacks, err := s.Lacks()
+	if err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	t.Logf("%d events, %+v", n, lacks)
+}

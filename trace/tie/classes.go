@@ -1,0 +1,51 @@
+package tie
+
+import (
+	"bytes"
+
+	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/sqlshape"
+	"github.com/kasoku/kasoku/trace"
+)
+
+// classes are the classes of statements, by their fingerprints.
+type classes struct {
+	shaper sqlshape.Shaper
+	index  map[string]int
+	list   []trace.Class
+}
+
+// of returns the class of a statement. Of one that is cut no value stays.
+func (c *classes) of(text []byte, cut bool) int {
+	text = bytes.TrimRight(text, " \t\r\n;")
+	if cut {
+		if quote := sqlshape.Unclosed(text); quote != 0 {
+			text = append(bytes.Clone(text), quote)
+		}
+	}
+	fingerprint := c.shaper.Fingerprint(text)
+	if i, known := c.index[string(fingerprint)]; known {
+		return i
+	}
+	if len(c.index) >= mostClasses {
+		return c.named("(of more classes than are kept)")
+	}
+	return c.add(string(fingerprint), trace.Class{
+		ID: sqlshape.ID(fingerprint), Fingerprint: string(logs.AppendSafe(nil, fingerprint, mostFingerprint)), Cut: cut,
+	})
+}
+
+// named returns the class of that name, which has no id.
+func (c *classes) named(name string) int {
+	if i, known := c.index[name]; known {
+		return i
+	}
+	return c.add(name, trace.Class{Fingerprint: name})
+}
+
+func (c *classes) add(key string, class trace.Class) int {
+	i := len(c.list)
+	c.index[key] = i
+	c.list = append(c.list, class)
+	return i
+}

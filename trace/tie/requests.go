@@ -1,0 +1,330 @@
+package tie
+
+import (
+	"bytes"
+
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/protocol"
+)
+
+// read takes what a client sent.
+func (t *Tier) read(p *process, u *unit, e *trace.Event) {
+	c := t.conn(p, e.FD)
+	if c == nil {
+		return
+	}
+	if c.http == nil && c.fastCGI == nil {
+		if len(e.Bytes) > 1 && e.Bytes[0] == 1 && e.Bytes[1] == 1 {
+			c.fastCGI = &protocol.FastCGI{}
+		} else {
+			c.http = &protocol.HTTP{}
+		}
+	}
+	begin := func(r trace.Request) {
+		if len(c.queue) >= mostQueued {
+			t.beyond++
+			return
+		}
+		c.queue = append(c.queue, &request{Request: r, process: p, reader: u, conn: c, began: e.At})
+		if len(c.queue) == 1 {
+			t.start(c.queue[0])
+		}
+	}
+	if c.fastCGI != nil {
+		c.fastCGI.Feed(e.Bytes, e.Total, begin)
+		return
+	}
+	c.http.Feed(e.Bytes, e.Total, begin)
+}
+
+// start lets the unit that read a request work for it.
+func (t *Tier) start(r *request) {
+	u, p := r.reader, r.process
+	r.unit, r.conn.current = u, r
+	before := u.request
+	if p.golang && len(p.serving) < mostQueued {
+		p.serving[u.start] = true
+	}
+	switch {
+	case before == nil: // it works for requests: what it did was for one that had begun before all did
+		t.out.Counts.Before += uint64(len(u.waiting))
+		u.waiting = u.waiting[:0]
+	case before.answered:
+		t.late(u, before)
+		t.end(before)
+	}
+	if u.open > 0 { // an event loop
+		r.mixed = true
+		if before != nil && !before.answered {
+			t.mix(before)
+		}
+	}
+	u.open++
+	u.request = r
+}
+
+// mix takes back what was tied to a request before another one came to the same unit.
+func (t *Tier) mix(r *request) {
+	r.mixed = true
+	if r.unit.asks {
+		r.process.loop = true
+	}
+}
+
+// late gives a request what its thread did after the answer.
+func (t *Tier) late(u *unit, r *request) {
+	for i := range u.waiting {
+		t.attach(r, &u.waiting[i])
+	}
+	u.waiting = u.waiting[:0]
+}
+
+// outsiders counts what a unit did that has had no request.
+func (t *Tier) outsiders(p *process, u *unit) {
+	if len(u.waiting) == 0 {
+		return
+	}
+	if p.golang {
+		t.origins(p, u)
+		t.out.Counts.Outside += t.outside(u)
+		return
+	}
+	p.orphans += t.outside(u)
+}
+
+// origins takes out of what a goroutine did what may be of a request: of one that had begun
+// before all did, or of one that cannot be known, as the goroutine that started it was not seen.
+// Goroutines without a request come from the program's first one.
+func (t *Tier) origins(p *process, u *unit) {
+	const first = 1
+	if p.serves(u) {
+		t.out.Counts.Before += uint64(len(u.waiting))
+		u.waiting = u.waiting[:0]
+		return
+	}
+	up := u
+	for range mostLevels {
+		if up.parent <= first {
+			return
+		}
+		next := p.units[up.parent]
+		if next == nil {
+			t.out.Counts.Unresolved += uint64(len(u.waiting))
+			u.waiting = u.waiting[:0]
+			return
+		}
+		if p.serves(next) {
+			t.out.Counts.Before += uint64(len(u.waiting))
+			u.waiting = u.waiting[:0]
+			return
+		}
+		if next.before > 0 {
+			keep := u.waiting[:0]
+			for _, w := range u.waiting {
+				if w.at > next.before {
+					keep = append(keep, w)
+				}
+			}
+			t.out.Counts.Before += uint64(len(u.waiting) - len(keep))
+			u.waiting = keep
+		}
+		up = next
+	}
+}
+
+// serves reports whether a goroutine without a request is of those that have one: one that had
+// begun before all did, and has not ended.
+func (p *process) serves(u *unit) bool {
+	return u.request == nil && u.before == 0 && u.start != 0 && p.serving[u.start]
+}
+
+// outside counts statements of no request, and returns how many.
+func (t *Tier) outside(u *unit) uint64 {
+	n := len(u.waiting)
+	for i := range u.waiting {
+		t.orphan(u.waiting[i].class, u.waiting[i].tag)
+	}
+	u.waiting = u.waiting[:0]
+	return uint64(n)
+}
+
+func (t *Tier) orphan(class int, tag string) {
+	t.classes.list[class].Outside++
+	if t.Each != nil {
+		t.Each(nil, tag)
+	}
+}
+
+// answer takes the beginning of an answer.
+func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
+	if bytes.HasPrefix(e.Bytes, []byte("HTTP/1.1 100")) {
+		return
+	}
+	c := p.conns[e.FD]
+	if c == nil || len(c.queue) == 0 {
+		if u.request == nil { // of a request that was read before all began
+			u.before = e.At
+			t.out.Counts.Before += uint64(len(u.waiting))
+			u.waiting = u.waiting[:0]
+		}
+		return
+	}
+	r := c.queue[0]
+	r.answered, r.took = true, e.At-r.began
+	switch {
+	case u == r.unit || p.golang:
+		r.unit.open = max(r.unit.open-1, 0)
+	default:
+		t.adopt(u, r)
+	}
+	u.freed = e.At
+	if r.mixed {
+		t.end(r)
+	}
+	c.queue = c.queue[1:]
+	if len(c.queue) > 0 {
+		c.queue[0].began = e.At
+		t.start(c.queue[0])
+	}
+}
+
+// adopt gives a request to the thread that answers it, with what that did since it
+// answered the one before.
+func (t *Tier) adopt(u *unit, r *request) {
+	reader := r.unit
+	reader.open = max(reader.open-1, 0)
+	if reader.request == r {
+		reader.request = nil
+	}
+	r.adopted, r.mixed, r.unit = true, false, u
+	for i := range u.waiting {
+		w := &u.waiting[i]
+		switch {
+		case w.at >= r.began:
+			t.attach(r, w)
+		case u.request != nil && u.request.answered:
+			t.attach(u.request, w)
+		default:
+			r.process.orphans++
+			t.orphan(w.class, w.tag)
+		}
+	}
+	u.waiting = u.waiting[:0]
+	if u.request != nil && u.request.answered {
+		t.end(u.request)
+		u.request = nil
+	}
+	t.end(r)
+}
+
+// end counts a request that is over.
+func (t *Tier) end(r *request) {
+	if r.done {
+		return
+	}
+	r.done = true
+	if !r.answered && r.unit != nil {
+		r.unit.open = max(r.unit.open-1, 0)
+	}
+	switch {
+	case r.mixed:
+		t.out.Counts.Mixed++
+		t.out.Counts.Unresolved += r.count
+	case r.adopted && len(r.process.adopted) < mostUnits:
+		r.process.adopted = append(r.process.adopted, r)
+	default:
+		t.tally(r)
+	}
+}
+
+// tally adds a request to its endpoint.
+func (t *Tier) tally(r *request) {
+	counts := &t.out.Counts
+	if t.Each != nil {
+		for _, tag := range r.tags {
+			t.Each(&r.Request, tag)
+		}
+	}
+	if !r.answered {
+		counts.Unanswered++
+		counts.Unfinished += r.count
+		return
+	}
+	x := t.endpoint(r)
+	if x == nil {
+		counts.Beyond++
+		return
+	}
+	counts.Requests++
+	counts.Tied += r.count
+	counts.After += r.after
+	r.process.tied += r.count
+	x.Requests++
+	x.Time += r.took
+	x.Database += r.database
+	x.PoolWait += r.waited
+	x.Idle += r.idle
+	x.Waits += r.waits
+	for _, k := range r.classes {
+		x.add(k)
+	}
+	for _, k := range r.calls {
+		x.addCall(k)
+	}
+}
+
+// endpoint returns the tally of a request's method and path; nil when there are too many.
+// Beyond many paths those are one that differ in what looks like a value.
+func (t *Tier) endpoint(r *request) *tally {
+	key := r.Method + " " + r.Path
+	if x := t.paths[key]; x != nil {
+		return x
+	}
+	if len(t.order) >= mostPaths/4 {
+		route, _ := t.mapper.Append(nil, []byte(r.Method), []byte(r.Path))
+		key = r.Method + "  " + string(route)
+		if x := t.paths[key]; x != nil {
+			return x
+		}
+	}
+	if len(t.order) >= mostPaths {
+		return nil
+	}
+	x := &tally{Endpoint: trace.Endpoint{Method: r.Method, Path: r.Path}, calls: map[int]*trace.Calls{},
+		index: map[string]int{}}
+	t.paths[key] = x
+	t.order = append(t.order, x)
+	return x
+}
+
+func (x *tally) add(k used) {
+	c := x.calls[k.class]
+	if c == nil {
+		c = &trace.Calls{Class: k.class, Least: k.count}
+		x.calls[k.class] = c
+	}
+	c.With++
+	c.Count += k.count
+	c.Least, c.Most = min(c.Least, k.count), max(c.Most, k.count)
+	c.Time += k.time
+}
+
+func (x *tally) addCall(k *call) {
+	key := k.Host + " " + k.Method + " " + k.Path
+	i, known := x.index[key]
+	if !known {
+		if len(x.External) >= mostExternals {
+			return
+		}
+		i = len(x.External)
+		x.index[key] = i
+		x.External = append(x.External, trace.External{Host: k.Host, Method: k.Method, Path: k.Path})
+	}
+	e := &x.External[i]
+	e.Count++
+	e.Time += k.took
+	if k.held {
+		e.Held++
+		e.HeldTime += k.took
+	}
+}

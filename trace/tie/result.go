@@ -1,0 +1,82 @@
+package tie
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/kasoku/kasoku/trace"
+)
+
+// Result ends the tying and returns what came of it.
+func (t *Tier) Result() *trace.Result {
+	for _, pid := range slices.Sorted(maps.Keys(t.processes)) {
+		t.settle(t.processes[pid])
+	}
+	for _, x := range t.order {
+		for _, class := range slices.Sorted(maps.Keys(x.calls)) {
+			c := *x.calls[class]
+			c.Requests = x.Requests
+			if c.With < c.Requests {
+				c.Least = 0
+			}
+			x.Calls = append(x.Calls, c)
+		}
+		t.out.Endpoints = append(t.out.Endpoints, x.Endpoint)
+	}
+	for _, s := range t.syncs {
+		t.out.Syncs = append(t.out.Syncs, *s)
+	}
+	slices.SortFunc(t.out.Syncs, func(a, b trace.Sync) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.PID, b.PID), cmp.Compare(a.File, b.File))
+	})
+	if t.beyond > 0 {
+		t.uncovered["goroutines and connections beyond those that are kept"] = t.beyond
+	}
+	for _, what := range slices.Sorted(maps.Keys(t.uncovered)) {
+		t.out.Uncovered = append(t.out.Uncovered, trace.Uncovered{What: what, Count: t.uncovered[what]})
+	}
+	t.out.Classes = t.classes.list
+	return &t.out
+}
+
+// settle decides what of a process is open still.
+func (t *Tier) settle(p *process) {
+	counts := &t.out.Counts
+	for _, c := range p.conns {
+		for i, r := range c.queue {
+			if i > 0 || r.done {
+				continue // one that waits in a queue has done nothing
+			}
+			r.done = true
+			counts.Unfinished += r.count
+			if t.Each != nil && !r.mixed {
+				for _, tag := range r.tags {
+					t.Each(&r.Request, tag)
+				}
+			}
+		}
+	}
+	for _, u := range p.units {
+		switch r := u.request; {
+		case r != nil && r.answered:
+			t.late(u, r)
+			t.end(r)
+		default:
+			t.outsiders(p, u)
+		}
+	}
+	for _, r := range p.adopted {
+		if p.loop {
+			counts.Mixed++
+			counts.Unresolved += r.count
+			continue
+		}
+		t.tally(r)
+	}
+	if p.loop || p.tied == 0 { // threads that work for requests which others read and answer
+		counts.Unresolved += p.orphans
+	} else {
+		counts.Outside += p.orphans
+	}
+}

@@ -1,0 +1,136 @@
+package tie
+
+import (
+	"time"
+
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/protocol"
+)
+
+// Bounds of what is kept, so that no program of the service can make it large.
+const (
+	mostUnits     = 150_000 // goroutines and threads, of all processes
+	mostConns     = 20_000
+	mostQueued    = 64 // requests of a connection that wait for their answer
+	mostOrphans   = 256
+	mostPrepared  = 20_000 // statements of a connection
+	mostPaths     = 20_000
+	mostClasses   = 5_000
+	mostOfRequest = 200 // classes of one request
+	mostExternals = 50  // of one endpoint
+	mostLevels    = 3   // from a goroutine up to the one that has the request
+)
+
+// A process is one of the service.
+type process struct {
+	pid    int
+	golang bool
+	conns  map[int]*conn
+	units  map[uint64]*unit
+	// serving are the functions that goroutines which read requests began with.
+	serving map[uint32]bool
+	tied    uint64 // statements
+	// adopted is what threads did for requests that others had read; it counts when no
+	// thread of the process turns out to be an event loop.
+	adopted []*request
+	loop    bool
+	orphans uint64 // statements of no request, of threads
+}
+
+// A unit is what makes calls: a goroutine, else a thread.
+type unit struct {
+	id      uint64
+	parent  uint64
+	start   uint32
+	request *request
+	open    int // requests that it has read and that are not answered
+	last    time.Duration
+	freed   time.Duration // when it answered its last request
+	before  time.Duration // when it answered a request whose reading was not seen
+	waiting []statement   // statements of no request so far
+	asks    bool          // it runs statements
+}
+
+// A conn is a connection of a process.
+type conn struct {
+	http    *protocol.HTTP
+	fastCGI *protocol.FastCGI
+	queue   []*request // not answered yet, the first is in work
+	current *request   // the last one that was in work
+
+	prepared  map[uint32]prepared
+	preparing []prepared // not answered
+	reply     []byte     // of a prepare, what came so far
+	asked     *statement // that is not answered
+	call      *call
+	last      int // class that was prepared last
+	fresh     bool
+	begun     *request      // whose transaction is open
+	user      *request      // that used it last
+	freed     time.Duration // when its last answer came
+}
+
+// A request is one of a client.
+type request struct {
+	trace.Request
+	process  *process
+	unit     *unit // that read it, then that works for it
+	reader   *unit
+	conn     *conn
+	began    time.Duration
+	took     time.Duration
+	answered bool
+	mixed    bool // with another one on an event loop
+	adopted  bool
+	done     bool
+	open     int // transactions
+	classes  []used
+	spent
+	calls []*call
+	tags  []string // of tests
+}
+
+// spent is what a request's statements add up to.
+type spent struct {
+	count    uint64
+	after    uint64 // of them, when the answer had begun
+	database time.Duration
+	waited   time.Duration // for connections that others used
+	waits    uint64
+	idle     time.Duration // with an open transaction
+}
+
+// prepared is a statement of a connection that can be executed by its number.
+type prepared struct {
+	class int
+	tag   string
+}
+
+// used is a class of statements in one request.
+type used struct {
+	class int
+	count uint64
+	time  time.Duration
+}
+
+// A statement is one command of a client that runs SQL.
+type statement struct {
+	class   int
+	at      time.Duration
+	request *request // nil when it is of none
+	tag     string   // of tests
+}
+
+// A call is a request to another service.
+type call struct {
+	trace.Request
+	at, took time.Duration
+	held     bool
+}
+
+// tally is what an endpoint's requests did.
+type tally struct {
+	trace.Endpoint
+	calls map[int]*trace.Calls
+	index map[string]int // of External
+}

@@ -1,0 +1,235 @@
+package tie
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/protocol"
+)
+
+const (
+	mostFingerprint = 2000
+	// recent is how long ago at most a connection became free for who uses it next to have
+	// waited for it, and least is what counts as waiting.
+	recent = 2 * time.Millisecond
+	least  = time.Millisecond
+)
+
+// ask takes what a client sends to a database.
+func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
+	c := t.conn(p, e.FD)
+	if c == nil {
+		return
+	}
+	u.asks = true
+	protocol.Commands(e.Bytes, func(m protocol.Command) {
+		m.Cut = m.Cut || len(e.Bytes) < e.Total
+		switch m.Code {
+		case protocol.Query:
+			text := protocol.QueryText(m.Text)
+			if c.fresh && isSetup(text) {
+				t.out.Counts.Setup++
+				return
+			}
+			c.fresh = false
+			t.run(p, u, c, statement{class: t.classes.of(text, m.Cut), at: e.At, tag: t.tagOf(text)})
+		case protocol.Prepare:
+			t.out.Counts.Prepares++
+			c.last = t.classes.of(m.Text, m.Cut)
+			if len(c.preparing) < mostQueued {
+				c.preparing = append(c.preparing, prepared{c.last, t.tagOf(m.Text)})
+			}
+			c.reply = c.reply[:0]
+		case protocol.Execute, protocol.BulkExecute:
+			x, known := c.prepared[m.Statement]
+			switch {
+			case m.Statement == protocol.LastPrepared && c.last >= 0:
+				x.class = c.last
+			case !known:
+				x.class = t.classes.named("(prepared before the trace began)")
+			}
+			c.fresh = false
+			t.run(p, u, c, statement{class: x.class, at: e.At, tag: x.tag})
+		case protocol.CloseStmt:
+			delete(c.prepared, m.Statement)
+		}
+	})
+}
+
+// isSetup reports whether a statement is one with which drivers begin.
+func isSetup(text []byte) bool {
+	verb := bytes.ToUpper(text[:min(len(text), 9)])
+	return bytes.HasPrefix(verb, []byte("SET ")) || bytes.HasPrefix(verb, []byte("SELECT @@"))
+}
+
+// run takes a statement that is run on a connection.
+func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
+	t.out.Counts.Statements++
+	t.classes.list[s.class].Count++
+	r := t.current(p, u)
+	switch {
+	case r != nil && r.mixed:
+		t.out.Counts.Unresolved++
+		p.loop = p.loop || !p.golang
+		r = nil
+	case r != nil && (p.golang || !r.answered):
+		r.waitedFor(u, c, s.at)
+		if c.begun == r && c.freed > r.began {
+			r.idle += s.at - c.freed
+		}
+		t.attach(r, &s)
+	default:
+		r = nil
+		if len(u.waiting) >= mostOrphans {
+			t.outsiders(p, u)
+		}
+		u.waiting = append(u.waiting, s)
+	}
+	c.user = r
+	s.request = r
+	c.asked = &s
+}
+
+// waitedFor counts the time for which a request waited for a connection that another one
+// used until just now.
+func (r *request) waitedFor(u *unit, c *conn, at time.Duration) {
+	if c.user == nil || c.user == r || u.last < r.began || c.freed <= u.last || at-c.freed > recent {
+		return
+	}
+	if wait := c.freed - u.last; wait >= least {
+		r.waited += wait
+		r.waits++
+	}
+}
+
+// attach gives a statement to a request.
+func (t *Tier) attach(r *request, s *statement) {
+	s.request = r
+	if r.done { // of a goroutine that outlives it
+		t.out.Counts.After++
+		t.out.Counts.Tied++
+		if x := t.endpoint(r); x != nil {
+			if c := x.calls[s.class]; c != nil {
+				c.Count++
+			}
+		}
+		if t.Each != nil {
+			t.Each(&r.Request, s.tag)
+		}
+		return
+	}
+	r.count++
+	if r.answered && s.at > r.began+r.took {
+		r.after++
+	}
+	if k := r.use(s.class); k != nil {
+		k.count++
+	}
+	if t.Each != nil {
+		r.tags = append(r.tags, s.tag)
+	}
+}
+
+// use returns the class's counts in the request; nil when there are too many.
+func (r *request) use(class int) *used {
+	i := slices.IndexFunc(r.classes, func(k used) bool { return k.class == class })
+	if i < 0 {
+		if len(r.classes) >= mostOfRequest {
+			return nil
+		}
+		i = len(r.classes)
+		r.classes = append(r.classes, used{class: class})
+	}
+	return &r.classes[i]
+}
+
+// replied takes what came of an answer.
+func (t *Tier) replied(p *process, u *unit, e *trace.Event) {
+	c := p.conns[e.FD]
+	if c == nil {
+		return
+	}
+	c.freed = e.At
+	if c.call != nil {
+		c.call.took = e.Took
+		c.call = nil
+		return
+	}
+	if len(c.preparing) > 0 {
+		c.reply = append(c.reply, e.Bytes[:min(len(e.Bytes), 64)]...)
+		reply, whole := protocol.ReadReply(c.reply, true)
+		if !whole {
+			return
+		}
+		if reply.OK && len(c.prepared) < mostPrepared {
+			if c.prepared == nil {
+				c.prepared = map[uint32]prepared{}
+			}
+			c.prepared[reply.Statement] = c.preparing[0]
+		}
+		c.preparing = c.preparing[1:]
+		c.reply = c.reply[:0]
+		return
+	}
+	if c.asked == nil {
+		return
+	}
+	s := c.asked
+	c.asked = nil
+	t.classes.list[s.class].Time += e.Took
+	if r := s.request; r != nil && !r.done {
+		r.database += e.Took
+		if k := r.use(s.class); k != nil {
+			k.time += e.Took
+		}
+	}
+	if reply, ok := protocol.ReadReply(e.Bytes, false); ok && reply.Known {
+		c.transaction(s.request, reply.InTransaction)
+	}
+}
+
+// transaction keeps whose transaction is open on a connection.
+func (c *conn) transaction(r *request, open bool) {
+	switch {
+	case open && c.begun == nil && r != nil:
+		c.begun = r
+		r.open++
+	case !open && c.begun != nil:
+		c.begun.open--
+		c.begun = nil
+	}
+}
+
+// callOut takes a request to another service.
+func (t *Tier) callOut(p *process, u *unit, e *trace.Event) {
+	c := t.conn(p, e.FD)
+	r := t.current(p, u)
+	if c == nil || r == nil || r.mixed || r.done || len(r.calls) >= mostOfRequest {
+		return
+	}
+	if p.golang && r.unit != u {
+		t.out.Counts.Calls++ // Go's net/http sends from a goroutine of the connection's own
+		return
+	}
+	head, ok := protocol.ReadHead(e.Bytes)
+	if !ok {
+		return
+	}
+	route, _ := t.mapper.Append(nil, []byte(head.Method), []byte(head.Path))
+	head.Path = string(route)
+	k := &call{Request: head, at: e.At, held: r.open > 0}
+	r.calls = append(r.calls, k)
+	c.call = k
+}
+
+// tagOf returns the first comment of a statement, for tests.
+func (t *Tier) tagOf(text []byte) string {
+	if t.Each == nil {
+		return ""
+	}
+	_, after, _ := bytes.Cut(text, []byte("/*"))
+	tag, _, _ := bytes.Cut(after, []byte("*/"))
+	return string(tag)
+}

@@ -1,0 +1,163 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+)
+
+// An app is a server of another language: how it is started, and where it listens.
+type app struct {
+	name    string
+	command func(t *testing.T, dir, listen string) *exec.Cmd
+	fastCGI bool
+	jobs    bool
+	paths   []string
+}
+
+var apps = []app{
+	{"gunicorn", func(t *testing.T, dir, listen string) *exec.Cmd {
+		return exec.Command("gunicorn", "-k", "gthread", "-w", "2", "--threads", "12", "--keep-alive", "5",
+			"-b", listen,
+			"--chdir", abs(t, "testdata"), "app:app")
+	}, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}},
+	{"puma", func(t *testing.T, dir, listen string) *exec.Cmd {
+		return exec.Command("puma", "-q", "-t", "8:8", "-b", "tcp://"+listen, abs(t, "testdata/config.ru"))
+	}, false, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}},
+	{"php-fpm", func(t *testing.T, dir, listen string) *exec.Cmd {
+		conf := filepath.Join(dir, "fpm.conf")
+		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/fpm.sock\n"+
+			"pm = static\npm.max_children = 12\nclear_env = no\nlisten.backlog = 511\n", dir, dir)
+		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return exec.Command("php-fpm8.2", "-R", "-F", "-y", conf)
+	}, true, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}},
+}
+
+func abs(t *testing.T, name string) string {
+	t.Helper()
+	out, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestTruth_Threads: servers in which a thread, or a process, works for one request at a time.
+func TestTruth_Threads(t *testing.T) {
+	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	for _, a := range apps {
+		t.Run(a.name, func(t *testing.T) {
+			port, err := sandbox.FreePort()
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, listen := t.TempDir(), "127.0.0.1:"+strconv.Itoa(port)
+			cmd := a.command(t, dir, listen)
+			cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(db.Port), "SOCKET="+db.Socket, "USER_NAME=root",
+				"PASSWORD=")
+			var log strings.Builder
+			cmd.Stdout, cmd.Stderr = &log, &log
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = cmd.Process.Signal(os.Interrupt)
+				_ = cmd.Wait()
+				if t.Failed() {
+					t.Log(log.String())
+				}
+			})
+			base := "http://" + listen
+			if a.fastCGI {
+				n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(fastCGIConf,
+					filepath.Join(dir, "fpm.sock"), abs(t, "testdata/app.php"))})
+				base = "http://127.0.0.1:" + strconv.Itoa(n.Port)
+				sandboxtest.Until(t, "its socket", func() bool {
+					_, err := os.Stat(filepath.Join(dir,
+						"fpm.sock"))
+					return err == nil
+				})
+			} else {
+				sandboxtest.Until(t, "its port", func() bool {
+					c, err := net.Dial("tcp", listen)
+					if err == nil {
+						_ = c.Close()
+					}
+					return err == nil
+				})
+			}
+			for _, inFlight := range []int{16, 64, 256} {
+				t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+					defer cancel()
+					wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
+					var targets []Target
+					for _, pid := range family(cmd.Process.Pid) {
+						targets = append(targets, Target{PID: pid, Member: a.name})
+					}
+					var j judge
+					seen := watch(t, &j, targets...)
+					cancel()
+					wg.Wait()
+					j.perfect(t, seen, 100)
+					if a.jobs && j.jobs == 0 {
+						t.Error("no statement of a job was seen")
+					}
+					for _, e := range seen.Endpoints {
+						for _, k := range e.Calls {
+							t.Logf("%s %s: %.4f × %s (%d to %d), of requests %d", e.Method, e.Path,
+								float64(k.Count)/float64(k.Requests),
+								seen.Classes[k.Class].Fingerprint, k.Least, k.Most, k.Requests)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+const fastCGIConf = `{user}
+worker_processes 1;
+pid {dir}/nginx.pid;
+error_log {dir}/error.log;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    server {
+        listen 127.0.0.1:{port} backlog=1024;
+        location / {
+            fastcgi_pass unix:%s;
+            fastcgi_param SCRIPT_FILENAME %s;
+            fastcgi_param REQUEST_METHOD $request_method;
+            fastcgi_param REQUEST_URI $request_uri;
+        }
+    }
+}
+`
+
+// family returns a process and all that it started.
+func family(pid int) []int {
+	out := []int{pid}
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range tasks {
+		text, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				out = append(out, family(n)...)
+			}
+		}
+	}
+	return out
+}

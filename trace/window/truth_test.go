@@ -1,0 +1,240 @@
+package window
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/trace"
+)
+
+// A judge compares what a window ties with what statements say of themselves.
+type judge struct {
+	right, wrong, missed, jobs uint64
+	examples                   []string
+}
+
+// take judges one statement. A comment is "METHOD /path" or "job".
+func (j *judge) take(r *trace.Request, comment string) {
+	said := "job"
+	if r != nil {
+		said = r.Method + " " + r.Path
+	}
+	switch {
+	case comment == "":
+		return
+	case said == comment && r == nil:
+		j.jobs++
+		return
+	case said == comment:
+		j.right++
+		return
+	case r == nil:
+		j.missed++
+	default:
+		j.wrong++
+	}
+	if len(j.examples) < 10 {
+		j.examples = append(j.examples, comment+" is said to be of "+said)
+	}
+}
+
+// perfect fails the test unless all statements are right, and enough of them.
+func (j *judge) perfect(t *testing.T, seen *Seen, least uint64) {
+	t.Helper()
+	t.Logf("%d right, %d wrong, %d missed, %d of jobs; attached in %s, CPU %s, %d events, %d lost; %+v; %v",
+		j.right, j.wrong, j.missed, j.jobs, seen.Attach, seen.CPU, seen.Events, seen.Lost, seen.Counts, seen.Notes)
+	if j.wrong > 0 || j.missed > 0 || j.right < least {
+		t.Errorf("%d right of at least %d, %d wrong, %d missed: %s", j.right, least, j.wrong, j.missed,
+			strings.Join(j.examples, "; "))
+	}
+	if seen.Lost > 0 {
+		t.Errorf("%d events were lost", seen.Lost)
+	}
+}
+
+// startServer starts a program that prints its address, and returns that and its process.
+func startServer(t *testing.T, program string, args ...string) (addr string, pid int) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s did not print its address: %v", program, err)
+	}
+	return strings.TrimSpace(line), cmd.Process.Pid
+}
+
+// buildGoServer builds the test server of Go with a version of it; empty: the one of this test.
+func buildGoServer(t *testing.T, version string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "goserver")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".")
+	build.Dir = "testdata/goserver"
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	if version != "" {
+		build.Env = append(build.Env, "GOTOOLCHAIN="+version)
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// drive asks paths in turn with so many connections until the context ends; every eleventh
+// client gives up at once where it asks for a path that is slow.
+func drive(ctx context.Context, t *testing.T, client *http.Client, base string, inFlight int,
+	paths ...string) *sync.WaitGroup {
+	var wg sync.WaitGroup
+	var n, failed atomic.Int64
+	for i := range inFlight {
+		wg.Go(func() {
+			for k := i; ctx.Err() == nil; k++ {
+				path := paths[k%len(paths)]
+				one, cancel := ctx, context.CancelFunc(func() {})
+				if strings.HasSuffix(path, "/slow") && k%3 == 0 {
+					one, cancel = context.WithTimeout(ctx, 20*time.Millisecond)
+				}
+				req, _ := http.NewRequestWithContext(one, "GET", base+path, nil)
+				resp, err := client.Do(req)
+				if err == nil {
+					if _, err = io.Copy(io.Discard, resp.Body); err == nil && resp.StatusCode != 200 {
+						failed.Add(1)
+					}
+					_ = resp.Body.Close()
+				}
+				cancel()
+				n.Add(1)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		t.Logf("%d requests", n.Load())
+		if failed.Load() > 0 {
+			t.Errorf("%d of %d requests failed", failed.Load(), n.Load())
+		}
+	})
+	return &wg
+}
+
+// pipeline sends several requests at once on a connection, again and again.
+func pipeline(ctx context.Context, addr string, paths ...string) {
+	var d net.Dialer
+	for ctx.Err() == nil {
+		c, err := d.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			return
+		}
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		r := bufio.NewReader(c)
+		for range 20 {
+			var all strings.Builder
+			for i, p := range paths {
+				if i%2 == 0 {
+					fmt.Fprintf(&all, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", p)
+				} else {
+					fmt.Fprintf(&all, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /", p)
+				}
+			}
+			if _, err := io.WriteString(c, all.String()); err != nil {
+				break
+			}
+			for range paths {
+				resp, err := http.ReadResponse(r, nil)
+				if err != nil {
+					break
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+			}
+		}
+		_ = c.Close()
+	}
+}
+
+func keepAlive(n int) *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n, MaxConnsPerHost: 0}}
+}
+
+// TestTruth_Go: each statement of a Go server is tied to the request that ran it, whatever the
+// pool, the clients and the goroutines do.
+func TestTruth_Go(t *testing.T) {
+	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	bin := buildGoServer(t, os.Getenv("KASOKU_GO"))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(5 * time.Millisecond)
+		fmt.Fprint(w, "{}")
+	}))
+	defer other.Close()
+	paths := []string{"/one", "/posts", "/fan", "/nested", "/prepared", "/tx", "/none", "/held", "/call", "/slow"}
+	for _, c := range []struct {
+		inFlight, pool int
+		dsn            string
+		pipelined      bool
+	}{{16, 8, "?interpolateParams=true", true}, {64, 16, "", false}, {256, 32, "?interpolateParams=true", true}} {
+		t.Run(fmt.Sprint(c.inFlight), func(t *testing.T) {
+			addr, pid := startServer(t, bin, "-dsn", db.DSN("", "")+c.dsn, "-pool", fmt.Sprint(c.pool),
+				"-other", other.URL)
+			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+			defer cancel()
+			wg := drive(ctx, t, keepAlive(c.inFlight), "http://"+addr, c.inFlight, paths...)
+			if c.pipelined {
+				for range 4 {
+					wg.Go(func() { pipeline(ctx, addr, "/one", "/posts", "/fan", "/tx", "/none", "/prepared") })
+				}
+			}
+			var j judge
+			seen := watch(t, &j, Target{PID: pid, Member: "goserver"})
+			cancel()
+			wg.Wait()
+			j.perfect(t, seen, 1000)
+			if j.jobs == 0 {
+				t.Error("no statement of a job was seen")
+			}
+			for _, e := range seen.Endpoints {
+				t.Logf("%s %s: %d requests, %s, pool %s in %d, %v", e.Method, e.Path, e.Requests,
+					e.Time/time.Duration(e.Requests), e.PoolWait, e.Waits, e.External)
+				for _, k := range e.Calls {
+					t.Logf("   %.4f × %s (%d to %d), of requests %d", float64(k.Count)/float64(k.Requests),
+						seen.Classes[k.Class].Fingerprint, k.Least, k.Most, k.With)
+				}
+			}
+		})
+	}
+}
+
+// watch looks at processes for three seconds.
+func watch(t *testing.T, j *judge, targets ...Target) *Seen {
+	t.Helper()
+	time.Sleep(500 * time.Millisecond)
+	w, err := Open(t.Context(), targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Each(j.take)
+	seen, err := w.Watch(t.Context(), 3*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}

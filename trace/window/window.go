@@ -1,0 +1,221 @@
+// Package window watches the processes of a service for a while: it loads the programs, reads
+// what they report some times a second, and gives what they saw.
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/goversion"
+	"github.com/kasoku/kasoku/trace/kernel"
+	"github.com/kasoku/kasoku/trace/tie"
+)
+
+// every is how often the events are read: the kernel wakes no one up for them.
+const every = 50 * time.Millisecond
+
+// A Target is a process that is watched.
+type Target struct {
+	PID    int
+	Member string // that it is of, for people
+	Silent bool   // only what it writes to disks is watched: a database
+}
+
+// Targets are the processes of a service that are watched: those of applications, and of databases
+// for what they write to disks. Without an application there are none.
+func Targets(s *kasoku.Service) (out []Target) {
+	applications := 0
+	for _, role := range []kasoku.MemberRole{kasoku.RoleApplication, kasoku.RoleDatabase} {
+		for _, m := range s.Of(role) {
+			for _, p := range m.Processes {
+				if p.Ended != 0 {
+					continue
+				}
+				out = append(out, Target{PID: p.PID, Member: m.ID, Silent: role == kasoku.RoleDatabase})
+				if role == kasoku.RoleApplication {
+					applications++
+				}
+			}
+		}
+	}
+	if applications == 0 {
+		return nil
+	}
+	return out
+}
+
+// A Window is a stretch of time in which a service is watched.
+type Window struct {
+	session *kernel.Session
+	tier    *tie.Tier
+	members map[int]string
+	notes   []string
+	attach  time.Duration
+	began   time.Time
+}
+
+// Seen is what a window saw.
+type Seen struct {
+	*trace.Result
+	Began, Ended time.Time // with monotonic reading
+	Attach       time.Duration
+	CPU          time.Duration // of this process, of which another part may have used some
+	Events       uint64
+	Lost         uint64   // events for which there was no room
+	Notes        []string // what was not covered
+	Members      map[int]string
+}
+
+// Open begins to watch processes. One that cannot be watched is a note, all of them an error.
+func Open(ctx context.Context, targets []Target) (*Window, error) {
+	began := time.Now()
+	if err := sameNamespace(); err != nil {
+		return nil, err
+	}
+	s, err := kernel.Open()
+	if err != nil {
+		return nil, err
+	}
+	w := &Window{session: s, tier: tie.New(), members: map[int]string{}}
+	w.attach = time.Since(began)
+	watched := 0
+	for _, t := range targets {
+		err := w.add(ctx, t)
+		if err != nil {
+			w.notes = append(w.notes, fmt.Sprintf("%s (pid %d) is not traced: %v", t.Member, t.PID, err))
+		} else if !t.Silent {
+			watched++
+		}
+	}
+	w.began = time.Now()
+	if watched == 0 {
+		err := errors.New("no process of an application can be traced")
+		if len(w.notes) > 0 {
+			err = errors.New(w.notes[0])
+		}
+		return nil, errors.Join(err, s.Close())
+	}
+	return w, nil
+}
+
+// add watches a process.
+func (w *Window) add(ctx context.Context, t Target) error {
+	m := kernel.Member{PID: t.PID, Syncs: true, Silent: t.Silent}
+	if !t.Silent {
+		_, o, err := goversion.OfProcess(ctx, t.PID)
+		switch {
+		case errors.Is(err, goversion.ErrOther):
+		case err != nil:
+			return err
+		default:
+			m.Goid, m.Parent, m.Start = o.Goid, o.Parent, o.Start
+		}
+	}
+	w.members[t.PID] = t.Member
+	return w.session.Add(m)
+}
+
+// Each has every statement reported, with its first comment; see [tie.Tier]. For tests.
+func (w *Window) Each(f func(r *trace.Request, comment string)) { w.tier.Each = f }
+
+// Watch watches for a time, or until the context ends. It closes the window.
+func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error) {
+	seen := &Seen{Attach: w.attach, Began: w.began, Members: w.members}
+	cpu := cpuTime()
+	end := time.NewTimer(length)
+	defer end.Stop()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var err error
+	for over := false; !over && err == nil; {
+		select {
+		case <-end.C:
+			over = true
+		case <-ctx.Done():
+			over = true
+		case <-tick.C:
+		}
+		if over {
+			seen.Ended = time.Now()
+			err = w.session.Detach()
+		}
+		n, readErr := w.session.Drain(w.tier.Add)
+		seen.Events += uint64(n)
+		err = errors.Join(err, readErr)
+		w.tier.Files(fileOf)
+	}
+	seen.CPU = cpuTime() - cpu
+	lacks, lackErr := w.session.Lacks()
+	err = errors.Join(err, lackErr, w.session.Close())
+	if err != nil {
+		return nil, err
+	}
+	seen.Result, seen.Lost, seen.Notes = w.tier.Result(), lacks.Lost, append(w.notes, notesOf(lacks)...)
+	return seen, nil
+}
+
+// Take watches processes for a time.
+func Take(ctx context.Context, targets []Target, length time.Duration) (*Seen, error) {
+	w, err := Open(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	return w.Watch(ctx, length)
+}
+
+// Close ends a window that was not watched.
+func (w *Window) Close() error { return w.session.Close() }
+
+// notesOf puts into words what was not seen.
+func notesOf(l kernel.Lacks) (notes []string) {
+	add := func(n uint64, format string) {
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf(format, n))
+		}
+	}
+	add(l.Unread, "%d buffers could not be read")
+	add(l.Unknown, "%d connections were more than can be followed")
+	add(l.Uring, "%d calls of io_uring: what is read and written by it is not seen")
+	return notes
+}
+
+// sameNamespace reports an error where the kernel numbers processes otherwise than this
+// process sees them.
+func sameNamespace() error {
+	const initial = "pid:[4026531836]" // PROC_PID_INIT_INO
+	at, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return fmt.Errorf("namespace of processes: %w", err)
+	}
+	if at != initial {
+		return errors.New("kasoku runs in a container's namespace of processes: the kernel has other numbers for them")
+	}
+	return nil
+}
+
+// fileOf returns the name of an open file of a process.
+func fileOf(pid, fd int) string {
+	name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return ""
+	}
+	return filepath.Clean(name)
+}
+
+// cpuTime returns what this process has used.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
