@@ -7,7 +7,7 @@ type CallerClass string
 
 // The classes of callers, from the surest on.
 const (
-	CallerConfirmed CallerClass = "confirmed" // counted: by comments in the statements or by a probe
+	CallerConfirmed CallerClass = "confirmed" // counted: by a trace, comments in the statements or a probe
 	CallerHigh      CallerClass = "high"      // overlap in time, much of it with no other endpoint
 	CallerPossible  CallerClass = "possible"  // overlap in time
 	CallerGroup     CallerClass = "group"     // of endpoints that are always called together
@@ -28,7 +28,7 @@ type Caller struct {
 	Route      string
 	With       []string    // the other endpoints of a group, "GET /me"
 	Class      CallerClass // how sure it is
-	Source     string      // FromComments, FromProbe or FromOverlap
+	Source     string      // FromTrace, FromComments, FromProbe or FromOverlap
 	PerRequest float64     // statements for each request
 	Least      float64     // in one request; by overlap the bounds of the estimate
 	Most       float64

@@ -34,6 +34,7 @@ type Recording struct {
 	LockWaits []LockWait
 	Deadlocks []Deadlock
 	Profiles  []Profile // of programs under load, by kind
+	Traces    []Trace   // of the system calls of the service's processes
 
 	Service *Service // what was measured; nil when it was not looked for
 

@@ -35,6 +35,7 @@ type Config struct {
 	Contract Contract          `toml:"contract"`
 	Finalize Finalize          `toml:"finalize"`
 	Probe    Probe             `toml:"probe"`
+	Trace    Trace             `toml:"trace"`
 	Safe     Safe              `toml:"safe"`
 }
 
@@ -203,6 +204,13 @@ type Probe struct {
 	AllowPost   []string `toml:"allow_post" eg:"['POST /api/estate/nazotte']"` // endpoints that are asked although they are not GET or HEAD
 }
 
+// Trace configures whether the system calls of the service's processes are watched for a while.
+type Trace struct {
+	On    bool          `toml:"on" eg:"true"`    // where rights allow it
+	For   time.Duration `toml:"for" eg:"'10s'"`  // so long
+	After time.Duration `toml:"after" eg:"'5s'"` // the load's beginning
+}
+
 // Safe is what kasoku may change by itself.
 type Safe struct {
 	Change bool `toml:"change" eg:"true"` // indexes and variables of the database, and take them back
@@ -269,6 +277,7 @@ func Default() Config {
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second, Timeout: 30 * time.Second},
 		Capture:  Capture{Schema: true},
 		Probe:    Probe{Requests: 12},
+		Trace:    Trace{On: true, For: 10 * time.Second, After: 5 * time.Second},
 		Servers:  declaredServers(),
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}

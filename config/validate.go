@@ -43,6 +43,7 @@ func (c *Config) mistakes() []mistake {
 	v.answers(&c.Answers)
 	v.finalize(&c.Finalize)
 	v.probe(&c.Probe)
+	v.trace(&c.Trace)
 	v.servers(c)
 	for i, name := range c.Sources.Off {
 		if !slices.Contains(SourceNames(), name) {
@@ -262,6 +263,18 @@ func (v *validator) probe(p *Probe) {
 		if err := checkRequest(endpoint, false); err != nil {
 			v.fail(fmt.Sprintf("probe.allow_post.%d", i), "such as 'POST /api/search'", "%v", err)
 		}
+	}
+}
+
+// mostTraced is how long a trace may take: what watches costs what is watched something.
+const mostTraced = time.Minute
+
+func (v *validator) trace(t *Trace) {
+	if t.For < time.Second || t.For > mostTraced {
+		v.fail("trace.for", "leave it out for 10 s", "%s: want 1s to %s", t.For, mostTraced)
+	}
+	if t.After < 0 {
+		v.fail("trace.after", "leave it out for 5 s", "%s: want no negative time", t.After)
 	}
 }
 

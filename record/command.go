@@ -48,6 +48,7 @@ func (s *session) runCommand(ctx context.Context) error {
 	s.service.addLoad(p.Pid())
 	s.opened()
 	s.profiles.begin(time.Since(s.start), 0)
+	s.tracing.begin(time.Since(s.start), 0)
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
 	var hard <-chan struct{}

@@ -71,6 +71,9 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
+	if c.Trace.On {
+		o.Trace = &Trace{For: c.Trace.For, After: c.Trace.After}
+	}
 	if err := o.configureProbe(c); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}

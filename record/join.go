@@ -26,6 +26,7 @@ type joining struct {
 
 	join    *callers.Joiner // nil when it is not looked for
 	callers []kasoku.Caller // that are known
+	joined  []kasoku.Join   // how well; with join
 }
 
 // joins reports whether the run looks for who issues which query.
@@ -76,6 +77,6 @@ func (j *joining) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.callers = found
-	return errors.Join(store.Save(j.store, []kasoku.Join{*joined}), store.Save(j.store, found))
+	j.callers, j.joined = found, []kasoku.Join{*joined}
+	return errors.Join(store.Save(j.store, j.joined), store.Save(j.store, found))
 }

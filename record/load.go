@@ -21,6 +21,7 @@ import (
 type loads struct {
 	*recorder
 	profiles *profiles
+	tracing  *tracing
 
 	steps      []kasoku.Step
 	summary    *kasoku.LoadSummary
@@ -115,6 +116,7 @@ func (l *loads) makeStep(ctx context.Context, number int, perSec float64, pause 
 		return Done{}, err
 	}
 	l.profiles.begin(from, l.o.Load.Total)
+	l.tracing.begin(from, l.o.Load.Total)
 	stop := l.follow(recorder, step)
 	summary, err := l.o.Load.Engine.Run(ctx, plan, l.start.Add(from), recorder)
 	stop()

@@ -162,6 +162,7 @@ type Sources struct {
 	Expvar    []string        // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof     []string        // addresses of /debug/pprof/ of programs in Go, profiled once under load
 	Outside   bool            // take profiles of all members by the kernel, once under load
+	Trace     *Trace          // watch the system calls of the service for a while; nil: do not
 	Off       []string        // sources that are not read, by the names of config.SourceNames
 	Fast      bool            // read host and process each config.FastInterval
 }
@@ -204,7 +205,7 @@ type Course struct {
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
 	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
-	o.Probe, o.Pprof, o.Answers, o.Outside, o.Run.Observers = nil, nil, nil, false, kasoku.ObserversOff
+	o.Probe, o.Pprof, o.Trace, o.Answers, o.Outside, o.Run.Observers = nil, nil, nil, nil, false, kasoku.ObserversOff
 	return o
 }
 

@@ -43,6 +43,7 @@ type session struct {
 	joins    *joining
 	loads    *loads
 	profiles *profiles
+	tracing  *tracing
 	service  *serviceWatch
 	rows     *rowCounts
 	digests  *digests
@@ -59,7 +60,9 @@ func newSession(o Options, stop context.CancelCauseFunc) *session {
 		profiles: &profiles{recorder: r}}
 	s.service = &serviceWatch{recorder: r, config: s.config}
 	s.profiles.service = s.service
+	s.tracing = &tracing{recorder: r, service: s.service}
 	s.loads = newLoads(r, s.profiles)
+	s.loads.tracing = s.tracing
 	s.logs = &logbook{recorder: r, config: s.config}
 	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}
 	s.logs.joins = s.joins
@@ -213,6 +216,7 @@ func (s *session) measure(ctx context.Context) error {
 	}
 	s.changes.startRelaxing()
 	defer s.profiles.endLoad()
+	defer s.tracing.endLoad()
 	s.service.procs = s.sampling.procs
 	s.service.begin(ctx)
 	defer s.service.end()
@@ -251,8 +255,10 @@ func (s *session) wait(ctx context.Context) error {
 	switch {
 	case s.waits():
 		s.profiles.begin(0, 0)
+		s.tracing.begin(0, 0)
 	case idle == nil:
 		s.profiles.begin(time.Since(s.start), s.o.For)
+		s.tracing.begin(time.Since(s.start), s.o.For)
 	}
 	every := s.o.Interval
 	if idle != nil {
@@ -273,6 +279,7 @@ func (s *session) wait(ctx context.Context) error {
 				}
 				if idle.Any() {
 					s.profiles.begin(time.Since(s.start), 0)
+					s.tracing.begin(time.Since(s.start), 0)
 				}
 			}
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began), Text: s.sampling.growth()})
@@ -301,6 +308,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.changes.endGuard()
 	}
 	errs = append(errs, s.part("logs", s.ending.collectLogs), s.part("join", func() error { return s.joins.save(ctx) }),
+		s.part("trace", func() error { return s.tracing.save(s.joins) }),
 		s.part("digests", s.digests.save), s.part("load", s.loads.save), s.part("rows", s.rows.save),
 		s.part("phases", func() error { return s.loads.savePhases(s.logs.endpoints) }))
 	if s.db != nil {

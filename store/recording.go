@@ -158,6 +158,7 @@ func (rd *reader) analysis(rec *kasoku.Recording) {
 	rec.LockWaits = values(lockWaitTable().read(rd))
 	rec.Deadlocks = values(deadlockTable().read(rd))
 	rec.Profiles = readProfiles(rd)
+	rec.Traces = values(traceTable().read(rd))
 	rec.Service = readService(rd)
 }
 

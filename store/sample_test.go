@@ -92,6 +92,22 @@ func sampleRecording() *kasoku.Recording {
 		Profiles: []kasoku.Profile{{Host: "lab1", Program: "userapi", Address: "http://127.0.0.1:6060/debug/pprof/", Kind: kasoku.ProfileCPU, Unit: "nanoseconds",
 			Interval: kasoku.Interval{From: 6 * time.Second, To: 16 * time.Second}, Total: 8_000_000_000, Stacks: 412, Data: []byte{0x1f, 0x8b, 8, 0}, Note: "cut",
 			Functions: []kasoku.ProfileFunction{{Name: "main.hash", File: "/src/app/main.go", Line: 12, Flat: 6_000_000_000, Cum: 7_000_000_000}}}},
+		Traces: []kasoku.Trace{{Host: "lab1", Interval: kasoku.Interval{From: 5 * time.Second, To: 15 * time.Second},
+			Members: []string{"application userapi :8080"}, Attach: 9 * time.Millisecond, CPU: 70 * time.Millisecond, Events: 9_000,
+			Lost: 1, Notes: []string{"TLS"}, Refused: "no",
+			Counts: kasoku.TraceCounts{Requests: 300, Unanswered: 2, Mixed: 3, Statements: 700, Tied: 600,
+				Partial: 40, Outside: 50, Unresolved: 6, Setup: 4, After: 5},
+			Endpoints: []kasoku.TracedEndpoint{{Method: "GET", Route: "/users", Requests: 300,
+				Time: time.Second, Database: time.Millisecond,
+				PoolWait: 2 * time.Millisecond, Waits: 3, Idle: 4 * time.Millisecond}},
+			Calls: []kasoku.TracedCall{{Method: "GET", Route: "/users", QueryID: "3B",
+				Fingerprint: "select * from users", Requests: 300, With: 299,
+				Calls: 600, Least: 0, Most: 3, Time: time.Second}},
+			Externals: []kasoku.TracedExternal{{Method: "GET", Route: "/users", To: "GET rates/:id",
+				Requests: 300, Calls: 30, Time: time.Second, Held: 10,
+				HeldTime: time.Millisecond}},
+			Syncs: []kasoku.TracedSync{{Member: "database mariadbd :3306", File: "/var/lib/mysql/ib_logfile0",
+				Count: 9, Time: time.Second, Most: time.Millisecond}}}},
 		Messages: []kasoku.Message{{Host: "lab1", Path: "/var/log/app.log", Kind: kasoku.MessageNginx, Pattern: "Error <n>: Too many connections", Level: "error", Code: "1040",
 			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
 			Seconds: map[int]uint64{31: 220, 32: 221}}},
@@ -156,6 +172,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 8 {
 		rec.Service = nil
+	}
+	if v < 13 {
+		rec.Traces = nil
 	}
 	if v < 12 && rec.Service != nil {
 		rec.Service.Members[0].Blocks = nil

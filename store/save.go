@@ -40,7 +40,8 @@ type Kept interface {
 		kasoku.SlowRequest | // the slowest requests of the access logs
 		kasoku.Plan | // how the server runs statements
 		kasoku.Message | // the classes of lines of the application's logs
-		kasoku.Profile // the profiles of programs
+		kasoku.Profile | // the profiles of programs
+		kasoku.Trace // what the kernel showed of the service
 }
 
 // Save makes rows all that the file has of their kind.
@@ -90,6 +91,8 @@ func Save[T Kept](w *Writer, rows []T) error {
 		return w.saveTx("message", func(tx *sql.Tx) error { return saveMessages(tx, rows) })
 	case []kasoku.Profile:
 		return w.saveTx("profile", func(tx *sql.Tx) error { return saveProfiles(tx, rows) })
+	case []kasoku.Trace:
+		return saveAll(w, traceTable(), rows)
 	}
 	panic("store: a kind of rows without a table") // Kept has no other
 }

@@ -48,6 +48,7 @@ var keptColumns = map[string]string{
 	"deadlock":         "table_name statements indexes",
 	"profile":          "program address unit",
 	"profile_function": "name file",
+	"trace":            "members endpoints calls externals syncs",
 	"member": "member_id role program unit container cgroup processes listeners language framework version logs configs found sure " +
 		"blocks",
 	"member_edge": "from_member to_member network address protocol found",

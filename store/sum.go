@@ -57,7 +57,7 @@ func allTables() []summed {
 		of(txnTable()), of(planTable()), of(planStepTable()), of(rawPlanTable()), of(tableDefTable()),
 		of(adviceTable()),
 		of(joinTable()), of(callerTable()), of(lockWaitTable()), of(deadlockTable()),
-		of(profileTable()), of(profileFunctionTable()),
+		of(profileTable()), of(profileFunctionTable()), of(traceTable()),
 		of(memberTable()), of(memberEdgeTable()), of(unseenTable()),
 		of(messageTable()), of(rawMessageTable()), of(rowCheckTable()), of(warningTable()),
 		of(diagnosisTable()), of(findingTable()), of(evidenceTable()), of(quoteTable()), of(silenceTable()),

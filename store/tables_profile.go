@@ -61,3 +61,21 @@ func readProfiles(rd *reader) []kasoku.Profile {
 	}
 	return values(rows)
 }
+
+// traceTable is the table that schema 13 added: what the kernel showed of a service's processes.
+func traceTable() table[kasoku.Trace] {
+	return tableOf("trace", func(v *kasoku.Trace) []column {
+		n := &v.Counts
+		return []column{
+			{"host", textOf(&v.Host)}, {"from_ns", numberOf(&v.Interval.From)}, {"to_ns", numberOf(&v.Interval.To)},
+			{"members", jsonOf(&v.Members)}, {"attach_ns", numberOf(&v.Attach)}, {"cpu_ns", numberOf(&v.CPU)},
+			{"events", numberOf(&v.Events)}, {"lost", numberOf(&v.Lost)}, {"notes", jsonOf(&v.Notes)},
+			{"refused", textOf(&v.Refused)}, {"requests", numberOf(&n.Requests)},
+			{"unanswered", numberOf(&n.Unanswered)}, {"mixed", numberOf(&n.Mixed)},
+			{"statements", numberOf(&n.Statements)}, {"tied", numberOf(&n.Tied)}, {"partial", numberOf(&n.Partial)},
+			{"outside", numberOf(&n.Outside)}, {"unresolved", numberOf(&n.Unresolved)}, {"setup", numberOf(&n.Setup)},
+			{"after", numberOf(&n.After)}, {"endpoints", jsonOf(&v.Endpoints)}, {"calls", jsonOf(&v.Calls)},
+			{"externals", jsonOf(&v.Externals)}, {"syncs", jsonOf(&v.Syncs)},
+		}
+	})
+}

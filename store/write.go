@@ -44,9 +44,8 @@ func Write(path string, rec *kasoku.Recording) (err error) {
 		Save(w, rec.Slowest), Save(w, rec.Transactions), Save(w, rec.Plans),
 		Save(w, rec.Tables), Save(w, rec.Advice),
 		Save(w, rec.Joins), Save(w, rec.Callers), Save(w, rec.LockWaits),
-		Save(w, rec.Deadlocks), Save(w, rec.Profiles), w.SaveService(rec.Service),
-		Save(w, rec.Saves), Save(w, rec.Messages), Save(w, rec.Warnings),
-		w.SaveDiagnosis(rec.Diagnosis))
+		Save(w, rec.Deadlocks), Save(w, rec.Profiles), Save(w, rec.Traces), w.SaveService(rec.Service),
+		Save(w, rec.Saves), Save(w, rec.Messages), Save(w, rec.Warnings), w.SaveDiagnosis(rec.Diagnosis))
 	if err != nil {
 		return err
 	}

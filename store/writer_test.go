@@ -205,7 +205,7 @@ func TestSaveReplaces(t *testing.T) {
 			Save(w, want.Messages), Save(w, want.Warnings), w.SaveDiagnosis(want.Diagnosis),
 			Save(w, want.Phases), Save(w, want.Configs), w.SaveSummary(want.Summary),
 			Save(w, want.Slowest), Save(w, want.Transactions), Save(w, want.Plans), Save(w, want.Tables), Save(w, want.Advice),
-			Save(w, want.Joins), Save(w, want.Callers), Save(w, want.LockWaits), Save(w, want.Deadlocks), Save(w, want.Profiles), w.SaveService(want.Service))
+			Save(w, want.Joins), Save(w, want.Callers), Save(w, want.LockWaits), Save(w, want.Deadlocks), Save(w, want.Profiles), Save(w, want.Traces), w.SaveService(want.Service))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -189,12 +189,12 @@ func cpuTime() time.Duration {
 }
 
 // Surest returns one caller for each pair of endpoint and class of statements, the surest
-// one, ordered by number of statements, most first. A probe is surer than comments, and
-// comments are surer than overlap in time.
+// one, ordered by number of statements, most first. A trace is surer than a probe, that is surer
+// than comments, and comments are surer than overlap in time.
 func Surest(callers []kasoku.Caller) []kasoku.Caller {
 	rank := func(c *kasoku.Caller) int {
 		classes := []kasoku.CallerClass{kasoku.CallerConfirmed, kasoku.CallerHigh, kasoku.CallerPossible, kasoku.CallerGroup}
-		sources := []string{kasoku.FromProbe, kasoku.FromComments, kasoku.FromOverlap}
+		sources := []string{kasoku.FromTrace, kasoku.FromProbe, kasoku.FromComments, kasoku.FromOverlap}
 		return slices.Index(classes, c.Class)*len(sources) + slices.Index(sources, c.Source)
 	}
 	type pair struct{ host, query, endpoint string }

@@ -58,3 +58,15 @@ func Seconds(in []kasoku.LoadSecond) []kasoku.LoadSecond {
 	}
 	return out
 }
+
+// Trace masks what a trace has in words, and paths and hosts that the service's clients and
+// programs chose.
+func Trace(t *kasoku.Trace) {
+	t.Refused = Text(t.Refused)
+	for i := range t.Notes {
+		t.Notes[i] = Text(t.Notes[i])
+	}
+	for i := range t.Externals {
+		t.Externals[i].To = Text(t.Externals[i].To)
+	}
+}

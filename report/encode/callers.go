@@ -10,7 +10,7 @@ type Caller struct {
 	Route       string   `json:"route"`
 	With        []string `json:"with"`   // the other endpoints of a group
 	Class       string   `json:"class"`  // confirmed, high, possible, group
-	Source      string   `json:"source"` // probe, comments, overlap
+	Source      string   `json:"source"` // trace, probe, comments, overlap
 	PerRequest  float64  `json:"per_request"`
 	Least       float64  `json:"least"`
 	Most        float64  `json:"most"`

@@ -130,6 +130,7 @@ type Run struct {
 	Queries      []Query        `json:"queries"`
 	Callers      []Caller       `json:"callers"`
 	Joins        []Join         `json:"joins"`
+	Traces       []Trace        `json:"traces"`
 	Transactions []Transaction  `json:"transactions"`
 	Plans        []Plan         `json:"plans"`
 	Tables       []TableDef     `json:"tables"`

@@ -47,6 +47,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Queries:      newQueries(r),
 		Callers:      list(r.Callers, newCaller),
 		Joins:        list(r.Joins, newJoin),
+		Traces:       list(r.Traces, newTrace),
 		Transactions: list(r.Transactions, newTransaction),
 		Plans:        newPlans(r),
 		Tables:       newTables(r),

@@ -35,6 +35,7 @@ func Show(run *kasoku.Recording, o report.Options) *report.Document {
 	d.PutSection(o, "slowest", func() report.Section { return slowestSection(r) })
 	d.PutSection(o, "queries", func() report.Section { return statements.QueriesSection(r) })
 	d.PutSection(o, "callers", func() report.Section { return statements.CallersSection(r) })
+	d.PutSection(o, "trace", func() report.Section { return statements.TraceSection(r) })
 	d.PutSection(o, "transactions", func() report.Section {
 		return statements.TransactionsSection(r.Transactions, r.Queries, report.MostRows)
 	})

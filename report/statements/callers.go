@@ -51,6 +51,7 @@ type callerTables struct{ recorded.View }
 func (r callerTables) callersFrom() string {
 	var parts []string
 	for _, source := range []struct{ name, text string }{
+		{kasoku.FromTrace, "counted by a trace of system calls"},
 		{kasoku.FromProbe, "counted by a probe, one request at a time"},
 		{kasoku.FromComments, "counted by comments in the statements"},
 	} {
@@ -216,6 +217,9 @@ func CallerSentence(c *kasoku.Caller, name string) string {
 	switch {
 	case c.Source == kasoku.FromProbe:
 		return probe.Sentence(c, name)
+	case c.Source == kasoku.FromTrace:
+		return fmt.Sprintf("%s runs %s %.1f times per request (traced, %s)", c.Endpoint(), name, c.PerRequest,
+			unit.Counted(c.Requests, "request", "requests"))
 	case c.Class == kasoku.CallerConfirmed:
 		return fmt.Sprintf("%s runs %s %.1f times per request (comments in the statements, %s)", c.Endpoint(), name,
 			c.PerRequest, unit.Counted(c.Requests, "request", "requests"))

@@ -243,6 +243,7 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	out.LockWaits = append(out.LockWaits, r.LockWaits...)
 	out.Deadlocks = append(out.Deadlocks, r.Deadlocks...)
 	out.Profiles = append(out.Profiles, r.Profiles...)
+	out.Traces = append(out.Traces, r.Traces...)
 	out.Service = joinServices(out.Service, r.Service)
 	out.RowChecks = append(out.RowChecks, r.RowChecks...)
 	for _, w := range r.Warnings {

@@ -36,6 +36,7 @@ func moved(r *kasoku.Recording, d time.Duration) *kasoku.Recording {
 	out.LockWaits = each(r.LockWaits, func(l *kasoku.LockWait) { l.First, l.Last = l.First+d, l.Last+d })
 	out.Deadlocks = each(r.Deadlocks, func(x *kasoku.Deadlock) { x.At += d })
 	out.Profiles = each(r.Profiles, func(p *kasoku.Profile) { p.Interval = later(p.Interval, d) })
+	out.Traces = each(r.Traces, func(t *kasoku.Trace) { t.Interval = later(t.Interval, d) })
 	out.Service = laterService(r.Service, d)
 	return &out
 }
@@ -89,6 +90,7 @@ func renamed(r *kasoku.Recording, from, to string) {
 	rename(n, r.LockWaits, func(v *kasoku.LockWait) *string { return &v.Host })
 	rename(n, r.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host })
 	rename(n, r.Profiles, func(v *kasoku.Profile) *string { return &v.Host })
+	rename(n, r.Traces, func(v *kasoku.Trace) *string { return &v.Host })
 	if r.Service != nil {
 		rename(n, r.Service.Members, func(v *kasoku.Member) *string { return &v.Host })
 	}

@@ -112,8 +112,11 @@ func CallerWords(x *kasoku.Caller) string {
 	switch x.Class {
 	case kasoku.CallerConfirmed:
 		by := "by their comments"
-		if x.Source == kasoku.FromProbe {
+		switch x.Source {
+		case kasoku.FromProbe:
 			by = "by a probe"
+		case kasoku.FromTrace:
+			by = "by a trace of system calls"
 		}
 		return fmt.Sprintf("confirmed: counted %s, %s, %s to %s in one", by,
 			unit.Counted(x.Requests, "request", "requests"), wording.Average(x.Least), wording.Average(x.Most))

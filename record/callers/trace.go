@@ -1,0 +1,318 @@
+package callers
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/accessformat"
+	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/routes"
+	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/window"
+)
+
+// A Locate returns the endpoint of a request's method and path.
+type Locate func(method, path string) (asMethod, route string)
+
+// LocateBy returns what finds the endpoint of a request: as the table of access logs has it;
+// without one paths in which what looks like a value is left open.
+func LocateBy(t *accesslog.Table) Locate {
+	if t == nil {
+		m := routes.Automatic().Mapper()
+		return func(method, path string) (string, string) {
+			route, _ := m.Append(nil, []byte(method), []byte(path))
+			return method, string(route)
+		}
+	}
+	l := t.Locator()
+	return func(method, path string) (string, string) {
+		m, route := l.Locate(&accessformat.Record{Method: []byte(method), Path: []byte(path)})
+		return cmp.Or(m, method), route
+	}
+}
+
+// Bounds of what is kept of a trace, and what is few.
+const (
+	mostTraced = 20_000 // pairs of endpoint and class
+	// fewTraced is how many requests of an endpoint, or statements of a class, a trace must have
+	// seen for what it did not see to say something.
+	fewTraced = 20
+)
+
+// Traced returns what a trace saw, by endpoint, of a run of that beginning and length.
+func Traced(seen *window.Seen, start time.Time, length time.Duration, locate Locate) *kasoku.Trace {
+	t := summed(seen.Result, locate)
+	t.Attach, t.CPU, t.Events, t.Lost = seen.Attach, seen.CPU, seen.Events, seen.Lost
+	t.Interval = kasoku.Interval{From: seen.Began.Sub(start), To: min(seen.Ended.Sub(start), length)}
+	t.Members = slices.Compact(slices.Sorted(maps.Values(seen.Members)))
+	t.Notes = append(t.Notes, seen.Notes...)
+	nameSyncs(t, seen.Result, seen.Members)
+	return t
+}
+
+// summed adds up what paths of one route did.
+func summed(r *trace.Result, locate Locate) *kasoku.Trace {
+	n := &r.Counts
+	t := &kasoku.Trace{Counts: kasoku.TraceCounts{
+		Requests: n.Requests, Unanswered: n.Unanswered, Mixed: n.Mixed, Statements: n.Statements, Tied: n.Tied,
+		Partial: n.Before + n.Unfinished, Outside: n.Outside, Unresolved: n.Unresolved, Setup: n.Setup, After: n.After,
+	}}
+	s := sums{trace: t, endpoints: map[string]int{}, calls: map[callKey]int{}, externals: map[[2]string]int{}}
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		method, route := locate(e.Method, e.Path)
+		s.add(r, e, method, route)
+	}
+	s.settle()
+	for i := range r.Classes {
+		if c := &r.Classes[i]; c.Outside > 0 {
+			t.Calls = append(t.Calls, kasoku.TracedCall{QueryID: c.ID, Fingerprint: c.Fingerprint, Calls: c.Outside})
+		}
+	}
+	slices.SortStableFunc(t.Calls, func(a, b kasoku.TracedCall) int { return cmp.Compare(b.Calls, a.Calls) })
+	if len(t.Calls) > mostTraced {
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("%d pairs of endpoint and statement with the fewest calls are left out",
+				len(t.Calls)-mostTraced))
+		t.Calls = t.Calls[:mostTraced]
+	}
+	for _, u := range r.Uncovered {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: %d, not read", u.What, u.Count))
+	}
+	if n.Calls > 0 {
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("%s requests to other services were sent by goroutines of their connections: "+
+				"whose they are is not known", unit.Count(n.Calls)))
+	}
+	if n.Beyond > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s requests with more different paths than are kept",
+			unit.Count(n.Beyond)))
+	}
+	return t
+}
+
+type callKey struct {
+	endpoint int
+	class    string
+}
+
+// sums add up what paths of one route did.
+type sums struct {
+	trace     *kasoku.Trace
+	endpoints map[string]int
+	calls     map[callKey]int
+	externals map[[2]string]int
+}
+
+func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
+	t := s.trace
+	name := method + " " + route
+	at, known := s.endpoints[name]
+	if !known {
+		at = len(t.Endpoints)
+		s.endpoints[name] = at
+		t.Endpoints = append(t.Endpoints, kasoku.TracedEndpoint{Method: method, Route: route})
+	}
+	to := &t.Endpoints[at]
+	to.Requests += e.Requests
+	to.Time, to.Database, to.PoolWait, to.Idle = to.Time+e.Time, to.Database+e.Database, to.PoolWait+e.PoolWait, to.Idle+e.Idle
+	to.Waits += e.Waits
+	for _, c := range e.Calls {
+		class := &r.Classes[c.Class]
+		key := callKey{at, class.Fingerprint}
+		i, known := s.calls[key]
+		if !known {
+			i = len(t.Calls)
+			s.calls[key] = i
+			t.Calls = append(t.Calls, kasoku.TracedCall{
+				Method: method, Route: route, QueryID: class.ID, Fingerprint: class.Fingerprint, Least: c.Least,
+			})
+		}
+		k := &t.Calls[i]
+		k.Requests += c.Requests
+		k.With, k.Calls, k.Time = k.With+c.With, k.Calls+c.Count, k.Time+c.Time
+		k.Least, k.Most = min(k.Least, c.Least), max(k.Most, c.Most)
+	}
+	for _, x := range e.External {
+		s.addExternal(method, route, &x)
+	}
+}
+
+func (s *sums) addExternal(method, route string, x *trace.External) {
+	t := s.trace
+	called := x.Method + " " + x.Host + x.Path
+	key := [2]string{method + " " + route, called}
+	i, known := s.externals[key]
+	if !known {
+		i = len(t.Externals)
+		s.externals[key] = i
+		t.Externals = append(t.Externals, kasoku.TracedExternal{Method: method, Route: route, To: called})
+	}
+	k := &t.Externals[i]
+	k.Calls, k.Time, k.Held, k.HeldTime = k.Calls+x.Count, k.Time+x.Time, k.Held+x.Held, k.HeldTime+x.HeldTime
+}
+
+// settle gives each pair the requests of its endpoint: a path whose requests ran none of a class
+// has no count of it.
+func (s *sums) settle() {
+	t := s.trace
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		c.Requests = t.Endpoints[s.endpoints[c.Endpoint()]].Requests
+		if c.With < c.Requests {
+			c.Least = 0
+		}
+	}
+	for i := range t.Externals {
+		x := &t.Externals[i]
+		x.Requests = t.Endpoints[s.endpoints[x.Method+" "+x.Route]].Requests
+	}
+}
+
+// nameSyncs adds what members wrote to their disks, by file.
+func nameSyncs(t *kasoku.Trace, r *trace.Result, members map[int]string) {
+	type key struct{ member, file string }
+	index := map[key]int{}
+	for _, s := range r.Syncs {
+		k := key{members[s.PID], s.File}
+		i, known := index[k]
+		if !known {
+			i = len(t.Syncs)
+			index[k] = i
+			t.Syncs = append(t.Syncs, kasoku.TracedSync{Member: k.member, File: k.file})
+		}
+		x := &t.Syncs[i]
+		x.Count, x.Time, x.Most = x.Count+s.Count, x.Time+s.Time, max(x.Most, s.Most)
+	}
+}
+
+// Overrule puts what a trace shows in place of what is less sure. It adds to the first of the joins
+// how that compares with the trace, and reports whether it did.
+func Overrule(t *kasoku.Trace, queries []kasoku.Query, known []kasoku.Caller,
+	joins []kasoku.Join) (out []kasoku.Caller, compared bool) {
+	shown := traceCallers(t, queries)
+	if len(shown) == 0 {
+		return known, false
+	}
+	if len(joins) > 0 {
+		if check, ok := compareJoin(t, known); ok {
+			joins[0].Checks = append(joins[0].Checks, check)
+			compared = true
+		}
+	}
+	return Surest(append(shown, notTraced(t, known)...)), compared
+}
+
+// traceCallers returns the callers that a trace shows. Of a run whose log counts the class, the
+// calls are the trace's share of all of them.
+func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller) {
+	all := map[string]float64{}
+	for i := range t.Calls {
+		all[t.Calls[i].QueryID] += float64(t.Calls[i].Calls)
+	}
+	logged := map[string]float64{}
+	for i := range queries {
+		logged[queries[i].ID] += float64(queries[i].Calls)
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.QueryID == "" || c.Method == "" {
+			continue
+		}
+		share := float64(c.Calls) / max(all[c.QueryID], 1)
+		calls := float64(c.Calls)
+		if n := logged[c.QueryID]; n > 0 {
+			calls = share * n
+		}
+		x := kasoku.Caller{
+			Host: t.Host, QueryID: c.QueryID, Method: c.Method, Route: c.Route, Class: kasoku.CallerConfirmed, Source: kasoku.FromTrace,
+			PerRequest: c.PerRequest(), Least: float64(c.Least), Most: float64(c.Most), Requests: c.Requests, Calls: calls, Share: min(share, 1),
+			Decisive: 1,
+		}
+		if t.Lost > 0 {
+			x.Note = fmt.Sprintf("%s of %s events were lost while it was counted", unit.Count(t.Lost),
+				unit.Count(t.Events+t.Lost))
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// covered returns the classes whose statements a trace saw often enough.
+func covered(t *kasoku.Trace) map[string]bool {
+	n := map[string]uint64{}
+	for i := range t.Calls {
+		n[t.Calls[i].QueryID] += t.Calls[i].Calls
+	}
+	out := map[string]bool{}
+	for id, calls := range n {
+		out[id] = calls >= fewTraced && t.Lost == 0 && t.Counts.Unresolved == 0
+	}
+	return out
+}
+
+// notTraced returns the callers that a trace leaves standing: where it saw the statements of a
+// class, what overlap in time says of others is wrong, but of endpoints that it hardly saw.
+func notTraced(t *kasoku.Trace, callers []kasoku.Caller) []kasoku.Caller {
+	seen := covered(t)
+	requests := map[string]uint64{}
+	for i := range t.Endpoints {
+		requests[t.Endpoints[i].Method+" "+t.Endpoints[i].Route] += t.Endpoints[i].Requests
+	}
+	return slices.DeleteFunc(slices.Clone(callers), func(c kasoku.Caller) bool {
+		return c.Source == kasoku.FromOverlap && seen[c.QueryID] && requests[c.Endpoint()] >= fewTraced
+	})
+}
+
+// nameTrace is the check of a join by time against a trace, as documents have it.
+const nameTrace = "trace"
+
+// compareJoin compares what overlap in time said with what a trace saw, of the classes and the
+// endpoints that both know.
+func compareJoin(t *kasoku.Trace, callers []kasoku.Caller) (kasoku.JoinCheck, bool) {
+	seen := covered(t)
+	requests := map[string]uint64{}
+	for i := range t.Endpoints {
+		requests[t.Endpoints[i].Method+" "+t.Endpoints[i].Route] += t.Endpoints[i].Requests
+	}
+	pairs := map[[2]string]bool{}
+	for i := range t.Calls {
+		if c := &t.Calls[i]; seen[c.QueryID] && c.Method != "" && c.Requests >= fewTraced {
+			pairs[[2]string{c.Endpoint(), c.QueryID}] = true
+		}
+	}
+	type score struct{ said, right int }
+	scores := map[kasoku.CallerClass]*score{kasoku.CallerHigh: {}, kasoku.CallerPossible: {}, kasoku.CallerGroup: {}}
+	found := map[[2]string]bool{}
+	for i := range callers {
+		c := &callers[i]
+		s := scores[c.Class]
+		if s == nil || c.Source != kasoku.FromOverlap || !seen[c.QueryID] || requests[c.Endpoint()] < fewTraced {
+			continue
+		}
+		s.said++
+		if pair := [2]string{c.Endpoint(), c.QueryID}; pairs[pair] {
+			s.right++
+			found[pair] = true
+		}
+	}
+	var parts []string
+	said, right := 0, 0
+	for _, class := range []kasoku.CallerClass{kasoku.CallerHigh, kasoku.CallerPossible, kasoku.CallerGroup} {
+		if s := scores[class]; s.said > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d called %s are right", s.right, s.said, class))
+			said, right = said+s.said, right+s.right
+		}
+	}
+	if said == 0 || len(pairs) == 0 {
+		return kasoku.JoinCheck{}, false
+	}
+	return kasoku.JoinCheck{Name: nameTrace, Holds: right == said, Text: fmt.Sprintf(
+		"overlap in time against the trace, pairs of endpoint and statement: %s; it found %d of %d", strings.Join(parts, ", "), len(found), len(pairs))}, true
+}

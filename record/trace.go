@@ -1,0 +1,121 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/record/callers"
+	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/store"
+	"github.com/kasoku/kasoku/trace/window"
+)
+
+// A Trace lets a run watch the system calls of the service's processes for a while.
+type Trace struct {
+	For   time.Duration
+	After time.Duration // the load's beginning
+}
+
+// leastTraced is the shortest time that is watched.
+const leastTraced = time.Second
+
+// tracing is the trace of a run, taken once.
+type tracing struct {
+	*recorder
+	service *serviceWatch
+	over    context.CancelFunc // the load has ended; nil before there is to be a trace
+	done    <-chan struct{}    // closed when nothing is under way any more
+
+	seen    *window.Seen // read once done is closed, as refused
+	refused string
+	result  *kasoku.Trace
+}
+
+// tracePart names the trace where it fails.
+var tracePart = contain.Part{Kind: contain.Step, Name: "trace"}
+
+// begin sees to it that the service is watched when the load has gone on for a while. known
+// is how long it will take, 0 when that is not known. The first call counts.
+func (t *tracing) begin(from, known time.Duration) {
+	if t.over != nil || t.o.Trace == nil || t.o.Observers == kasoku.ObserversOff {
+		return
+	}
+	ctx, over := context.WithCancel(context.Background())
+	t.over = over
+	t.done = contain.Go(tracePart, func() {
+		length := t.o.Trace.For
+		after := t.o.Trace.After
+		if known > 0 { // the last second is left out: answers come late
+			after = min(after, known/2)
+			length = min(length, known-after-time.Second)
+		}
+		if length < leastTraced {
+			return
+		}
+		begin := time.NewTimer(from + after - time.Since(t.start))
+		defer begin.Stop()
+		select {
+		case <-begin.C:
+		case <-ctx.Done():
+			return
+		}
+		t.watch(ctx, length)
+	})
+}
+
+// watch watches the members that are known by now.
+func (t *tracing) watch(ctx context.Context, length time.Duration) {
+	t.service.mu.Lock()
+	targets := window.Targets(&t.service.found)
+	t.service.mu.Unlock()
+	if len(targets) == 0 {
+		t.refused = "no process of an application is known to be the service's on this host"
+		return
+	}
+	event := kasoku.Event{At: time.Since(t.start), Host: t.host(), Kind: "trace", Text: mask.Text(fmt.Sprintf(
+		"trace begins: %s of system calls", length))}
+	if err := t.store.Event(event); err != nil {
+		t.warn(kasoku.Warning{Code: "store", Text: "keep when the trace began: " + err.Error()})
+	}
+	var err error
+	if t.seen, err = window.Take(ctx, targets, length); err != nil {
+		t.refused = err.Error()
+	}
+}
+
+// endLoad notes that the load has ended.
+func (t *tracing) endLoad() {
+	if t.over != nil {
+		t.over()
+	}
+}
+
+// save waits for the trace, and stores it with the callers that it shows. All logs were read.
+func (t *tracing) save(j *joining) error {
+	if t.over == nil {
+		return nil
+	}
+	t.over()
+	<-t.done
+	switch {
+	case t.seen != nil:
+		t.result = callers.Traced(t.seen, t.start, t.run.Length, callers.LocateBy(j.logs.access))
+	case t.refused != "":
+		t.result = &kasoku.Trace{Refused: t.refused}
+	default:
+		return nil
+	}
+	t.result.Host = t.host()
+	mask.Trace(t.result)
+	found, compared := callers.Overrule(t.result, j.logs.queries, j.callers, j.joined)
+	j.callers = found
+	errs := []error{store.Save(t.store, []kasoku.Trace{*t.result}), store.Save(j.store, found)}
+	if compared {
+		errs = append(errs, store.Save(j.store, j.joined))
+	}
+	return errors.Join(errs...)
+}
