@@ -188,6 +188,9 @@ func notesOf(l kernel.Lacks) (notes []string) {
 	return notes
 }
 
+// Possible returns why this process cannot watch others; nil when it can.
+func Possible() error { return errors.Join(sameNamespace(), kernel.Permitted()) }
+
 // sameNamespace reports an error where the kernel numbers processes otherwise than this
 // process sees them.
 func sameNamespace() error {

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/internal/confine"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 const areaRights = "rights"
@@ -30,6 +31,21 @@ func (x rightsExam) wanted() []confine.Part {
 		parts = append(parts, confine.Indexes)
 	}
 	return parts
+}
+
+// trace asks whether the system calls of the service can be watched.
+func (x rightsExam) trace(program string) {
+	if !x.c.Trace.On {
+		return
+	}
+	if err := window.Possible(); err != nil {
+		x.add(check{Area: areaRights, Name: "trace", State: checkWarn, Seen: "system calls cannot be watched: " + err.Error(),
+			Lost:   "which endpoint runs which statement, counted exactly: it is estimated from times",
+			Cost:   "who may run that file reads what root reads, so keep it to a group",
+			Grants: rootGrants([]string{"setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep " + unit.ShellQuote(program)})})
+		return
+	}
+	x.ok(areaRights, "trace", "system calls of the service can be watched for some seconds of a run")
 }
 
 // A rightsExam is of capabilities.
@@ -62,6 +78,7 @@ func (x rightsExam) check(held confine.Set) {
 				Cost: "who may run that file reads what root reads, so keep it to a group", Grants: rootGrants([]string{file})})
 		}
 	}
+	x.trace(program)
 	if held&^needed != 0 {
 		x.ok(areaRights, "given up", "a recording gives up the others once all is open")
 	}
