@@ -18,6 +18,7 @@ const (
 	Closed                    // a connection is closed
 	Foreign                   // a client speaks a protocol that is not read, TLS among them
 	Synced                    // a file was written to its disk
+	Secured                   // a connection to another process is encrypted
 )
 
 // An Event is one system call of a process of the service, as it was seen.

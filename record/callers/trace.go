@@ -39,6 +39,7 @@ func LocateBy(t *accesslog.Table) Locate {
 
 // Bounds of what is kept of a trace, and what is few.
 const (
+	mostLost   = 1000   // of so many events one may be lost
 	mostTraced = 20_000 // pairs of endpoint and class
 	// fewTraced is how many requests of an endpoint, or statements of a class, a trace must have
 	// seen for what it did not see to say something.
@@ -47,6 +48,9 @@ const (
 
 // Traced returns what a trace saw, by endpoint, of a run of that beginning and length.
 func Traced(seen *window.Seen, start time.Time, length time.Duration, locate Locate) *kasoku.Trace {
+	if seen.Blind != "" {
+		return &kasoku.Trace{Refused: seen.Blind}
+	}
 	t := summed(seen.Result, locate)
 	t.Attach, t.CPU, t.Events, t.Lost = seen.Attach, seen.CPU, seen.Events, seen.Lost
 	t.Interval = kasoku.Interval{From: seen.Began.Sub(start), To: min(seen.Ended.Sub(start), length)}
@@ -197,6 +201,10 @@ func nameSyncs(t *kasoku.Trace, r *trace.Result, members map[int]string) {
 func Overrule(t *kasoku.Trace, queries []kasoku.Query, known []kasoku.Caller,
 	joins []kasoku.Join) (out []kasoku.Caller, compared bool) {
 	shown := traceCallers(t, queries)
+	if t.Lost > (t.Events+t.Lost)/mostLost {
+		t.Notes = append(t.Notes, "too many events were lost: who issues which query is not taken from here")
+		shown = nil
+	}
 	if len(shown) == 0 {
 		return known, false
 	}

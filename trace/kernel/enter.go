@@ -264,6 +264,6 @@ func (a entering) secured() {
 	plain := a.fresh("plain")
 	a.add(asm.And.Imm(asm.R1, 0xffff), asm.JNE.Imm(asm.R1, 0x0316, plain))
 	a.add(asm.StoreImm(regConn, connProtocol, protocolTLS, asm.Word))
-	a.event(trace.Foreign, 4)
+	a.event(trace.Secured, 4)
 	a.label(plain)
 }

@@ -82,7 +82,11 @@ func (a *assembler) judge() {
 	a.label("request")
 	a.add(asm.JEq.Imm(asm.R2, roleClient, "out"))
 	a.request()
-	a.goTo("out")
+	// A connection that was encrypted before all began: records of TLS with data.
+	const data = 0x0317
+	a.add(asm.And.Imm(asm.R1, 0xffff), asm.JNE.Imm(asm.R1, data, "out"),
+		asm.StoreImm(regConn, connProtocol, protocolTLS, asm.Word))
+	a.event(trace.Foreign, 8)
 
 	a.label("server")
 	a.add(asm.JNE.Imm(asm.R3, protocolUnknown, "read"))

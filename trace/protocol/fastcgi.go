@@ -142,7 +142,7 @@ func param(b []byte) (name, value, rest []byte, ok bool) {
 // Name returns what a client speaks whose first bytes are no request that is read.
 func Name(b []byte) string {
 	switch {
-	case len(b) >= 2 && b[0] == 0x16 && b[1] == 3:
+	case len(b) >= 2 && (b[0] == 0x16 || b[0] == 0x17) && b[1] == 3:
 		return "TLS"
 	case bytes.HasPrefix(b, []byte("PRI ")):
 		return "HTTP/2"

@@ -81,15 +81,13 @@ func (t *Tier) late(u *unit, r *request) {
 
 // outsiders counts what a unit did that has had no request.
 func (t *Tier) outsiders(p *process, u *unit) {
-	if len(u.waiting) == 0 {
-		return
-	}
-	if p.golang {
+	if len(u.waiting) > 0 && p.golang {
 		t.origins(p, u)
-		t.out.Counts.Outside += t.outside(u)
-		return
 	}
-	p.orphans += t.outside(u)
+	for i := range u.waiting {
+		t.orphan(p, &u.waiting[i])
+	}
+	u.waiting = u.waiting[:0]
 }
 
 // origins takes out of what a goroutine did what may be of a request: of one that had begun
@@ -138,20 +136,11 @@ func (p *process) serves(u *unit) bool {
 	return u.request == nil && u.before == 0 && u.start != 0 && p.serving[u.start]
 }
 
-// outside counts statements of no request, and returns how many.
-func (t *Tier) outside(u *unit) uint64 {
-	n := len(u.waiting)
-	for i := range u.waiting {
-		t.orphan(u.waiting[i].class, u.waiting[i].tag)
-	}
-	u.waiting = u.waiting[:0]
-	return uint64(n)
-}
-
-func (t *Tier) orphan(class int, tag string) {
-	t.classes.list[class].Outside++
+// orphan counts a statement of no request.
+func (t *Tier) orphan(p *process, s *statement) {
+	p.lone[s.class]++
 	if t.Each != nil {
-		t.Each(nil, tag)
+		p.tags = append(p.tags, s.tag)
 	}
 }
 
@@ -205,8 +194,7 @@ func (t *Tier) adopt(u *unit, r *request) {
 		case u.request != nil && u.request.answered:
 			t.attach(u.request, w)
 		default:
-			r.process.orphans++
-			t.orphan(w.class, w.tag)
+			t.orphan(r.process, w)
 		}
 	}
 	u.waiting = u.waiting[:0]

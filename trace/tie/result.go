@@ -74,9 +74,18 @@ func (t *Tier) settle(p *process) {
 		}
 		t.tally(r)
 	}
-	if p.loop || p.tied == 0 { // threads that work for requests which others read and answer
-		counts.Unresolved += p.orphans
-	} else {
-		counts.Outside += p.orphans
+	certain := !p.loop && p.tied > 0 && !p.foreign
+	for class, n := range p.lone {
+		if !certain { // threads, say, that work for requests which others read and answer
+			counts.Unresolved += n
+			continue
+		}
+		counts.Outside += n
+		t.classes.list[class].Outside += n
+	}
+	if certain && t.Each != nil {
+		for _, tag := range p.tags {
+			t.Each(nil, tag)
+		}
 	}
 }

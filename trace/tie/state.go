@@ -34,7 +34,11 @@ type process struct {
 	// thread of the process turns out to be an event loop.
 	adopted []*request
 	loop    bool
-	orphans uint64 // statements of no request, of threads
+	// lone are the statements of no request, by class. They count as such where requests are known
+	// otherwise: where some ran statements, and no client spoke what is not read.
+	lone    map[int]uint64
+	tags    []string // of tests, of these
+	foreign bool
 }
 
 // A unit is what makes calls: a goroutine, else a thread.

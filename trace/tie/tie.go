@@ -39,7 +39,7 @@ func New() *Tier {
 func (t *Tier) Add(e *trace.Event) {
 	p := t.processes[e.PID]
 	if p == nil {
-		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, serving: map[uint32]bool{}}
+		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{}, serving: map[uint32]bool{}}
 		t.processes[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0
@@ -70,7 +70,10 @@ func (t *Tier) Add(e *trace.Event) {
 		t.login(e)
 	case trace.Connected, trace.Closed:
 		t.drop(p, e.FD)
+	case trace.Secured:
+		t.uncovered["TLS to other processes"]++
 	case trace.Foreign:
+		p.foreign = true
 		t.uncovered[protocol.Name(e.Bytes)]++
 	}
 	u.last = e.At

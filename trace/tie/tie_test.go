@@ -148,7 +148,7 @@ func TestThreads(t *testing.T) {
 	s.query(one, 91, "d")
 	s.read(one, 10, "/e")
 	s.answer(one, 10)
-	r := s.want(t, "c>/c d>/c j>none a>/a b>/b")
+	r := s.want(t, "c>/c d>/c a>/a b>/b j>none")
 	if r.Counts.Outside != 1 || r.Counts.Unresolved != 0 || r.Counts.After != 1 {
 		t.Errorf("%+v", r.Counts)
 	}

@@ -211,7 +211,7 @@ func TestTruth_Go(t *testing.T) {
 			seen := watch(t, &j, Target{PID: pid, Member: "goserver"})
 			cancel()
 			wg.Wait()
-			j.perfect(t, seen, 1000)
+			j.perfect(t, seen, 100)
 			if j.jobs == 0 {
 				t.Error("no statement of a job was seen")
 			}

@@ -71,6 +71,7 @@ type Seen struct {
 	CPU          time.Duration // of this process, of which another part may have used some
 	Events       uint64
 	Lost         uint64   // events for which there was no room
+	Blind        string   // why what was tied cannot be believed; empty when it can
 	Notes        []string // what was not covered
 	Members      map[int]string
 }
@@ -159,6 +160,9 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 	if err != nil {
 		return nil, err
 	}
+	if lacks.Uring > 0 {
+		seen.Blind = "an application uses io_uring: what is read and written by it is not seen"
+	}
 	seen.Result, seen.Lost, seen.Notes = w.tier.Result(), lacks.Lost, append(w.notes, notesOf(lacks)...)
 	return seen, nil
 }
@@ -184,7 +188,6 @@ func notesOf(l kernel.Lacks) (notes []string) {
 	}
 	add(l.Unread, "%d buffers could not be read")
 	add(l.Unknown, "%d connections were more than can be followed")
-	add(l.Uring, "%d calls of io_uring: what is read and written by it is not seen")
 	return notes
 }
 

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# What a trace of system calls shows, and what it costs: lost events at thousands of statements
+# a second, CPU of the traced service in pairs with and without, the time to attach, memory,
+# the size of the binary and of `kasoku version`. Needs root, MariaDB and a kernel with eBPF.
+#
+# Exit status: 0 all goals met, 1 not all, 3 when nothing could be measured.
+#
+# Environment:
+#   PAIRS    default 9; the median counts
+#   SECONDS_ of each half of a pair, default 4
+#   BASE     a revision without the trace, whose binary is compared; default: no comparison
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+
+go=${GO:-go}
+dir=$(mktemp -d) || exit 3
+trap 'rm -rf "$dir"' EXIT
+export CGO_ENABLED=0
+
+"$go" build -trimpath -o "$dir/bench" ./bench/trace || exit 3
+(cd trace/window/testdata/goserver && GOFLAGS= GOWORK=off "$go" build -trimpath -ldflags='-s -w' -o "$dir/goserver" .) || exit 3
+"$go" build -trimpath -ldflags='-s -w' -o "$dir/kasoku" ./cmd/kasoku || exit 3
+if [ -n "${BASE:-}" ]; then
+  git worktree add -q --detach "$dir/base" "$BASE" || exit 3
+  (cd "$dir/base" && "$go" build -trimpath -ldflags='-s -w' -o "$dir/kasoku-base" ./cmd/kasoku)
+  git worktree remove --force "$dir/base"
+fi
+"$dir/bench" -server "$dir/goserver" -kasoku "$dir/kasoku" -base "$dir/kasoku-base" -pairs "${PAIRS:-9}" -half "${SECONDS_:-4}s"
