@@ -106,14 +106,18 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half time.Dur
 			without, with, 100*(with/without-1), rates[len(rates)-1], seen.Events, seen.Lost)
 	}
 	cpu := median.Of(grown)
-	b.goal("statements a second, median", fmt.Sprintf("%.0f", median.Of(rates)), fmt.Sprintf("≥ %d", leastStatements), median.Of(rates) >= leastStatements)
+	b.goal("statements a second, median", fmt.Sprintf("%.0f", median.Of(rates)), fmt.Sprintf("≥ %d",
+		leastStatements), median.Of(rates) >= leastStatements)
 	share := float64(lost) / float64(max(events+lost, 1))
 	b.goal("events lost", fmt.Sprintf("%.3f %% of %d", 100*share, events), "< 0.1 %", share < mostLost)
-	b.goal("CPU of the traced service while watched, median of pairs", fmt.Sprintf("%+.1f %%", 100*cpu), "≤ +10 %", cpu <= mostCPU)
+	b.goal("CPU of the traced service while watched, median of pairs", fmt.Sprintf("%+.1f %%", 100*cpu),
+		"≤ +10 %", cpu <= mostCPU)
 	b.goal("over a run of 60 s with a window of 10 s", fmt.Sprintf("%+.2f %%", 100*cpu/6), "≤ 1 %", cpu/6 <= mostOfRun)
-	b.goal("attach, median", fmt.Sprintf("%.0f ms", 1000*median.Of(attach)), "≤ 100 ms", median.Of(attach) <= mostAttach.Seconds())
+	b.goal("attach, median", fmt.Sprintf("%.0f ms", 1000*median.Of(attach)), "≤ 100 ms",
+		median.Of(attach) <= mostAttach.Seconds())
 	rss := residentOf(os.Getpid())
-	b.goal("memory of this process, with its load", fmt.Sprintf("%.1f MiB", float64(rss)/(1<<20)), "≤ 96 MiB", rss <= mostMemory)
+	b.goal("memory of this process, with its load", fmt.Sprintf("%.1f MiB", float64(rss)/(1<<20)), "≤ 96 MiB",
+		rss <= mostMemory)
 	return nil
 }
 

@@ -41,7 +41,8 @@ var compressible = []string{".css", ".js", ".mjs", ".map", ".svg", ".webmanifest
 // below which of its own roots, or of the application's working directory and public
 // folders, a path that was asked for is a regular file of the same size. It is looked for in
 // the file system of an nginx worker and with its rights, as nginx would have to.
-func Roots(host string, s *kasoku.Service, configs []kasoku.Config, endpoints []kasoku.Endpoint) (out []kasoku.Setting) {
+func Roots(host string, s *kasoku.Service, configs []kasoku.Config,
+	endpoints []kasoku.Endpoint) (out []kasoku.Setting) {
 	worker := nginxWorker(s.Of(kasoku.RoleWeb), host)
 	wanted := plainFiles(endpoints)
 	if worker == 0 || len(wanted) == 0 {

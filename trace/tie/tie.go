@@ -39,7 +39,8 @@ func New() *Tier {
 func (t *Tier) Add(e *trace.Event) {
 	p := t.processes[e.PID]
 	if p == nil {
-		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{}, serving: map[uint32]bool{}}
+		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
+			serving: map[uint32]bool{}}
 		t.processes[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0

@@ -27,7 +27,8 @@ type app struct {
 
 var apps = []app{
 	{"gunicorn", func(t *testing.T, dir, listen string) *exec.Cmd {
-		return exec.Command("gunicorn", "-k", "gthread", "-w", "2", "--threads", "12", "--keep-alive", "5", "--graceful-timeout", "1",
+		return exec.Command("gunicorn", "-k", "gthread", "-w", "2", "--threads", "12", "--keep-alive", "5",
+			"--graceful-timeout", "1",
 			"-b", listen,
 			"--chdir", abs(t, "testdata"), "app:app")
 	}, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}},

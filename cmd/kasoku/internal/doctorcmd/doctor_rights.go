@@ -39,7 +39,8 @@ func (x rightsExam) trace(program string) {
 		return
 	}
 	if err := window.Possible(); err != nil {
-		x.add(check{Area: areaRights, Name: "trace", State: checkWarn, Seen: "system calls cannot be watched: " + err.Error(),
+		x.add(check{Area: areaRights, Name: "trace", State: checkWarn,
+			Seen:   "system calls cannot be watched: " + err.Error(),
 			Lost:   "which endpoint runs which statement, counted exactly: it is estimated from times",
 			Cost:   "who may run that file reads what root reads, so keep it to a group",
 			Grants: rootGrants([]string{"setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep " + unit.ShellQuote(program)})})
