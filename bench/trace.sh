@@ -18,7 +18,7 @@ trap 'rm -rf "$dir"' EXIT
 export CGO_ENABLED=0
 
 "$go" build -trimpath -o "$dir/bench" ./bench/trace || exit 3
-(cd trace/window/testdata/goserver && GOFLAGS= GOWORK=off "$go" build -trimpath -ldflags='-s -w' -o "$dir/goserver" .) || exit 3
+"$go" build -trimpath -ldflags='-s -w' -o "$dir/goserver" ./trace/window/testdata/goserver || exit 3
 "$go" build -trimpath -ldflags='-s -w' -o "$dir/kasoku" ./cmd/kasoku || exit 3
 if [ -n "${BASE:-}" ]; then
   git worktree add -q --detach "$dir/base" "$BASE" || exit 3

@@ -90,9 +90,25 @@ func startServer(t *testing.T, program string, args ...string) (addr string, pid
 // buildGoServer builds the test server of Go with a version of it; empty: the one of this test.
 func buildGoServer(t *testing.T, version string) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "goserver")
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "goserver")
+	source, err := os.ReadFile("testdata/goserver/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile("../../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A module of its own, that older versions build too.
+	for name, text := range map[string][]byte{"main.go": source, "go.sum": sums, "go.mod": []byte("module goserver\n\ngo 1.21.0\n\n" +
+		"require github.com/go-sql-driver/mysql v1.9.3\n\nrequire filippo.io/edwards25519 v1.1.0 // indirect\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", bin, ".")
-	build.Dir = "testdata/goserver"
+	build.Dir = dir
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	if version != "" {
 		build.Env = append(build.Env, "GOTOOLCHAIN="+version)
