@@ -36,8 +36,9 @@ type Asker struct {
 	Pause    time.Duration // between the first and the second ask of a request
 	Progress func(what string, done, all int)
 
-	client *http.Client
-	most   int64 // bytes of bodies that the answers of a pass may be; tests have less
+	client  *http.Client
+	shaping sync.Mutex
+	most    int64 // bytes of bodies that the answers of a pass may be; tests have less
 }
 
 // ErrUnreachable says that a service does not take connections: nothing can be said of its
@@ -137,11 +138,11 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 		}
 	}
 	slices.Sort(out.Cookies)
-	var tree any
-	out.Form, tree = shapeBody(out.Type, body)
-	out.tree = out.treeOf(tree)
-	if out.Form != formHash {
-		out.size = int64(len(body))
+	a.shaping.Lock() // what is built for it is gone when the next begins
+	out.Form, out.hash = formOf(out.Type, body)
+	a.shaping.Unlock()
+	if out.Form != formHash && out.Form != formNone {
+		out.raw = body
 	}
 	return out, nil
 }
@@ -200,7 +201,7 @@ func (a *Asker) pass(ctx context.Context, what string, requests []Request, inFli
 					if isFatal(ctx, err) {
 						return err
 					}
-					if held.Add(answer.size) > most {
+					if held.Add(int64(len(answer.raw))) > most {
 						answer, err = Answer{}, errHeld
 					}
 					out[i] = asked{answer, err, true}

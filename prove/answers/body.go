@@ -40,7 +40,7 @@ func shapeBody(mediaType string, body []byte) (form string, tree any) {
 	case len(body) == 0:
 		return formNone, nil
 	case len(body) > maxKept:
-	case mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"):
+	case isJSON(mediaType):
 		if v, err := decodeJSON(body); err == nil {
 			return formJSON, v
 		}
@@ -54,6 +54,23 @@ func shapeBody(mediaType string, body []byte) (form string, tree any) {
 	return formHash, map[string]any{"bytes": json.Number(fmt.Sprint(len(body))), "hash": fmt.Sprintf("%x", sha256.Sum256(body))}
 }
 
+// formOf returns the form in which a body is kept, and what is kept of one that is kept by its
+// hash. HTML alone is shaped for that.
+func formOf(mediaType string, body []byte) (form string, hash any) {
+	if isJSON(mediaType) && len(body) <= maxKept && len(body) > 0 && checkJSON(body) == nil {
+		return formJSON, nil
+	}
+	form, tree := shapeBody(mediaType, body)
+	if form == formHash {
+		return form, tree
+	}
+	return form, nil
+}
+
+func isJSON(mediaType string) bool {
+	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")
+}
+
 // mediaType is a Content-Type without its parameters, in lower case.
 func mediaType(contentType string) string {
 	t, _, err := mime.ParseMediaType(contentType)
@@ -63,10 +80,23 @@ func mediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(t))
 }
 
+var errNoJSON = errors.New("it is no JSON")
+
+// checkJSON refuses what decodeJSON does, and builds nothing.
+func checkJSON(text []byte) error {
+	switch {
+	case tooDeep(text, 0):
+		return errDeep
+	case !json.Valid(text):
+		return errNoJSON
+	}
+	return nil
+}
+
 // decodeJSON reads one value, numbers as they are written.
 func decodeJSON(text []byte) (any, error) {
-	if tooDeep(text, 0) {
-		return nil, errDeep
+	if err := checkJSON(text); err != nil {
+		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -61,10 +61,8 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 	requests := make([]Request, len(g.Answers))
 	out := &Checked{Of: len(g.Answers), Oldest: map[string]time.Duration{}}
 	for i := range g.Answers {
-		if g.Answers[i].tree == nil { // recorded just now, and not read
-			if err := g.Answers[i].check(); err != nil {
-				return nil, err
-			}
+		if err := g.Answers[i].check(); err != nil { // recorded just now, perhaps, and not read
+			return nil, err
 		}
 		requests[i] = g.Answers[i].Request
 		out.Volatile += len(g.Answers[i].Volatile)
@@ -115,7 +113,7 @@ func (s *summary) add(n int, golden *Answer, now *asked, concurrent bool) {
 		}
 	}
 	d := newDiffer(root)
-	d.compare(root, golden.tree, now.answer.tree)
+	d.compare(root, golden.tree(), now.answer.tree())
 	changes := d.changes
 	i := slices.IndexFunc(changes, func(c *change) bool { return c.at.path() == "status" })
 	if i >= 0 {

@@ -1,6 +1,8 @@
 package answers
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,13 +41,16 @@ func (a *Asker) Record(ctx context.Context, requests []Request) (*Recorded, erro
 	out := &Recorded{Golden: &Golden{Schema: schema, Kind: kindOfFile, Recorded: time.Now().UTC().Truncate(time.Second)}}
 	asks := make([][]asked, len(requests))
 	err := a.passes(ctx, requests, asks)
-	kept := 0
+	kept, until := 0, time.Now().Add(endWithin)
 	for i := range requests {
 		if len(asks[i]) < 2 {
 			continue // nothing is known of it
 		}
+		if ctx.Err() != nil && time.Now().After(until) {
+			return out, cmp.Or(err, context.Cause(ctx)) // to compare long answers takes seconds
+		}
 		answer, why := settle(requests[i], asks[i])
-		if kept += len(answer.Body); why == "" && kept > mostHeld {
+		if kept += written(answer.Body); why == "" && kept > MaxFile-MaxFile/8 {
 			why = errHeld.Error()
 		}
 		if why != "" {
@@ -55,6 +60,16 @@ func (a *Asker) Record(ctx context.Context, requests []Request) (*Recorded, erro
 		out.Golden.Answers = append(out.Golden.Answers, answer)
 	}
 	return out, err
+}
+
+// endWithin is how long answers are settled of which no more are asked for.
+const endWithin = 500 * time.Millisecond
+
+// written is about how long a body is in a golden file: each element of a list has a line of
+// its own there.
+func written(body []byte) int {
+	const indent = 8
+	return len(body) + indent*bytes.Count(body, []byte(","))
 }
 
 // alone is how many of the asks of a request were made with no other under way.
@@ -120,16 +135,21 @@ func settle(r Request, asks []asked) (Answer, string) {
 	}
 	out := asks[0].answer
 	out.Request = r
+	trees := make([]map[string]any, len(asks))
+	for i := range asks {
+		trees[i] = asks[i].answer.tree()
+	}
 	root := &place{}
-	out.Volatile = findVolatile(root, asks[:min(alone, len(asks))], false)
-	out.Volatile = append(out.Volatile, findVolatile(root, asks, true)...)
+	out.Volatile = findVolatile(root, trees[:min(alone, len(trees))], false)
+	out.Volatile = append(out.Volatile, findVolatile(root, trees, true)...)
 	if len(out.Volatile) > maxVolatile {
 		return Answer{}, fmt.Sprintf("it differs in %d places", len(out.Volatile))
 	}
-	tree := out.tree.(map[string]any)
-	for i := range asks[1:] {
-		keepStable(root, tree, asks[i+1].answer.tree)
+	tree := trees[0]
+	for _, other := range trees[1:] {
+		keepStable(root, tree, other)
 	}
+	out.raw, out.hash = nil, nil
 	if out.Form != formNone {
 		var err error
 		if out.Body, err = json.Marshal(tree[bodyOf(out.Form)]); err != nil {
@@ -144,12 +164,12 @@ func settle(r Request, asks []asked) (Answer, string) {
 const mostRounds = 50
 
 // findVolatile marks the places that differ between the asks, and returns the new ones.
-func findVolatile(root *place, asks []asked, concurrent bool) (out []Volatile) {
+func findVolatile(root *place, trees []map[string]any, concurrent bool) (out []Volatile) {
 	for range mostRounds {
 		found := false
-		for i := range asks[1:] {
+		for _, other := range trees[1:] {
 			d := newDiffer(root)
-			d.compare(root, asks[0].answer.tree, asks[i+1].answer.tree)
+			d.compare(root, trees[0], other)
 			for _, c := range d.changes {
 				if what := volatileBy(c.what); what != "" && c.at.setVolatile(what) {
 					found = true
