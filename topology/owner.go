@@ -17,24 +17,11 @@ func Owners(network, address string) (pids []int) { return Holders(Listening(net
 // Listening returns the kernel's numbers of the sockets of this host that take connections
 // to an address, as [Owners] takes it, each once and in order.
 func Listening(network, address string) (inodes []string) {
-	t := tree{}
-	for _, name := range []string{"tcp", "tcp6", "unix"} {
-		text, err := t.read("/proc/net/" + name)
-		if err != nil {
-			continue
-		}
-		if name == "unix" {
-			for _, s := range parseUnix(text) {
-				if network == "unix" && samePath(s.path, address) {
-					inodes = append(inodes, s.inode)
-				}
-			}
-			continue
-		}
-		for _, s := range parseTCP(text) {
-			if network == "tcp" && s.listens && accepts(s.local, address) {
-				inodes = append(inodes, s.inode)
-			}
+	for _, s := range (tree{}).sockets("/proc/net", func(string, error) {}) { // unread: none is seen there
+		switch {
+		case s.network != network:
+		case network == "unix" && samePath(s.path, address), network == "tcp" && s.listens && accepts(s.local, address):
+			inodes = append(inodes, s.inode)
 		}
 	}
 	slices.Sort(inodes)

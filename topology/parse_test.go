@@ -1,6 +1,9 @@
 package topology
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,4 +80,33 @@ func TestMeets(t *testing.T) {
 	f("127.0.0.1:8081", "tcp", "127.0.0.1:8080", 8080, false)
 	f("unix:/run/app.sock", "unix", "/run/app.sock", 0, true)
 	f("shop", "tcp", "127.0.0.1:8080", 8080, false)
+}
+
+// TestSockets_Forged: the name of a Unix socket may look like a line of the table: of another's
+// socket, by its number.
+func TestSockets_Forged(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "proc", "net")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const line = "0000000000000000: 00000002 00000000 00010000 0001 01 "
+	for name, text := range map[string]string{
+		"tcp":  "  sl  local_address\n 0: 0100007F:0CEA 00000000:0000 0A 0:0 0:0 0 109 0 101 1\n 1: 0100007F:0CEA 0100007F:9C40 06 0:0 0:0 0 0 0 0 3\n",
+		"tcp6": "",
+		"unix": "Num       RefCount Protocol Flags    Type St Inode Path\n" + line + "201 /run/a.sock\n" + line + "202 /run/b.sock\n" +
+			line + "203 @x\n" + line + "101 /tmp/evil.sock\n" + // of the TCP listener
+			line + "204 @y\n" + line + "202 /tmp/evil.sock\n", // of b
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, s := range (tree{root}).sockets("/proc/net", func(path string, err error) { t.Errorf("%s: %v", path, err) }) {
+		got = append(got, s.network+" "+s.inode+" "+s.path)
+	}
+	if want := []string{"tcp 101 ", "unix 201 /run/a.sock"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

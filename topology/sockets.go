@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -110,20 +111,49 @@ func (v *view) sockets(procs []*process) map[string][]socket {
 }
 
 func (v *view) readSockets(dir string) []socket {
+	return v.tree.sockets(dir, func(path string, err error) { v.unreadable(path, err) })
+}
+
+// sockets reads the tables of a namespace by their directory. failed is called for one that
+// cannot be read.
+//
+// The name of a Unix socket may hold line breaks, and what follows one looks like a line of the
+// table, with any path and the number of any other socket. So a number is believed of a Unix
+// socket that no other line of the tables has.
+func (t tree) sockets(dir string, failed func(path string, err error)) []socket {
 	var out []socket
+	lines := map[string]int{} // by the number of a socket
 	for _, name := range []string{"tcp", "tcp6", "unix"} {
-		text, err := v.tree.read(dir + "/" + name)
+		text, err := t.read(dir + "/" + name)
 		if err != nil {
-			v.unreadable(dir+"/"+name, err)
+			failed(dir+"/"+name, err)
 			continue
 		}
 		if name == "unix" {
+			countInodes(text, unixInode, lines)
 			out = append(out, parseUnix(text)...)
 		} else {
+			countInodes(text, tcpInode, lines)
 			out = append(out, parseTCP(text)...)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(s socket) bool { return s.network == "unix" && lines[s.inode] > 1 })
+}
+
+// Columns of the numbers of sockets.
+const (
+	tcpInode  = 9
+	unixInode = 6
+)
+
+// countInodes counts the lines with each number of a socket but 0, which a connection has whose
+// process has gone.
+func countInodes(text []byte, column int, lines map[string]int) {
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > column && f[column] != "0" {
+			lines[f[column]]++
+		}
+	}
 }
 
 // listener describes a listening socket.

@@ -162,7 +162,8 @@ func TestParseTables(t *testing.T) {
 	parseTCP([]byte("  sl  local_address\n 0: 0100007F:0CEA 00000000:0000 0A 0:0 0:0 0 109 0 23456 1\n"+
 		" 1: 0100007F:0CEA 0100007F:9C40 01 0:0 0:0 0 109 0 23457 1\n 2: 0100007F:0CEA 0100007F:9C41 06 0:0 0:0 0 109 0 0 1\nbad\n"), each)
 	parseTCP([]byte(" 0: 00000000000000000000000000000000:0050 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 5 1\n"), each)
-	parseUnix([]byte("Num RefCount\n0: 00000002 00000000 00010000 0001 01 120 /run/a.sock\n0: 3 0 0 1 3 121 /run/a.sock\n"), each)
+	parseUnix([]byte("Num RefCount\n0: 00000002 00000000 00010000 0001 01 120 /run/a.sock\n0: 3 0 0 1 3 121 /run/a.sock\n"+
+		"0: 00000002 00000000 00010000 0001 01 122 /run/b.sock\n0: 00000002 00000000 00010000 0001 01 122 /tmp/forged.sock\n"), each)
 	if len(got) != 4 || got[0].Local.String() != "127.0.0.1:3306" || got[1].Remote.Port() != 40000 || !got[2].Both ||
 		got[3].Path != "/run/a.sock" || got[3].Inode != 120 {
 		t.Errorf("got %+v", got)

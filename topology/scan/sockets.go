@@ -304,14 +304,21 @@ func parseEndpoint(text string) (netip.AddrPort, bool) {
 }
 
 // parseUnix reads the listening sockets of /proc/PID/net/unix: other ends do not stand
-// there.
+// there. A name may hold line breaks, and what follows one looks like a line of any other
+// socket: a number that two lines have is believed of none.
 //
 // Source: proc_net(5): Num RefCount Protocol Flags Type St Inode Path.
 func parseUnix(text []byte, each func(Socket)) {
 	const accepts = 0x10000 // __SO_ACCEPTCON
+	lines := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 6 {
+			lines[f[6]]++
+		}
+	}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if len(f) < 8 {
+		if len(f) < 8 || lines[f[6]] > 1 {
 			continue
 		}
 		flags, err := strconv.ParseUint(f[3], 16, 32)
