@@ -124,9 +124,8 @@ func readExe(dir string) (path string, f exeFile) {
 	if err != nil {
 		return "", f
 	}
-	var st unix.Stat_t
-	if unix.Stat(dir+"/exe", &st) == nil {
-		f = exeFile{true, st.Mode, int(st.Uid), int(st.Gid)}
+	if st, err := statKnown(unix.AT_FDCWD, dir+"/exe", 0); err == nil {
+		f = exeFile{true, uint32(st.Mode), int(st.Uid), int(st.Gid)}
 	}
 	return strings.TrimSuffix(path, " (deleted)"), f // an update replaced it
 }
@@ -142,12 +141,21 @@ func (p *Process) openRoot(dir string) (err error) {
 	if err != nil {
 		return ErrGone
 	}
-	var its, ours unix.Stat_t
-	if unix.Fstat(int(p.root.Fd()), &its) != nil || unix.Stat("/", &ours) != nil || its.Dev != ours.Dev ||
-		its.Ino != ours.Ino {
+	its, err1 := statKnown(int(p.root.Fd()), "", unix.AT_EMPTY_PATH)
+	ours, err2 := statKnown(unix.AT_FDCWD, "/", 0)
+	if err1 != nil || err2 != nil || its.Ino != ours.Ino || its.Dev_major != ours.Dev_major || its.Dev_minor != ours.Dev_minor {
 		p.Here = false
 	}
 	return nil
+}
+
+// statKnown returns what the kernel knows of a file without a word to its file system, which
+// may be a user's own (FUSE): whoever waits for one that does not answer does not end when he
+// is killed.
+func statKnown(dir int, name string, flags int) (st unix.Statx_t, err error) {
+	const wanted = unix.STATX_TYPE | unix.STATX_MODE | unix.STATX_UID | unix.STATX_GID | unix.STATX_INO
+	err = unix.Statx(dir, name, flags|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, wanted, &st)
+	return st, err
 }
 
 func openPath(path string) (*os.File, error) {

@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,15 @@ type mount struct {
 	device string // major:minor
 	root   string // directory of the file system that is mounted
 	point  string // where
+	remote bool   // what is asked of it may never be answered
+}
+
+// remotes begin the names of file systems whose answers come from another host or from a
+// program, and of those that mount such when they are asked.
+var remotes = []string{"fuse", "nfs", "cifs", "smb", "9p", "ceph", "gluster", "lustre", "afs", "coda", "ocfs", "autofs", "virtiofs"}
+
+func isRemote(kind string) bool {
+	return slices.ContainsFunc(remotes, func(begin string) bool { return strings.HasPrefix(kind, begin) })
 }
 
 // A Table is the mount table of one namespace. It is immutable; nil has no mounts.
@@ -68,7 +78,11 @@ func Parse(r io.Reader) (*Table, error) {
 		if len(t.mounts) == mostMounts {
 			return nil, errManyMounts
 		}
-		t.mounts = append(t.mounts, mount{string(f[2]), unescape(string(f[3])), unescape(string(f[4]))})
+		m := mount{device: string(f[2]), root: unescape(string(f[3])), point: unescape(string(f[4])), remote: true}
+		if i := slices.IndexFunc(f, func(b []byte) bool { return string(b) == "-" }); i > 0 && i+1 < len(f) {
+			m.remote = isRemote(string(f[i+1]))
+		}
+		t.mounts = append(t.mounts, m)
 	}
 	return t, lines.Err()
 }
@@ -101,19 +115,24 @@ func below(dir, name string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
+// of returns the mount that a name lies in: of the deepest the last, which covers the others.
+func (t *Table) of(name string) (of *mount) {
+	for i := range t.mounts {
+		m := &t.mounts[i]
+		if _, ok := below(m.point, name); ok && (of == nil || len(m.point) >= len(of.point)) {
+			of = m
+		}
+	}
+	return of
+}
+
 // namesOf returns the names that a file of another namespace may have in this one, at most
 // mostNames.
 func (t *Table) namesOf(there *Table, name string) (names []string) {
 	if t == nil || there == nil {
 		return nil
 	}
-	var of *mount // that the name lies in: of the deepest the last, which covers the others
-	for i := range there.mounts {
-		m := &there.mounts[i]
-		if _, ok := below(m.point, name); ok && (of == nil || len(m.point) >= len(of.point)) {
-			of = m
-		}
-	}
+	of := there.of(name)
 	if of == nil {
 		return nil
 	}
@@ -135,27 +154,52 @@ func (t *Table) namesOf(there *Table, name string) (names []string) {
 
 // NameHere returns the name on this host of a file that a process has open: descriptor, looked
 // up below dir, is its link /proc/PID/fd/N, and name what that link reads. It is the name
-// itself where the file has it here; empty where the file has none. Tables may be nil.
+// itself where the file has it here; empty where the file has none. The tables are one and the
+// same for a process of this mount namespace.
+//
+// No file system is asked that may not answer: whoever waits for one of a user's own (FUSE) does
+// not end when he is killed. A file there has its name in this namespace, and none of another.
 func NameHere(here, there *Table, dir int, descriptor, name string) string {
-	var open unix.Stat_t
-	if unix.Fstatat(dir, descriptor, &open, 0) != nil || open.Mode&unix.S_IFMT != unix.S_IFREG {
+	open, ok := identify(dir, descriptor, 0)
+	if !ok || open.mode&unix.S_IFMT != unix.S_IFREG || here == nil {
 		return ""
 	}
 	for _, candidate := range append([]string{name}, here.namesOf(there, name)...) {
-		var found unix.Stat_t
-		if unix.Lstat(candidate, &found) == nil && found.Dev == open.Dev && found.Ino == open.Ino {
+		if m := here.of(candidate); m == nil || m.remote {
+			if m != nil && here == there {
+				return candidate
+			}
+			continue
+		}
+		if found, ok := identify(unix.AT_FDCWD, candidate, unix.AT_SYMLINK_NOFOLLOW); ok && found == open {
 			return candidate
 		}
 	}
 	return ""
 }
 
+// An identity is which file it is, as far as that is known without a word to its file system.
+type identity struct {
+	mode         uint16
+	major, minor uint32
+	inode        uint64
+}
+
+func identify(dir int, name string, flags int) (identity, bool) {
+	var st unix.Statx_t
+	err := unix.Statx(dir, name, flags|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE|unix.STATX_INO, &st)
+	return identity{st.Mode, st.Dev_major, st.Dev_minor, st.Ino}, err == nil
+}
+
 // OpenFiles returns the names on this host of the files that a process has open, by the names
 // that it knows them by. Files without one are left out.
 func OpenFiles(pid int) map[string]string {
 	process := "/proc/" + strconv.Itoa(pid)
-	here, _ := Read("/proc/self") // without one a name may still be the same
-	there, _ := Read(process)
+	here, err := Read("/proc/self")
+	if err != nil {
+		return nil
+	}
+	there, _ := Read(process) // without one a name may still be the same
 	dir, err := os.Open(process + "/fd")
 	if err != nil {
 		return nil

@@ -333,21 +333,16 @@ func (t *taker) descriptors(process int, p *Process, buf []byte) {
 // none: a unit with PrivateTmp= writes to the host's /var/log, a container to its own or to a
 // directory of the host's that is bound into it. A file that does not answer has none.
 func (t *taker) nameHere(process, pid, user, dir int, descriptor, name string) string {
-	look := func(here, there *mounts.Table) (string, error) {
-		return foreign.Patiently(user, func() (string, error) {
-			return mounts.NameHere(here, there, dir, descriptor, name), nil
-		})
-	}
-	if same, err := look(nil, nil); same != "" || err != nil {
-		return same
-	}
 	var buf [64]byte
-	space := namespace(process, "mnt", buf[:])
-	if space == t.out.MntNS {
-		return ""
+	here := t.mountsOf(t.out.MntNS, "self")
+	there := here
+	if space := namespace(process, "mnt", buf[:]); space != t.out.MntNS {
+		there = t.mountsOf(space, strconv.Itoa(pid))
 	}
-	there, _ := look(t.mountsOf(t.out.MntNS, "self"), t.mountsOf(space, strconv.Itoa(pid)))
-	return there
+	found, _ := foreign.Patiently(user, func() (string, error) {
+		return mounts.NameHere(here, there, dir, descriptor, name), nil
+	})
+	return found
 }
 
 // mountsOf returns the mounts of a namespace that a process is in; nil where they cannot be
