@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/observe/profile"
 	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/record/outside"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -96,7 +97,9 @@ func (p *profiles) take(ctx, all context.Context, parts []time.Duration) {
 		}))
 	}
 	if p.o.Outside {
-		wg.Go(contain.Func(profilePart, func() { p.add(p.takeOutside(all, cut, parts)) }))
+		wg.Go(contain.Func(profilePart, func() {
+			p.add(outside.Take(all, outside.Options{Groups: outside.Members(p.service.known()), CPU: parts, Over: cut, Host: p.host(), From: now()}))
+		}))
 	}
 	wg.Wait()
 }
@@ -143,5 +146,5 @@ func (p *profiles) end(ctx context.Context) error {
 		all = append(all, t.Profiles...)
 		p.warn(t.Warnings...)
 	}
-	return store.Save(p.store, withoutTwice(all))
+	return store.Save(p.store, outside.WithoutTwice(all))
 }

@@ -74,9 +74,6 @@ func Profiles(p *stacks.Profile, groups []Group, host string, from time.Duration
 // pidPrefix begins the address of a profile that was taken from outside.
 const pidPrefix = "pid "
 
-// Taken reports whether a profile was taken from outside.
-func Taken(p *kasoku.Profile) bool { return strings.HasPrefix(p.Address, pidPrefix) }
-
 // mostNamed is how many processes an address names.
 const mostNamed = 3
 
