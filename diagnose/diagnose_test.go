@@ -236,6 +236,20 @@ func TestVerdict(t *testing.T) {
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 20.0 % of the answers were 4xx.", codes(80, 20))
 }
 
+// TestFrequentError: timeouts of several URLs are one error; those of one URL keep it.
+func TestFrequentError(t *testing.T) {
+	f := func(want string, n uint64, errors map[string]uint64) {
+		t.Helper()
+		if got, k := frequentError(&kasoku.Tally{Errors: errors}); got != want || k != n {
+			t.Errorf("%q (%d), want %q (%d)", got, k, want, n)
+		}
+	}
+	late := ": context deadline exceeded"
+	f("context deadline exceeded", 4, map[string]uint64{`Get "http://h/a"` + late: 2, `Get "http://h/b"` + late: 2, "500 Internal Server Error": 3})
+	f(`Get "http://h/a"`+late, 2, map[string]uint64{`Get "http://h/a"` + late: 2})
+	f("503 Service Unavailable", 7, map[string]uint64{"503 Service Unavailable": 7, `Get "http://h/a"` + late: 2})
+}
+
 func TestSaid(t *testing.T) {
 	rec := run(at{100, 10, 20, 0, time.Millisecond})
 	rec.Messages = []kasoku.Message{

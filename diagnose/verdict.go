@@ -70,11 +70,42 @@ func causeClause(c *Case, d *kasoku.Diagnosis) string {
 		return strings.Join(clauses, " and ")
 	}
 	if t := c.Focus.Tally; t != nil && len(t.Errors) > 0 {
-		e := t.TopErrors()[0]
-		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", e.Message,
-			unit.Count(e.Count))
+		message, n := frequentError(t)
+		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", message, unit.Count(n))
 	}
 	return "no rule names the cause"
+}
+
+// frequentError returns the error that came most often, and how often. Errors that differ only
+// in the URL, which Go puts before them (`Get "http://…": EOF`), are one.
+func frequentError(t *kasoku.Tally) (message string, n uint64) {
+	type kind struct {
+		first string
+		n     uint64
+	}
+	var all []*kind
+	at := map[string]*kind{}
+	for _, e := range t.TopErrors() {
+		_, text, found := strings.Cut(e.Message, "\": ")
+		if !found {
+			text = e.Message
+		}
+		k := at[text]
+		if k == nil {
+			k = &kind{first: e.Message}
+			at[text], all = k, append(all, k)
+		}
+		if k.n += e.Count; k.first != e.Message {
+			k.first = text
+		}
+	}
+	most := all[0]
+	for _, k := range all {
+		if k.n > most.n {
+			most = k
+		}
+	}
+	return most.first, most.n
 }
 
 // explainedLast returns findings in their order, those that go when another one is fixed after
