@@ -23,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/logs/score"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // ErrNoLoad means that a kasoku.toml names neither a load nor a command, so that there is
@@ -72,7 +73,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	if c.Trace.On {
-		o.Trace = &Trace{For: c.Trace.For, After: c.Trace.After}
+		o.Trace = &window.Plan{For: c.Trace.For, After: c.Trace.After}
 	}
 	if err := o.configureProbe(c); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/topology/find"
 	"github.com/kasoku/kasoku/topology/members"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // Options configure one run. The zero value of a field leaves that part out; only Path is
@@ -162,7 +163,7 @@ type Sources struct {
 	Expvar    []string        // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof     []string        // addresses of /debug/pprof/ of programs in Go, profiled once under load
 	Outside   bool            // take profiles of all members by the kernel, once under load
-	Trace     *Trace          // watch the system calls of the service for a while; nil: do not
+	Trace     *window.Plan    // watch the system calls of the service for a while; nil: do not
 	Off       []string        // sources that are not read, by the names of config.SourceNames
 	Fast      bool            // read host and process each config.FastInterval
 }

@@ -14,15 +14,6 @@ import (
 	"github.com/kasoku/kasoku/trace/window"
 )
 
-// A Trace lets a run watch the system calls of the service's processes for a while.
-type Trace struct {
-	For   time.Duration
-	After time.Duration // the load's beginning
-}
-
-// leastTraced is the shortest time that is watched.
-const leastTraced = time.Second
-
 // tracing is the trace of a run, taken once.
 type tracing struct {
 	*recorder
@@ -35,9 +26,6 @@ type tracing struct {
 	result  *kasoku.Trace
 }
 
-// tracePart names the trace where it fails.
-var tracePart = contain.Part{Kind: contain.Step, Name: "trace"}
-
 // begin sees to it that the service is watched when the load has gone on for a while. known
 // is how long it will take, 0 when that is not known. The first call counts.
 func (t *tracing) begin(from, known time.Duration) {
@@ -46,24 +34,10 @@ func (t *tracing) begin(from, known time.Duration) {
 	}
 	ctx, over := context.WithCancel(context.Background())
 	t.over = over
-	t.done = contain.Go(tracePart, func() {
-		length := t.o.Trace.For
-		after := t.o.Trace.After
-		if known > 0 { // the last second is left out: answers come late
-			after = min(after, known/2)
-			length = min(length, known-after-time.Second)
+	t.done = contain.Go(contain.Part{Kind: contain.Step, Name: "trace"}, func() {
+		if length, ok := t.o.Trace.Wait(ctx, t.start.Add(from), known); ok {
+			t.watch(ctx, length)
 		}
-		if length < leastTraced {
-			return
-		}
-		begin := time.NewTimer(from + after - time.Since(t.start))
-		defer begin.Stop()
-		select {
-		case <-begin.C:
-		case <-ctx.Done():
-			return
-		}
-		t.watch(ctx, length)
 	})
 }
 
