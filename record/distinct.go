@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 
+	"github.com/kasoku/kasoku/internal/causes"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -14,8 +15,8 @@ const full = "full"
 func distinctErrors(errs ...error) error {
 	seen := map[string]bool{}
 	var kept []error
-	for _, err := range flattenErrors(errs) {
-		if why := innermostError(err).Error(); store.IsFull(err) && !seen[full] {
+	for _, err := range causes.Flatten(errs) {
+		if why := causes.Innermost(err).Error(); store.IsFull(err) && !seen[full] {
 			seen[full] = true
 			kept = append(kept, err)
 		} else if !store.IsFull(err) && !seen[why] {
@@ -24,33 +25,4 @@ func distinctErrors(errs ...error) error {
 		}
 	}
 	return errors.Join(kept...)
-}
-
-// flattenErrors takes joined errors apart.
-func flattenErrors(errs []error) []error {
-	var out []error
-	for _, err := range errs {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			out = append(out, flattenErrors(joined.Unwrap())...)
-			continue
-		}
-		if err != nil {
-			out = append(out, err)
-		}
-	}
-	return out
-}
-
-// innermostError returns the innermost error of a chain, of joined ones the first.
-func innermostError(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
-			inner = joined.Unwrap()[0]
-		}
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
 }
