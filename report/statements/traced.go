@@ -57,9 +57,7 @@ type traceTables struct {
 func (v traceTables) sentence() string {
 	n := &v.t.Counts
 	length := v.t.Interval.To - v.t.Interval.From
-	parts := []string{fmt.Sprintf("%s of the run, from %s on: %s, %s",
-		unit.Duration(length.Round(100*time.Millisecond)),
-		unit.Duration(v.t.Interval.From.Round(100*time.Millisecond)),
+	parts := []string{fmt.Sprintf("%.1f s of the run, from %.1f s on: %s, %s", length.Seconds(), v.t.Interval.From.Seconds(),
 		unit.Counted(n.Requests, "request", "requests"), unit.Counted(n.Statements, "statement", "statements"))}
 	for _, p := range []struct {
 		n    uint64
