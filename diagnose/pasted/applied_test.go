@@ -281,8 +281,13 @@ func (s *set) applyScan(f *kasoku.Finding, code string) (string, error) {
 		if !strings.Contains(f.Fixes[0].Note, "Answers differ") {
 			return "", fmt.Errorf("does not say that answers differ")
 		}
-		args := []any{"+message", 20}
-		got, err := s.s.ask(asks, args[:strings.Count(asks, "?")]...)
+		var got answer
+		var err error
+		for _, word := range []string{"+message", "+member"} { // of the chat, of the tracker
+			if got, err = s.s.ask(asks, []any{word, 20}[:strings.Count(asks, "?")]...); err != nil || len(got.rows) > 0 {
+				break
+			}
+		}
 		if err == nil && len(got.rows) == 0 {
 			err = fmt.Errorf("no row has the word")
 		}
