@@ -2,7 +2,8 @@ package kasoku
 
 import "time"
 
-// FromTrace: callers are known from the system calls of the service's processes.
+// FromTrace is the source of callers that are known from the system calls of the service's
+// processes.
 const FromTrace = "trace"
 
 // A Trace is what the kernel showed of a service for some seconds of a run: which requests its

@@ -77,9 +77,9 @@ func (m *image) readGo() (*goTable, error) {
 	return t, nil
 }
 
-// place finds what the table of newer programs lacks, the address of their code and that of
-// go:func.*: in the description that the runtime has of the program, which begins with the
-// address of the table, else in the symbols.
+// place finds what the table of newer programs lacks, the address of their code and that of the
+// symbol go:func.*. Both stand in the description that the runtime has of the program, which
+// begins with the address of the table, else in the symbols.
 func (t *goTable) place(table section) {
 	var text, data uint64
 	if fields, ok := t.m.moduleData(table); ok {
