@@ -277,7 +277,7 @@ func Default() Config {
 		Load:     LoadTable{Each: 10 * time.Second, Pause: time.Second, Timeout: 30 * time.Second},
 		Capture:  Capture{Schema: true},
 		Probe:    Probe{Requests: 12},
-		Trace:    Trace{On: true, For: 10 * time.Second, After: 5 * time.Second},
+		Trace:    Trace{For: 10 * time.Second, After: 5 * time.Second},
 		Servers:  declaredServers(),
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
 	}
