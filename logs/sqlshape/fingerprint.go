@@ -39,6 +39,9 @@ func (s *Shaper) Fingerprint(sql []byte) []byte {
 	return s.ascending(q)
 }
 
+// Rows reports whether the last statement has several rows, of which the fingerprint holds the first.
+func (s *Shaper) Rows() bool { return s.cut }
+
 // prepare takes the first steps, up to the strings in double quotes. Whole means
 // that the result is the fingerprint.
 func (s *Shaper) prepare(sql []byte) (q []byte, whole bool) {

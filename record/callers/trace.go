@@ -129,7 +129,7 @@ func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
 	to.Waits += e.Waits
 	for _, c := range e.Calls {
 		class := &r.Classes[c.Class]
-		key := callKey{at, class.Fingerprint}
+		key := callKey{at, class.ID + "\x00" + class.Fingerprint} // which is cut
 		i, known := s.calls[key]
 		if !known {
 			i = len(t.Calls)

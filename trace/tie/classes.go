@@ -15,7 +15,8 @@ type classes struct {
 	list   []trace.Class
 }
 
-// of returns the class of a statement. Of one that is cut no value stays.
+// of returns the class of a statement. Of one that is cut no value stays, and it has no id: the slow
+// log has the whole of it. That is not so where what was cut off does not count.
 func (c *classes) of(text []byte, cut bool) int {
 	text = bytes.TrimRight(text, " \t\r\n;")
 	if cut {
@@ -24,14 +25,18 @@ func (c *classes) of(text []byte, cut bool) int {
 		}
 	}
 	fingerprint := c.shaper.Fingerprint(text)
-	if i, known := c.index[string(fingerprint)]; known {
+	key, id := string(fingerprint), sqlshape.ID(fingerprint)
+	if cut && !c.shaper.Rows() {
+		key, id = key+"\x00", ""
+	}
+	if i, known := c.index[key]; known {
 		return i
 	}
 	if len(c.index) >= mostClasses {
 		return c.named("(of more classes than are kept)")
 	}
-	return c.add(string(fingerprint), trace.Class{
-		ID: sqlshape.ID(fingerprint), Fingerprint: string(logs.AppendSafe(nil, fingerprint, mostFingerprint)), Cut: cut,
+	return c.add(key, trace.Class{
+		ID: id, Fingerprint: string(logs.AppendSafe(nil, fingerprint, mostFingerprint)), Cut: cut,
 	})
 }
 
