@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Commands of the protocol of MySQL.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_command_phase.html
@@ -57,10 +60,18 @@ func Commands(b []byte, each func(Command)) {
 
 // QueryText returns the SQL of a command: clients that send attributes put them before it.
 // They do so with CLIENT_QUERY_ATTRIBUTES, of which the number of parameters, 0, and of sets,
-// 1, are left when there are none.
+// 1, are left when there are none. Where there are some it returns nil: they are values.
 func QueryText(text []byte) []byte {
-	if len(text) > 2 && text[0] == 0 && text[1] == 1 {
-		return text[2:]
+	switch {
+	case len(text) == 0:
+		return text
+	case len(text) >= 2 && text[1] == 1:
+		if text[0] == 0 {
+			return text[2:]
+		}
+		return nil
+	case text[0] < ' ' && bytes.IndexByte([]byte("\t\n\r"), text[0]) < 0:
+		return nil
 	}
 	return text
 }

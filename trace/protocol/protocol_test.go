@@ -74,6 +74,16 @@ func TestCommands(t *testing.T) {
 	if got := string(QueryText([]byte("\x00\x01SELECT 1"))); got != "SELECT 1" {
 		t.Errorf("with attributes: %q", got)
 	}
+	for _, text := range []string{"\x01\x01\x00\x01\xfe\x00\x02idsecretSELECT 1", "\x09\x01SELECT", "\x28\x01a", "\x02"} {
+		if got := QueryText([]byte(text)); got != nil {
+			t.Errorf("of %q: %q", text, got)
+		}
+	}
+	for _, text := range []string{"", "\tSELECT 1", "\nSELECT 1", "\r\nSELECT 1", "(SELECT 1)"} {
+		if got := string(QueryText([]byte(text))); got != text {
+			t.Errorf("of %q: %q", text, got)
+		}
+	}
 }
 
 func TestReadReply(t *testing.T) {

@@ -20,7 +20,11 @@ type classes struct {
 func (c *classes) of(text []byte, cut bool) int {
 	text = bytes.TrimRight(text, " \t\r\n;")
 	if cut {
-		if quote := sqlshape.Unclosed(text); quote != 0 {
+		switch quote := sqlshape.Unclosed(text); quote {
+		case 0:
+		case '*':
+			text = append(bytes.Clone(text), "*/"...)
+		default:
 			text = append(bytes.Clone(text), quote)
 		}
 	}

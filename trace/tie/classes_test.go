@@ -2,6 +2,7 @@ package tie
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku/trace"
@@ -19,5 +20,17 @@ func TestCutClass(t *testing.T) {
 	}
 	if got := fmt.Sprint(ids); got != "[false true true]" {
 		t.Error(got)
+	}
+}
+
+// TestUnmasked: no value stays of a statement with attributes, nor of a comment that is cut.
+func TestUnmasked(t *testing.T) {
+	s := newStory()
+	s.add(thread(1), trace.Asked, 91, packet("\x03\x01\x01\x00\x01\xfe\x00\x02id\x06secretSELECT 1"))
+	s.add(thread(1), trace.Asked, 91, packet("\x03SELECT 1 /* it's 'secret of"), 100_000)
+	for _, c := range s.tier.Result().Classes {
+		if strings.Contains(c.Fingerprint, "secret") || c.ID != "" {
+			t.Errorf("%+v", c)
+		}
 	}
 }

@@ -34,7 +34,13 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 				return
 			}
 			c.fresh = false
-			t.run(p, u, c, statement{class: t.classes.of(text, m.Cut), at: e.At, tag: t.tagOf(text)})
+			class := 0
+			if text == nil {
+				class = t.classes.named("(a statement with attributes)")
+			} else {
+				class = t.classes.of(text, m.Cut)
+			}
+			t.run(p, u, c, statement{class: class, at: e.At, tag: t.tagOf(text)})
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.last = t.classes.of(m.Text, m.Cut)
