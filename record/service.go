@@ -267,7 +267,7 @@ func (w *serviceWatch) look(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err = err; err == nil {
-		w.seen, w.err = seen, w.take(ctx, seen)
+		w.seen, w.err = seen, w.take(ctx, seen, members.Follow(w.found, seen.Service, time.Since(w.start)))
 	}
 }
 
@@ -277,13 +277,13 @@ func (w *serviceWatch) lookAgain(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.seen != nil && w.seen.Again(ctx) {
-		w.err = w.take(ctx, w.seen)
+		w.err = w.take(ctx, w.seen, members.Join(w.found, w.seen.Service))
 	}
 }
 
-// take takes over what a look showed.
-func (w *serviceWatch) take(ctx context.Context, seen *find.Seen) error {
-	w.found = members.Follow(w.found, seen.Service, time.Since(w.start))
+// take takes over what a look showed, and the service as it is known with it.
+func (w *serviceWatch) take(ctx context.Context, seen *find.Seen, found kasoku.Service) error {
+	w.found = found
 	w.config.foreign, w.shared = seen.Foreign, seen.Shared
 	for i := range w.found.Members {
 		w.addTrees(&w.found.Members[i])

@@ -90,6 +90,39 @@ func TestWorkerOfThread(t *testing.T) {
 	t.Error("a worker that a thread has started is none")
 }
 
+// TestWorkerBetweenLooks: a worker that starts after a look and before the next one at sockets
+// alone is not recorded as ended.
+func TestWorkerBetweenLooks(t *testing.T) {
+	self := exec.Command("/proc/self/exe", "-test.run=^TestWorkerOfThread$")
+	self.Env = append(os.Environ(), "KASOKU_TEST_WAITS=1")
+	in, err := self.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = in.Close(), self.Wait() }()
+	r := &recorder{}
+	w := &serviceWatch{recorder: r, config: &configuration{recorder: r}}
+	w.ask.PIDs = []int{self.Process.Pid}
+	w.look(t.Context())
+	if len(w.found.Members) != 1 {
+		t.Fatalf("members %+v, %v", w.found.Members, w.err)
+	}
+	w.seen.Silent = []int{self.Process.Pid} // it calls no one
+	m := &w.found.Members[0]
+	m.Processes = append(m.Processes, kasoku.MemberProcess{PID: os.Getpid(), Start: 1}) // as keepUp does
+	w.found.Unknown = []kasoku.Unseen{{What: "of before"}}
+	w.lookAgain(t.Context())
+	if w.err != nil || len(w.found.Unknown) > 0 && w.found.Unknown[0].What == "of before" {
+		t.Fatalf("nothing was looked at again: %v", w.err)
+	}
+	if m = &w.found.Members[0]; !m.Has(os.Getpid()) || m.Processes[len(m.Processes)-1].Ended != 0 {
+		t.Errorf("a worker that runs is recorded as ended: %+v", m.Processes)
+	}
+}
+
 // TestWorkerByExec: a child that runs another program when it is seen first, and becomes one
 // of its leader's program by exec, is a worker from then on.
 func TestWorkerByExec(t *testing.T) {

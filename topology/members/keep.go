@@ -12,6 +12,17 @@ import (
 // restarted is the same one with other processes, one that is not there now stays. at is
 // when the second look was.
 func Follow(before, now kasoku.Service, at time.Duration) kasoku.Service {
+	return follow(before, now, func(p *kasoku.MemberProcess) { p.Ended = cmp.Or(p.Ended, at) })
+}
+
+// Join returns what is known of a service after the sockets of its members were looked at again.
+// A process that is not in now still runs, as far as is known: which do was not looked at.
+func Join(before, now kasoku.Service) kasoku.Service {
+	return follow(before, now, func(*kasoku.MemberProcess) {})
+}
+
+// follow calls gone for each process that now does not have.
+func follow(before, now kasoku.Service, gone func(*kasoku.MemberProcess)) kasoku.Service {
 	if len(before.Members) == 0 {
 		return now
 	}
@@ -28,8 +39,8 @@ func Follow(before, now kasoku.Service, at time.Duration) kasoku.Service {
 			there := again != nil && slices.ContainsFunc(again.Processes, func(q kasoku.MemberProcess) bool {
 				return q.PID == p.PID && q.Start == p.Start
 			})
-			if !there && p.Ended == 0 && (again != nil || len(now.Members) > 0) {
-				p.Ended = at
+			if !there && (again != nil || len(now.Members) > 0) {
+				gone(p)
 			}
 		}
 		if again != nil {

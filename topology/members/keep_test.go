@@ -1,6 +1,7 @@
 package members
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -33,5 +34,29 @@ func TestFollow(t *testing.T) {
 	}
 	if len(one.Members) != 2 || one.Members[1].Processes[0].Ended != 0 {
 		t.Errorf("the first look was changed: %+v", one.Members)
+	}
+}
+
+// TestJoin: a worker that began between a look and a further one at sockets alone goes on
+// running, what the further one shows is added, and a process that has ended stays so.
+func TestJoin(t *testing.T) {
+	process := func(pid int, leader bool) kasoku.MemberProcess {
+		return kasoku.MemberProcess{PID: pid, Start: uint64(pid), Leader: leader}
+	}
+	ended := process(22, false)
+	ended.Ended = 3 * time.Second
+	app := kasoku.Member{ID: "application php-fpm", Role: kasoku.RoleApplication}
+	app.Processes = []kasoku.MemberProcess{process(20, true), process(21, false), ended, process(23, false)}
+	before := kasoku.Service{Members: []kasoku.Member{app}}
+	app.Processes = app.Processes[:2:2] // 23 began since
+	db := kasoku.Member{ID: "database mariadbd", Role: kasoku.RoleDatabase, Processes: []kasoku.MemberProcess{process(30, true)}}
+	again := kasoku.Service{Members: []kasoku.Member{app, db}, Edges: []kasoku.Edge{{From: app.ID, To: db.ID, Seen: 1}}}
+
+	s := Join(before, again)
+	if !slices.Equal(s.Members[0].Processes, before.Members[0].Processes) {
+		t.Errorf("processes %+v, want %+v", s.Members[0].Processes, before.Members[0].Processes)
+	}
+	if len(s.Members) != 2 || len(s.Edges) != 1 {
+		t.Errorf("members %+v, edges %+v", s.Members, s.Edges)
 	}
 }

@@ -14,7 +14,8 @@
 // connections of members; the configuration of the server block that answered; who
 // writes the access log; the database that kasoku was given.
 //
-// Start at [Decide]; [Follow] keeps members the same over restarts.
+// Start at [Decide]; [Follow] keeps members the same over restarts, [Join] adds what only their
+// sockets showed.
 package members
 
 import (
