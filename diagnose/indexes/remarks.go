@@ -59,6 +59,7 @@ func (w *work) unused() {
 type Read struct {
 	QueryID string
 	Table   *kasoku.TableDef
+	Alias   string   // by which the statement, and so its plan, names the table; in lower case
 	Unique  []string // columns of a unique index that are all compared for equality
 	Count   bool     // the answer is one figure
 	Star    bool
@@ -76,7 +77,8 @@ func (a *Advice) Reads() []Read { return a.reads }
 
 func (w *work) shapesOfReads() {
 	for _, a := range w.accesses {
-		r := Read{QueryID: a.query.ID, Table: &a.table.def, Count: a.single, Star: a.star && a.query.Verb == "SELECT",
+		r := Read{QueryID: a.query.ID, Table: &a.table.def, Alias: a.alias, Count: a.single,
+			Star:  a.star && a.query.Verb == "SELECT",
 			Alone: a.alone(), Hidden: a.hidden, Equal: a.equal, Limited: a.limit, Ordered: a.oneWay(),
 			Simple: len(a.ranges)+len(a.in)+len(a.joined)+a.filters == 0 && !a.never}
 		for _, h := range a.table.have {

@@ -13,6 +13,7 @@ import (
 type access struct {
 	query *kasoku.Query
 	table *table
+	alias string // in lower case
 	place
 
 	equal   []string        // columns that are compared with a value for equality
@@ -167,6 +168,7 @@ func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table)
 		if alias == "" {
 			alias = name.Name.L
 		}
+		a.alias = alias
 		s.sources[alias] = a
 		s.order = append(s.order, a)
 		*s.all = append(*s.all, a)

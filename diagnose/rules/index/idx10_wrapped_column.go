@@ -65,7 +65,7 @@ func (r WrappedColumn) finding(c *diagnose.Case, s *scan) kasoku.Finding {
 	h := s.hidden[0]
 	call := h.Function + "(" + h.Column + ")"
 	f := s.finding(c, r.ID(), fmt.Sprintf("%s reads %s rows of %s for %s", wording.Cut(call, 24),
-		diagnose.Whole(advice.ExaminedPerCall(s.query)), wording.Cut(s.read.Table.Name, 16),
+		diagnose.Whole(s.rowsRead()), wording.Cut(s.read.Table.Name, 16),
 		wording.Average(statements.RowsPerCall(s.query))))
 	kept := diagnose.Signal{Holds: true}
 	if s.read.Count {
@@ -74,7 +74,7 @@ func (r WrappedColumn) finding(c *diagnose.Case, s *scan) kasoku.Finding {
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), kept)
 	f.Cause = fmt.Sprintf("%s is worked out for each of the %s rows of %s: an index of %s has its values, not what "+
 		"%s makes of them.",
-		call, diagnose.Whole(advice.ExaminedPerCall(s.query)), s.read.Table.Name, h.Column, h.Function)
+		call, diagnose.Whole(s.rowsRead()), s.read.Table.Name, h.Column, h.Function)
 	f.Fixes = []kasoku.Fix{s.free(c)}
 	f.Expect = "the statement examines the rows that it needs"
 	return f

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ const (
 	// scannedPerRow of the rows examined go for one that is sent: else most would be read
 	// with any index.
 	scannedPerRow = 10
+	// smallShare of the table's rows are few: so many may a join begin with.
+	smallShare = 0.1
 )
 
 // A scan is a class of statements that reads a whole table for a condition that no index can
@@ -80,15 +83,18 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 		if c.Plans[i].QueryID != s.query.ID {
 			continue
 		}
-		for k := range c.Plans[i].Rows {
-			r := &c.Plans[i].Rows[k]
-			rows := float64(s.read.Table.Rows)
-			if strings.EqualFold(r.Table, s.read.Table.Name) || s.read.Alone || r.Rows >= rows/2 && r.Rows <= 2*rows {
-				s.plan = r
-				return isWhole(r) || r.Access == "ref" && isWhole(&c.Plans[i].Rows[0]) && s.joinsAll()
-			}
+		steps := c.Plans[i].Rows
+		at := slices.IndexFunc(steps, func(r kasoku.PlanRow) bool {
+			return strings.EqualFold(r.Table, cmp.Or(s.read.Alias, s.read.Table.Name))
+		})
+		if at < 0 && s.read.Alone && len(steps) > 0 {
+			at = 0
 		}
-		return false
+		if at < 0 {
+			return false
+		}
+		s.plan = &steps[at]
+		return isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(steps, at)
 	}
 	return s.read.Alone
 }
@@ -96,11 +102,32 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 // isWhole reports whether a step of a plan reads all of its table.
 func isWhole(r *kasoku.PlanRow) bool { return r.Access == "ALL" || r.Access == "index" }
 
-// joinsAll reports whether as many rows are examined as the table has: it is read whole as well
-// where the rows are found through a join that begins with all rows of another table.
-func (s *scan) joinsAll() bool {
-	rows, examined := float64(s.read.Table.Rows), advice.ExaminedPerCall(s.query)
-	return examined >= rows && examined <= 2*rows
+// joinsAll reports whether as many rows are examined of the table, which is read at this step, as
+// it has: it is read whole as well where its rows are found through a join that begins with all
+// rows of a small table. What other steps may have examined is left out.
+func (s *scan) joinsAll(steps []kasoku.PlanRow, at int) bool {
+	rows, rest, prefix := float64(s.read.Table.Rows), advice.ExaminedPerCall(s.query), 1.0
+	if at == 0 || !isWhole(&steps[0]) {
+		return false
+	}
+	for i := range at {
+		prefix *= max(steps[i].Rows, 1)
+		rest -= prefix
+		if prefix > smallShare*rows {
+			return false // those may be the rows
+		}
+	}
+	looked := 1.0
+	for i := at + 1; i < len(steps); i++ {
+		switch steps[i].Access {
+		case "const", "system":
+		case "eq_ref":
+			looked++ // one row at most for each of the table's
+		default:
+			return false
+		}
+	}
+	return rest >= rows && rest <= 2*rows && rest >= scannedShare*rows*looked
 }
 
 // rowsRead is how many rows of the table a call reads: what is examined, other tables' left out.
