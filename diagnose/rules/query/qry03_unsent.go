@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -41,27 +42,18 @@ func (r WideStar) unsent(c *diagnose.Case, advised *indexes.Advice) (out []kasok
 		if x == nil || x.PerRequest <= 0 {
 			continue
 		}
-		e := endpointOf(c, x)
-		if e == nil || e.Codes[200]*10 < e.Count*9 { // others have no body, and read the row to know
+		e := c.Statements().EndpointOf(x.Endpoint())
+		if e == nil || e.Bytes == 0 || e.Method == http.MethodHead || // the log lacks sizes; no body
+			e.Codes[http.StatusOK]*10 < e.Count*9 { // others have no body, and read the row to know
 			continue
 		}
 		got := x.PerRequest * float64(q.BytesSent) / float64(max(q.Calls, 1))
 		sent := float64(e.Bytes) / float64(max(e.Count, 1))
-		if got >= unsentBytes && got >= times*max(sent, 1) {
+		if got >= unsentBytes && got >= times*sent {
 			out = append(out, r.unsentFinding(c, &read, q, x, got, sent))
 		}
 	}
 	return out
-}
-
-func endpointOf(c *diagnose.Case, x *kasoku.Caller) *kasoku.Endpoint {
-	i := slices.IndexFunc(c.Endpoints, func(e kasoku.Endpoint) bool {
-		return e.Method == x.Method && e.Route == x.Route
-	})
-	if i < 0 {
-		return nil
-	}
-	return &c.Endpoints[i]
 }
 
 func (r WideStar) unsentFinding(c *diagnose.Case, read *indexes.Read, q *kasoku.Query, x *kasoku.Caller,
