@@ -138,13 +138,19 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 		}
 	}
 	slices.Sort(out.Cookies)
-	a.shaping.Lock() // what is built for it is gone when the next begins
-	out.Form, out.hash = formOf(out.Type, body)
-	a.shaping.Unlock()
+	a.oneByOne(func() { out.Form, out.hash = formOf(out.Type, body) })
 	if out.Form != formHash && out.Form != formNone {
 		out.raw = body
 	}
 	return out, nil
+}
+
+// oneByOne shapes one body: what is built for it is gone when the next begins. A panic at one,
+// which its worker contains, leaves the others free to go on.
+func (a *Asker) oneByOne(shape func()) {
+	a.shaping.Lock()
+	defer a.shaping.Unlock()
+	shape()
 }
 
 var (

@@ -46,3 +46,15 @@ func TestRecord_Memory(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 }
+
+// TestPanicWhileShaping: a panic at one body, which is contained, does not keep others waiting.
+func TestPanicWhileShaping(t *testing.T) {
+	var a Asker
+	func() {
+		defer func() { _ = recover() }()
+		a.oneByOne(func() { panic("planted") })
+	}()
+	if !a.shaping.TryLock() {
+		t.Error("it is locked still")
+	}
+}
