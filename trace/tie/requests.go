@@ -40,6 +40,7 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 // start lets the unit that read a request work for it.
 func (t *Tier) start(r *request) {
 	u, p := r.reader, r.process
+	r.newest = p.newest
 	r.unit, r.conn.current = u, r
 	before := u.request
 	if p.golang && len(p.serving) < mostQueued {
@@ -106,7 +107,7 @@ func (t *Tier) origins(p *process, u *unit) {
 			return
 		}
 		next := p.units[up.parent]
-		if next == nil {
+		if next == nil || next.request != nil { // which it may have been started for, or not
 			t.out.Counts.Unresolved += uint64(len(u.waiting))
 			u.waiting = u.waiting[:0]
 			return

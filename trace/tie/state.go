@@ -19,12 +19,16 @@ const (
 	mostOfRequest = 200 // classes of one request
 	mostExternals = 50  // of one endpoint
 	mostLevels    = 3   // from a goroutine up to the one that has the request
+	// older is by how much the number of a goroutine is less than that of the newest one for it to
+	// have been started before it for sure: each processor takes 16 numbers at a time.
+	older = 16 * 256
 )
 
 // A process is one of the service.
 type process struct {
 	pid    int
 	golang bool
+	newest uint64 // goroutine that was seen
 	conns  map[int]*conn
 	units  map[uint64]*unit
 	// serving are the functions that goroutines which read requests began with.
@@ -46,6 +50,7 @@ type unit struct {
 	id      uint64
 	parent  uint64
 	start   uint32
+	seen    time.Duration // first
 	request *request
 	open    int // requests that it has read and that are not answered
 	last    time.Duration
@@ -82,6 +87,7 @@ type request struct {
 	reader   *unit
 	conn     *conn
 	began    time.Duration
+	newest   uint64 // goroutine of the process when it began
 	took     time.Duration
 	answered bool
 	mixed    bool // with another one on an event loop

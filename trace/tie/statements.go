@@ -113,17 +113,8 @@ func (r *request) waitedFor(u *unit, c *conn, at time.Duration) {
 // attach gives a statement to a request.
 func (t *Tier) attach(r *request, s *statement) {
 	s.request = r
-	if r.done { // of a goroutine that outlives it
-		t.out.Counts.After++
-		t.out.Counts.Tied++
-		if x := t.endpoint(r); x != nil {
-			if c := x.calls[s.class]; c != nil {
-				c.Count++
-			}
-		}
-		if t.Each != nil {
-			t.Each(&r.Request, s.tag)
-		}
+	if r.done { // of a goroutine that outlives it, and may work for others
+		t.out.Counts.Unresolved++
 		return
 	}
 	r.count++

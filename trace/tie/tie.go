@@ -44,6 +44,7 @@ func (t *Tier) Add(e *trace.Event) {
 		t.processes[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0
+	p.newest = max(p.newest, e.Goid)
 	if e.Kind == trace.Synced {
 		t.sync(e)
 		return
@@ -98,7 +99,7 @@ func (t *Tier) unit(p *process, e *trace.Event) *unit {
 		return nil
 	}
 	t.units++
-	u = &unit{id: id, parent: e.Parent, start: e.Start}
+	u = &unit{id: id, parent: e.Parent, start: e.Start, seen: e.At}
 	p.units[id] = u
 	return u
 }
@@ -200,7 +201,10 @@ func (t *Tier) current(p *process, u *unit) *request {
 		if up.parent == 0 || next == nil || next == up {
 			return nil
 		}
-		if next.request != nil {
+		if r := next.request; r != nil {
+			if u.seen < r.began || u.id+older < r.newest { // it was started for something before
+				return nil
+			}
 			u.request = next.request // what it was started for
 			return u.request
 		}
