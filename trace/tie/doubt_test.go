@@ -25,3 +25,90 @@ func TestOlderGoroutine(t *testing.T) {
 		t.Errorf("%+v", r.Counts)
 	}
 }
+
+// TestLostAnswer: where an answer was not seen, no request of the connection has the statements of
+// the next one.
+func TestLostAnswer(t *testing.T) {
+	for _, server := range []maker{goroutine(20, 1), thread(2)} {
+		s := newStory()
+		s.read(server, 10, "/a")
+		s.query(server, 91, "a")
+		s.read(server, 10, "/b") // the answer to /a is lost
+		s.query(server, 91, "b")
+		s.answer(server, 10)
+		s.read(server, 10, "/c")
+		s.query(server, 91, "c")
+		s.answer(server, 10)
+		s.read(server, 11, "/d")
+		s.query(server, 91, "d")
+		s.answer(server, 11)
+		s.add(server, trace.Closed, 10, "")
+		s.add(server, trace.Closed, 11, "")
+		if r := s.tier.Result(); r.Counts.Mixed < 3 || r.Counts.Tied > 1 {
+			t.Errorf("%v: %+v", s.got, r.Counts)
+		}
+	}
+}
+
+// TestLostRead: where the reading of a request was not seen, the one before has not its statements.
+func TestLostRead(t *testing.T) {
+	s := newStory()
+	server := goroutine(20, 1)
+	s.read(server, 10, "/a")
+	s.query(server, 91, "a")
+	s.answer(server, 10)
+	s.query(server, 91, "b") // of one whose reading is lost
+	s.answer(server, 10)
+	s.read(server, 10, "/c")
+	s.query(server, 91, "c")
+	s.add(server, trace.Answered, 10, "HTTP/1.1 103 Early Hints\r\n")
+	s.answer(server, 10)
+	s.add(server, trace.Closed, 10, "")
+	if r := s.want(t, "c>/c"); r.Counts.Mixed != 1 || r.Counts.Unresolved != 2 {
+		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// TestLostPrepared: where the answer to a prepare was not seen, no number has another one's text.
+func TestLostPrepared(t *testing.T) {
+	s := newStory()
+	one := thread(1)
+	prepare := func(table, reply string) {
+		s.add(one, trace.Asked, 91, packet("\x16SELECT 1 FROM "+table))
+		if reply != "" {
+			s.add(one, trace.Replied, 91, "\x0c\x00\x00\x01\x00"+reply+"\x01\x00\x00\x00")
+		}
+	}
+	prepare("a", "")
+	prepare("b", "\x02\x00\x00\x00")
+	s.add(one, trace.Asked, 91, packet("\x17\x02\x00\x00\x00"))
+	for _, c := range s.tier.Result().Classes {
+		if c.ID != "" && c.Count > 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// TestGap: what was in work while events were lost is not counted, what began later is.
+func TestGap(t *testing.T) {
+	s := newStory()
+	one, two := goroutine(20, 1), goroutine(21, 1)
+	s.read(one, 10, "/a")
+	s.query(one, 91, "a")
+	s.tier.Gap(true)
+	s.answer(one, 10)
+	s.read(two, 11, "/b")
+	s.query(two, 92, "b")
+	s.answer(two, 11)
+	s.tier.Gap(false)
+	s.query(two, 92, "b")
+	s.read(one, 10, "/c")
+	s.query(one, 91, "c")
+	s.answer(one, 10)
+	s.tier.Gap(false)
+	s.add(one, trace.Closed, 10, "")
+	s.add(two, trace.Closed, 11, "")
+	if r := s.want(t, "c>/c"); r.Counts.Mixed != 2 || r.Counts.Tied != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}

@@ -25,7 +25,15 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 			t.beyond++
 			return
 		}
-		c.queue = append(c.queue, &request{Request: r, process: p, reader: u, conn: c, began: e.At})
+		x := &request{Request: r, process: p, reader: u, conn: c, began: e.At}
+		if n := len(c.queue); t.gap || n > 0 && c.queue[n-1].began < e.At {
+			// An answer was not seen, or the client did not wait for it.
+			x.doubt()
+			for _, q := range c.queue {
+				q.doubt()
+			}
+		}
+		c.queue = append(c.queue, x)
 		if len(c.queue) == 1 {
 			t.start(c.queue[0])
 		}
@@ -145,9 +153,15 @@ func (t *Tier) orphan(p *process, s *statement) {
 	}
 }
 
+// interim reports whether an answer comes before the one that counts.
+func interim(b []byte) bool {
+	const early = "HTTP/1.1 10"
+	return bytes.HasPrefix(b, []byte(early)) && !bytes.HasPrefix(b, []byte(early+"1"))
+}
+
 // answer takes the beginning of an answer.
 func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
-	if bytes.HasPrefix(e.Bytes, []byte("HTTP/1.1 100")) {
+	if interim(e.Bytes) {
 		return
 	}
 	c := p.conns[e.FD]
@@ -156,6 +170,8 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 			u.before = e.At
 			t.out.Counts.Before += uint64(len(u.waiting))
 			u.waiting = u.waiting[:0]
+		} else if c != nil && c.http != nil && u.request.answered { // another one was not seen
+			u.request.doubt()
 		}
 		return
 	}
@@ -186,7 +202,7 @@ func (t *Tier) adopt(u *unit, r *request) {
 	if reader.request == r {
 		reader.request = nil
 	}
-	r.adopted, r.mixed, r.unit = true, false, u
+	r.adopted, r.mixed, r.unit = true, r.doubted, u
 	for i := range u.waiting {
 		w := &u.waiting[i]
 		switch {

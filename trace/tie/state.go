@@ -69,6 +69,7 @@ type conn struct {
 
 	prepared  map[uint32]prepared
 	preparing []prepared // not answered
+	doubted   bool       // which answer is of which prepare is not known any more
 	reply     []byte     // of a prepare, what came so far
 	asked     *statement // that is not answered
 	call      *call
@@ -91,6 +92,7 @@ type request struct {
 	took     time.Duration
 	answered bool
 	mixed    bool // with another one on an event loop
+	doubted  bool // it is mixed as events of its connection were not seen
 	adopted  bool
 	done     bool
 	open     int // transactions

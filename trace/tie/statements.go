@@ -24,6 +24,9 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 		return
 	}
 	u.asks = true
+	if len(c.preparing) > 0 {
+		c.doubted, c.preparing = true, c.preparing[:0]
+	}
 	protocol.Commands(e.Bytes, func(m protocol.Command) {
 		m.Cut = m.Cut || len(e.Bytes) < e.Total
 		switch m.Code {
@@ -44,7 +47,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.last = t.classes.of(m.Text, m.Cut)
-			if len(c.preparing) < mostQueued {
+			if !c.doubted && len(c.preparing) < mostQueued {
 				c.preparing = append(c.preparing, prepared{c.last, t.tagOf(m.Text)})
 			}
 			c.reply = c.reply[:0]
@@ -78,7 +81,7 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 	switch {
 	case r != nil && r.mixed:
 		t.out.Counts.Unresolved++
-		p.loop = p.loop || !p.golang
+		p.loop = p.loop || !p.golang && !r.doubted
 		r = nil
 	case r != nil && (p.golang || !r.answered):
 		r.waitedFor(u, c, s.at)

@@ -22,6 +22,7 @@ type Tier struct {
 	syncs     map[syncKey]*trace.Sync
 	uncovered map[string]uint64
 	mapper    *routes.Mapper
+	gap       bool   // events are missing
 	beyond    uint64 // units and connections for which there was no room
 }
 

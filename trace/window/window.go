@@ -61,6 +61,8 @@ type Window struct {
 	notes   []string
 	attach  time.Duration
 	began   time.Time
+	lacks   kernel.Lacks // when it was read last
+	lost    bool         // events, in the reading before
 }
 
 // Seen is what a window saw.
@@ -149,9 +151,7 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 			seen.Ended = time.Now()
 			err = w.session.Detach()
 		}
-		n, readErr := w.session.Drain(w.tier.Add)
-		seen.Events += uint64(n)
-		err = errors.Join(err, readErr)
+		err = errors.Join(err, w.read(seen))
 		w.tier.Files(fileOf)
 	}
 	seen.CPU = cpuTime() - cpu
@@ -165,6 +165,29 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 	}
 	seen.Result, seen.Lost, seen.Notes = w.tier.Result(), lacks.Lost, append(w.notes, notesOf(lacks)...)
 	return seen, nil
+}
+
+// read takes the events that there are. Those among which, or shortly after which, some are missing
+// tie nothing: the ring buffer holds more than one reading's.
+func (w *Window) read(seen *Seen) error {
+	was := w.lost
+	grown, err := w.lacking()
+	w.tier.Gap(was || grown)
+	n, readErr := w.session.Drain(w.tier.Add)
+	seen.Events += uint64(n)
+	later, laterErr := w.lacking()
+	if w.lost = grown || later; later {
+		w.tier.Gap(true)
+	}
+	return errors.Join(err, readErr, laterErr)
+}
+
+// lacking reports whether events were lost since it was called last.
+func (w *Window) lacking() (bool, error) {
+	now, err := w.session.Lacks()
+	grown := now.Lost != w.lacks.Lost || now.Unread != w.lacks.Unread
+	w.lacks = now
+	return grown, err
 }
 
 // Take watches processes for a time.
