@@ -76,7 +76,8 @@ func summed(r *trace.Result, locate Locate) *kasoku.Trace {
 	s.settle()
 	for i := range r.Classes {
 		if c := &r.Classes[i]; c.Outside > 0 {
-			t.Calls = append(t.Calls, kasoku.TracedCall{QueryID: c.ID, Fingerprint: c.Fingerprint, Calls: c.Outside})
+			t.Calls = append(t.Calls, kasoku.TracedCall{QueryID: c.ID, Fingerprint: c.Fingerprint,
+				Calls: c.Outside, Seen: c.Count})
 		}
 	}
 	slices.SortStableFunc(t.Calls, func(a, b kasoku.TracedCall) int { return cmp.Compare(b.Calls, a.Calls) })
@@ -136,6 +137,7 @@ func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
 			s.calls[key] = i
 			t.Calls = append(t.Calls, kasoku.TracedCall{
 				Method: method, Route: route, QueryID: class.ID, Fingerprint: class.Fingerprint, Least: c.Least,
+				Seen: class.Count,
 			})
 		}
 		k := &t.Calls[i]
@@ -217,12 +219,18 @@ func Overrule(t *kasoku.Trace, queries []kasoku.Query, known []kasoku.Caller,
 	return Surest(append(shown, notTraced(t, known)...)), compared
 }
 
+// mostlyTied is which part of a class's statements must have been tied for the rest to be of the same
+// endpoints in the same proportion.
+const mostlyTied = 0.95
+
 // traceCallers returns the callers that a trace shows. Of a run whose log counts the class, the
-// calls are the trace's share of all of them.
+// calls are the trace's share of all of them, where nearly all that it saw were tied.
 func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller) {
-	all := map[string]float64{}
+	tied, all := map[string]float64{}, map[string]float64{}
 	for i := range t.Calls {
-		all[t.Calls[i].QueryID] += float64(t.Calls[i].Calls)
+		c := &t.Calls[i]
+		tied[c.QueryID] += float64(c.Calls)
+		all[c.QueryID] = max(all[c.QueryID], tied[c.QueryID], float64(c.Seen))
 	}
 	logged := map[string]float64{}
 	for i := range queries {
@@ -235,7 +243,8 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 		}
 		share := float64(c.Calls) / max(all[c.QueryID], 1)
 		calls := float64(c.Calls)
-		if n := logged[c.QueryID]; n > 0 {
+		mostly := tied[c.QueryID] >= mostlyTied*all[c.QueryID]
+		if n := logged[c.QueryID]; n > 0 && mostly {
 			calls = share * n
 		}
 		x := kasoku.Caller{
@@ -243,10 +252,16 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 			PerRequest: c.PerRequest(), Least: float64(c.Least), Most: float64(c.Most), Requests: c.Requests, Calls: calls, Share: min(share, 1),
 			Decisive: 1,
 		}
+		var notes []string
 		if t.Lost > 0 {
-			x.Note = fmt.Sprintf("%s of %s events were lost while it was counted", unit.Count(t.Lost),
-				unit.Count(t.Events+t.Lost))
+			notes = append(notes, fmt.Sprintf("%s of %s events were lost while it was counted", unit.Count(t.Lost),
+				unit.Count(t.Events+t.Lost)))
 		}
+		if !mostly {
+			notes = append(notes, fmt.Sprintf("of %s statements of the class %s could be tied to what ran them",
+				unit.Count(uint64(all[c.QueryID])), unit.Count(uint64(tied[c.QueryID]))))
+		}
+		x.Note = strings.Join(notes, "; ")
 		out = append(out, x)
 	}
 	return out

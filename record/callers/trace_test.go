@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/trace"
 )
 
@@ -19,4 +20,20 @@ func TestSummed_LongStatements(t *testing.T) {
 	if len(got) != 2 || got[0].QueryID != "2" || got[0].Calls != 5 || got[1].QueryID != "1" || got[1].Calls != 3 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// TestTraceCallers_Untied: statements that could not be tied are of the class all the same.
+func TestTraceCallers_Untied(t *testing.T) {
+	f := func(seen uint64, share, calls float64, note string) {
+		t.Helper()
+		r := &trace.Result{Classes: []trace.Class{{ID: "1", Fingerprint: "select ?", Count: seen}},
+			Endpoints: []trace.Endpoint{{Method: "GET", Path: "/a", Requests: 10, Calls: []trace.Calls{
+				{Class: 0, With: 10, Count: 50}}}}}
+		got := traceCallers(summed(r, LocateBy(nil)), []kasoku.Query{{ID: "1", Calls: 1000}})
+		if len(got) != 1 || got[0].Share != share || got[0].Calls != calls || got[0].Note != note {
+			t.Errorf("of %d: %+v", seen, got)
+		}
+	}
+	f(50, 1, 1000, "")
+	f(200, 0.25, 50, "of 200 statements of the class 50 could be tied to what ran them")
 }
