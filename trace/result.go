@@ -29,8 +29,9 @@ type Counts struct {
 	Beyond     uint64 // requests whose paths were too many to keep
 }
 
-// An Endpoint is a method and a path, with what its requests did.
+// An Endpoint is a method and a path of a member, with what its requests did.
 type Endpoint struct {
+	Member   string // whose processes answered
 	Method   string
 	Path     string // of one request
 	Requests uint64

@@ -68,10 +68,20 @@ func summed(r *trace.Result, locate Locate) *kasoku.Trace {
 		Partial: n.Before + n.Unfinished, Outside: n.Outside, Unresolved: n.Unresolved, Setup: n.Setup, After: n.After,
 	}}
 	s := sums{trace: t, endpoints: map[string]int{}, calls: map[callKey]int{}, externals: map[[2]string]int{}}
+	answers := answering(r, locate)
+	left := map[string]int{}
 	for i := range r.Endpoints {
 		e := &r.Endpoints[i]
 		method, route := locate(e.Method, e.Path)
+		if answers[method+" "+route].member != e.Member {
+			left[e.Member]++
+			continue
+		}
 		s.add(r, e, method, route)
+	}
+	for _, member := range slices.Sorted(maps.Keys(left)) {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d paths of %s have endpoints that another member answers with more "+
+			"statements: what %s did for them is left out", left[member], member, member))
 	}
 	s.settle()
 	for i := range r.Classes {
@@ -100,6 +110,38 @@ func summed(r *trace.Result, locate Locate) *kasoku.Trace {
 			unit.Count(n.Beyond)))
 	}
 	return t
+}
+
+// answerer is who answers an endpoint, with how many statements.
+type answerer struct {
+	member               string
+	statements, requests uint64
+}
+
+// answering returns for each endpoint the member that answers it: of several, such as one that passes
+// requests on to another, the one that runs most statements for it.
+func answering(r *trace.Result, locate Locate) map[string]answerer {
+	all := map[[2]string]answerer{}
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		method, route := locate(e.Method, e.Path)
+		key := [2]string{method + " " + route, e.Member}
+		x := all[key]
+		x.member, x.requests = e.Member, x.requests+e.Requests
+		for _, c := range e.Calls {
+			x.statements += c.Count
+		}
+		all[key] = x
+	}
+	out := map[string]answerer{}
+	for key, x := range all {
+		best, known := out[key[0]]
+		if !known || cmp.Or(cmp.Compare(x.statements, best.statements), cmp.Compare(x.requests, best.requests),
+			cmp.Compare(best.member, x.member)) > 0 {
+			out[key[0]] = x
+		}
+	}
+	return out
 }
 
 type callKey struct {

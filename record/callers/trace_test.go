@@ -37,3 +37,16 @@ func TestTraceCallers_Untied(t *testing.T) {
 	f(50, 1, 1000, "")
 	f(200, 0.25, 50, "of 200 statements of the class 50 could be tied to what ran them")
 }
+
+// TestSummed_Members: what two members did for one endpoint is not added up.
+func TestSummed_Members(t *testing.T) {
+	r := &trace.Result{Classes: []trace.Class{{ID: "1", Fingerprint: "select ?", Count: 20}},
+		Endpoints: []trace.Endpoint{{Member: "gateway", Method: "GET", Path: "/a", Requests: 10},
+			{Member: "app", Method: "GET", Path: "/a", Requests: 10, Calls: []trace.Calls{{Class: 0, With: 10, Count: 20}}},
+			{Member: "gateway", Method: "GET", Path: "/b", Requests: 3}}}
+	got := summed(r, LocateBy(nil))
+	if len(got.Endpoints) != 2 || got.Endpoints[0].Requests != 10 || got.Calls[0].PerRequest() != 2 ||
+		len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "1 paths of gateway") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -278,16 +278,17 @@ func (t *Tier) tally(r *request) {
 	}
 }
 
-// endpoint returns the tally of a request's method and path; nil when there are too many.
+// endpoint returns the tally of a request's member, method and path; nil when there are too many.
 // Beyond many paths those are one that differ in what looks like a value.
 func (t *Tier) endpoint(r *request) *tally {
-	key := r.Method + " " + r.Path
+	member := t.Members[r.process.pid]
+	key := member + " " + r.Method + " " + r.Path
 	if x := t.paths[key]; x != nil {
 		return x
 	}
 	if len(t.order) >= mostPaths/4 {
 		route, _ := t.mapper.Append(nil, []byte(r.Method), []byte(r.Path))
-		key = r.Method + "  " + string(route)
+		key = member + " " + r.Method + "  " + string(route)
 		if x := t.paths[key]; x != nil {
 			return x
 		}
@@ -295,7 +296,7 @@ func (t *Tier) endpoint(r *request) *tally {
 	if len(t.order) >= mostPaths {
 		return nil
 	}
-	x := &tally{Endpoint: trace.Endpoint{Method: r.Method, Path: r.Path}, calls: map[int]*trace.Calls{},
+	x := &tally{Endpoint: trace.Endpoint{Member: member, Method: r.Method, Path: r.Path}, calls: map[int]*trace.Calls{},
 		index: map[string]int{}}
 	t.paths[key] = x
 	t.order = append(t.order, x)

@@ -12,6 +12,9 @@ type Tier struct {
 	// no request's), and with its first comment, which has no part in that: for tests.
 	Each func(r *trace.Request, comment string)
 
+	// Members are the members that processes are of: what they answer is not added up.
+	Members map[int]string
+
 	processes map[int]*process
 	units     int
 	conns     int

@@ -89,6 +89,7 @@ func Open(ctx context.Context, targets []Target) (*Window, error) {
 		return nil, err
 	}
 	w := &Window{session: s, tier: tie.New(), members: map[int]string{}}
+	w.tier.Members = w.members
 	w.attach = time.Since(began)
 	watched := 0
 	for _, t := range targets {
