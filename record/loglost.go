@@ -39,6 +39,12 @@ func (b *logbook) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
 	return []kasoku.Warning{{Code: codeLogLost, Text: text, Hint: hintKeepLogs}}
 }
 
+// unreadWarning says in the run that a log could not be read in the end: its tables lack it.
+func unreadWarning(path string, err error) kasoku.Warning {
+	return kasoku.Warning{Code: codeLogLost, Text: path + " could not be read, the run has nothing of it: " + err.Error(),
+		Hint: hintKeepLogs}
+}
+
 // LostLogs returns which logs of a run lack lines that were written during it, as its
 // warnings say; empty when none does.
 func LostLogs(rec *kasoku.Recording) string {
