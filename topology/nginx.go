@@ -53,6 +53,9 @@ func (l *looker) describeNginx(s *subject) {
 	for _, name := range n.unopened {
 		l.view.note("nginx "+name, "nginx does not have it open: who may write that file could name any", "")
 	}
+	for _, name := range n.unknown {
+		l.view.note("nginx "+name, "not known whether nginx has it open: who may write that file could name any", "")
+	}
 	for _, skipped := range n.skipped {
 		l.view.note("nginx "+skipped, "it goes to no file that kasoku can read", "")
 	}
@@ -100,7 +103,8 @@ type nginxFile struct {
 	logs     []Log
 	skipped  []string
 	unopened []string // named by others than root and nginx's user, and not open
-	mayName  func(file, log string) bool
+	unknown  []string // as those, where it is not known whether they are open
+	mayName  func(file, log string) (ok, known bool)
 
 	block int      // counts up wherever another block may begin
 	twins struct { // the first access log of a block
@@ -197,11 +201,18 @@ func (n *nginxFile) accessLog(d nginxconf.Directive) bool {
 
 // addNamed adds a log that a directive names.
 func (n *nginxFile) addNamed(d nginxconf.Directive, log Log) {
-	if n.mayName != nil && !n.mayName(d.File, log.Path) {
-		n.unopened = append(n.unopened, d.Words[0]+" "+log.Path+" in "+d.File)
-		return
+	ok, known := true, true
+	if n.mayName != nil {
+		ok, known = n.mayName(d.File, log.Path)
 	}
-	n.add(log)
+	switch name := d.Words[0] + " " + log.Path + " in " + d.File; {
+	case ok:
+		n.add(log)
+	case known:
+		n.unopened = append(n.unopened, name)
+	default:
+		n.unknown = append(n.unknown, name)
+	}
 }
 
 // errorLog takes "error_log PATH [LEVEL]"; the level is error when none is given.

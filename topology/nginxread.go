@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,19 +43,32 @@ type NginxConfig struct {
 
 	Version string // of nginx, 1.22.1; empty of programs made from it, and when it is hidden
 
-	others map[string]bool          // files that others than root and nginx's user may have written
-	open   func() map[string]string // what nginx has open, by the names that it knows
+	others map[string]bool // files that others than root and nginx's user may have written
+	open   func() (mounts.Open, error)
+	which  func(path string) (foreign.Identity, error) // file that a path leads to for nginx
+	plain  bool                                        // kasoku may read what its user may, and no more
 }
 
-// MayName reports whether what a file of the configuration names as a log is one. Who may
-// write a file that root's nginx includes could name any file, so that nginx must have it open,
-// as it has its logs.
-func (c *NginxConfig) MayName(file, log string) bool {
+// MayName reports whether what a file of the configuration names as a log is one, and whether
+// that is known. Who may write a file that root's nginx includes could name any file, so that
+// nginx must have it open, as it has its logs. Without privileges that may be hidden: such a
+// file is then read with the rights of who asks alone.
+func (c *NginxConfig) MayName(file, log string) (ok, known bool) {
 	if !c.others[file] || c.open == nil {
-		return true
+		return true, true
 	}
-	_, ok := c.open()[log]
-	return ok
+	open, hidden := c.open()
+	if _, ok := open.Names[log]; ok {
+		return true, true
+	}
+	is, err := c.which(log) // it may be named by way of a link
+	switch {
+	case err == nil && open.Has(is.Device, is.Inode):
+		return true, true
+	case hidden != nil && c.plain:
+		return true, true
+	}
+	return false, hidden == nil && (err == nil || errors.Is(err, fs.ErrNotExist))
 }
 
 // Cut returns the error that names where the configuration goes on and was not read; nil
@@ -83,8 +97,8 @@ type NginxFile struct {
 //
 // Files that a file includes are read with the rights of its owner, so that the owner of
 // one site of many reaches nothing that only root may read.
-func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
-	ctx, cancel := context.WithTimeout(ctx, readWithin)
+func ReadNginx(outer context.Context, p *foreign.Process) (*NginxConfig, error) {
+	ctx, cancel := context.WithTimeout(outer, readWithin)
 	defer cancel()
 	left := mostConfig
 	version := ""
@@ -107,8 +121,17 @@ func ReadNginx(ctx context.Context, p *foreign.Process) (*NginxConfig, error) {
 		writer: func(f foreign.File, as *foreign.Writer) *foreign.Writer { return p.WriterOf(f, as) },
 	})
 	if conf != nil {
-		conf.Version = version
-		conf.open = sync.OnceValue(func() map[string]string { return mounts.OpenFiles(p.PID) })
+		conf.Version, conf.plain = version, !foreign.Privileged()
+		conf.open = sync.OnceValues(func() (mounts.Open, error) { return mounts.ReadOpen(p.PID) })
+		var last time.Time // of all paths together
+		conf.which = func(path string) (foreign.Identity, error) {
+			if last.IsZero() {
+				last = time.Now().Add(readWithin)
+			}
+			ctx, cancel := context.WithDeadline(outer, last)
+			defer cancel()
+			return p.Identify(ctx, path)
+		}
 	}
 	return conf, err
 }

@@ -2,12 +2,15 @@ package topology
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/mounts"
 )
 
 func TestParseNginxCall(t *testing.T) {
@@ -59,6 +62,58 @@ func TestTextIn(t *testing.T) {
 	}
 	if got, err := textIn(strings.NewReader(long), int64(len(long)), "mark"); got != "" || err != nil {
 		t.Errorf("%q, %v of no mark", got, err)
+	}
+}
+
+// TestMayName: what another names as a log is one where nginx has it open, by whatever name; and
+// where what it has open is hidden, for who reads with his own rights alone.
+func TestMayName(t *testing.T) {
+	dir := t.TempDir()
+	if dir, _ = filepath.EvalSymlinks(dir); dir == "" {
+		t.Fatal("no directory")
+	}
+	log, other := filepath.Join(dir, "releases", "a.log"), filepath.Join(dir, "releases", "other")
+	err := errors.Join(os.Mkdir(filepath.Join(dir, "releases"), 0o755), os.Symlink("releases", filepath.Join(dir, "current")),
+		os.WriteFile(other, nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := foreign.Hold(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	open, err := mounts.ReadOpen(p.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hidden error
+	conf := &NginxConfig{others: map[string]bool{"/site": true},
+		open:  func() (mounts.Open, error) { return open, hidden },
+		which: func(path string) (foreign.Identity, error) { return p.Identify(t.Context(), path) }}
+	check := func(name string, ok, known bool) {
+		t.Helper()
+		if o, k := conf.MayName("/site", name); o != ok || k != known {
+			t.Errorf("%s: a log %v, known %v; want %v, %v", name, o, k, ok, known)
+		}
+	}
+	check(log, true, true)
+	check(filepath.Join(dir, "current", "a.log"), true, true)
+	check(other, false, true)
+	check(filepath.Join(dir, "current", "other"), false, true)
+	check(filepath.Join(dir, "none"), false, true)
+	check("/proc/self/status", false, false)
+	open, hidden = mounts.Open{}, os.ErrPermission
+	check(log, false, false)
+	conf.plain = true
+	check(log, true, true)
+	if got, err := mounts.ReadOpen(1 << 30); err == nil {
+		t.Errorf("no process: %v", got)
 	}
 }
 

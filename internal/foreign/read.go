@@ -71,6 +71,22 @@ func (p *Process) IsDir(ctx context.Context, name string) (bool, error) {
 	})
 }
 
+// An Identity is which file it is.
+type Identity struct{ Device, Inode uint64 }
+
+// Identify returns which file a path leads to for the process, over anybody's links: who asks
+// must already know of a file of that identity, as one that the process has open. What hangs
+// here leaves the process to be asked other things.
+func (p *Process) Identify(ctx context.Context, name string) (Identity, error) {
+	as := p.For(&Writer{})
+	as.rights = p.rights
+	return withWalker(ctx, as, name, func(w *walker) (Identity, error) {
+		w.anyLink = true
+		_, st, err := w.Find(name)
+		return Identity{st.Dev, st.Ino}, err
+	})
+}
+
 // mostNames is how many names of a directory are looked at, and how many paths a
 // pattern may give.
 const mostNames = 10000

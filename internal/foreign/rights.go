@@ -26,6 +26,9 @@ func effective(data [2]unix.CapUserData) uint64 {
 	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective)
 }
 
+// Privileged reports whether this process may do what an ordinary user may not.
+func Privileged() bool { return privileged() }
+
 // privileged reports whether this process may do what an ordinary user may not.
 func privileged() bool {
 	_, data, err := ownCapabilities()

@@ -12,6 +12,7 @@ package mounts
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,9 @@ import (
 const (
 	mostBytes  = 8 << 20
 	mostMounts = 20_000
-	mostNames  = 16 // of one file that are looked at
-	mostFiles  = 1024
+	mostNames  = 16   // of one file that are looked at
+	mostFiles  = 1024 // of a process that are looked at, and of its descriptors
+	mostOpen   = 65_536
 )
 
 // A mount is one line of a mount table.
@@ -194,27 +196,61 @@ func identify(dir int, name string, flags int) (identity, bool) {
 // OpenFiles returns the names on this host of the files that a process has open, by the names
 // that it knows them by. Files without one are left out.
 func OpenFiles(pid int) map[string]string {
+	open, _ := ReadOpen(pid) // what cannot be seen has no name
+	return open.Names
+}
+
+// An Open is which regular files a process has open.
+type Open struct {
+	Names map[string]string // on this host, by the names that the process knows; those that have one
+	files map[identity]bool
+}
+
+// Has reports whether a file is one of them.
+func (o Open) Has(device, inode uint64) bool {
+	return o.files[identity{unix.S_IFREG, unix.Major(device), unix.Minor(device), inode}]
+}
+
+var errManyFiles = errors.New("too many open files")
+
+// ReadOpen returns what a process has open. With an error it is not all, as where the process is
+// another user's.
+func ReadOpen(pid int) (out Open, err error) {
+	out = Open{Names: map[string]string{}, files: map[identity]bool{}}
 	process := "/proc/" + strconv.Itoa(pid)
 	here, err := Read("/proc/self")
 	if err != nil {
-		return nil
+		return out, err
 	}
 	there, _ := Read(process) // without one a name may still be the same
 	dir, err := os.Open(process + "/fd")
 	if err != nil {
-		return nil
+		return out, err
 	}
 	defer dir.Close()
-	numbers, _ := dir.Readdirnames(mostFiles)
-	out := map[string]string{}
+	numbers, err := dir.Readdirnames(mostOpen)
+	if errors.Is(err, io.EOF) { // none at all
+		err = nil
+	}
+	if len(numbers) == mostOpen {
+		err = cmp.Or(err, errManyFiles)
+	}
+	looked := 0
 	for _, n := range numbers {
-		name, err := os.Readlink(process + "/fd/" + n)
-		if err != nil || !strings.HasPrefix(name, "/") {
+		name, gone := os.Readlink(process + "/fd/" + n)
+		if gone != nil || !strings.HasPrefix(name, "/") {
 			continue
 		}
+		if looked++; looked > mostFiles {
+			return out, errManyFiles
+		}
+		if file, ok := identify(int(dir.Fd()), n, 0); ok && file.mode&unix.S_IFMT == unix.S_IFREG {
+			file.mode = unix.S_IFREG
+			out.files[file] = true
+		}
 		if at := NameHere(here, there, int(dir.Fd()), n, name); at != "" {
-			out[name] = at
+			out.Names[name] = at
 		}
 	}
-	return out
+	return out, err
 }

@@ -102,7 +102,7 @@ const mostLogs = 256
 // A logList is the logs that one directive names in a block.
 type logList struct {
 	paths   []string
-	unknown bool // a path is made of variables, or there are too many
+	unknown bool // a path is made of variables, there are too many, or one may be no log
 }
 
 // take adds what a directive names.
@@ -112,8 +112,11 @@ func (l *logList) take(conf *topology.NginxConfig, d *nginxconf.Directive) {
 	case path == "off" || path == "stderr" || strings.HasPrefix(path, "syslog:") || strings.HasPrefix(path, "memory:"):
 	case strings.Contains(path, "$") || len(l.paths) >= mostLogs:
 		l.unknown = true
-	case conf.MayName(d.File, conf.Resolve(path)):
-		l.paths = appendNew(l.paths, conf.Resolve(path))
+	default:
+		ok, known := conf.MayName(d.File, conf.Resolve(path))
+		if l.unknown = l.unknown || !known; ok {
+			l.paths = appendNew(l.paths, conf.Resolve(path))
+		}
 	}
 }
 
