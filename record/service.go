@@ -45,7 +45,7 @@ type serviceWatch struct {
 	asked   bool // a place was added to ask
 	// shared are members whose leaders lead other programs too, by id: where they listen.
 	shared map[string][]uint32
-	seen   *find.Seen // the last look
+	seen   *find.Seen // the last look; the watch's alone
 	err    error
 	bug    error // of the watch, which ended with it; read once done is closed
 }
@@ -274,9 +274,14 @@ func (w *serviceWatch) look(ctx context.Context) {
 // lookAgain looks again at members that were not seen to call others: one that connects anew
 // for each request, as PHP does, is seldom seen to, where requests are few.
 func (w *serviceWatch) lookAgain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	if w.seen == nil || !w.seen.Again(ctx) { // without the lock, for which the samples wait
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen != nil && w.seen.Again(ctx) {
+	if ctx.Err() == nil {
 		w.err = w.take(ctx, w.seen, members.Join(w.found, w.seen.Service))
 	}
 }

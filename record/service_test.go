@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
@@ -114,13 +116,33 @@ func TestWorkerBetweenLooks(t *testing.T) {
 	m := &w.found.Members[0]
 	m.Processes = append(m.Processes, kasoku.MemberProcess{PID: os.Getpid(), Start: 1}) // as keepUp does
 	w.found.Unknown = []kasoku.Unseen{{What: "of before"}}
-	w.lookAgain(t.Context())
+	ctx := &lockedContext{Context: t.Context(), mu: &w.mu}
+	w.lookAgain(ctx)
+	if ctx.locked {
+		t.Error("the samples wait while the sockets are looked at")
+	}
 	if w.err != nil || len(w.found.Unknown) > 0 && w.found.Unknown[0].What == "of before" {
 		t.Fatalf("nothing was looked at again: %v", w.err)
 	}
 	if m = &w.found.Members[0]; !m.Has(os.Getpid()) || m.Processes[len(m.Processes)-1].Ended != 0 {
 		t.Errorf("a worker that runs is recorded as ended: %+v", m.Processes)
 	}
+}
+
+// A lockedContext takes note whether a lock was held when something with a limit began.
+type lockedContext struct {
+	context.Context
+	mu     *sync.Mutex
+	locked bool
+}
+
+func (c *lockedContext) Deadline() (time.Time, bool) {
+	if c.mu.TryLock() {
+		c.mu.Unlock()
+	} else {
+		c.locked = true
+	}
+	return c.Context.Deadline()
 }
 
 // TestWorkerByExec: a child that runs another program when it is seen first, and becomes one

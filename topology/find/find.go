@@ -159,6 +159,7 @@ type Seen struct {
 	snap     *scan.Snapshot
 	question members.Question
 	failed   []kasoku.Unseen
+	unread   map[int]bool // web servers whose configuration could not be read
 	language string
 	turn     int // of Again
 }
@@ -180,7 +181,7 @@ func Look(ctx context.Context, a Ask) (*Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Seen{snap: snap, question: a.question(ctx), language: a.Language}
+	s := &Seen{snap: snap, question: a.question(ctx), language: a.Language, unread: map[int]bool{}}
 	s.decide(ctx)
 	looked := 0
 	for n := 0; a.Loaded && n < moreLooks && looked < mostLooked && len(s.Silent) > 0; n++ {
@@ -223,9 +224,13 @@ func (s *Seen) decide(ctx context.Context) {
 	for range rounds {
 		fresh := false
 		for _, pid := range s.Read {
+			if s.unread[pid] {
+				continue
+			}
 			web, err := readWeb(ctx, s.snap, pid)
 			if err != nil {
 				s.failed = appendNew(s.failed, kasoku.Unseen{What: "the configuration of a web server", Why: err.Error()})
+				s.unread[pid] = ctx.Err() == nil // else it may be that the time was up
 				continue
 			}
 			s.question.Webs[pid], fresh = web, true
