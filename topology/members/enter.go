@@ -68,7 +68,7 @@ func (d *decision) target(p Place, why kasoku.Reason) int {
 			f.entry = true
 			n++
 			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(a.at), Protocol: kind(in).protocol,
-				Seen: len(f.accepted), Found: []kasoku.Reason{why}})
+				Seen: atATime(f.accepted), Found: []kasoku.Reason{why}})
 		}
 	}
 	switch {

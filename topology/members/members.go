@@ -257,15 +257,19 @@ func reasonRank(r kasoku.Reason) int { return slices.Index(reasonOrder, r.By) }
 
 // others counts the connections to a member from programs that are none.
 func (d *decision) others(f *found) int {
-	n := 0
-	for _, k := range f.accepted {
+	return atATime(slices.DeleteFunc(slices.Clone(f.accepted), func(k *scan.Socket) bool {
 		from := d.wires.callerOf(k)
-		if from == nil || from.self || from.load || from == f.instance {
-			continue
-		}
-		if !d.draft.has(from) {
+		return from == nil || from.self || from.load || from == f.instance || d.draft.has(from)
+	}))
+}
+
+// atATime returns how many of some connections there are at a time, as far as is known: those
+// that are there now, else one of those that were.
+func atATime(all []*scan.Socket) (n int) {
+	for _, k := range all {
+		if !k.Past {
 			n++
 		}
 	}
-	return n
+	return max(n, min(len(all), 1))
 }

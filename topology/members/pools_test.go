@@ -3,6 +3,8 @@ package members
 import (
 	"slices"
 	"testing"
+
+	"github.com/kasoku/kasoku/topology/scan"
 )
 
 // TestDecide_Shared: one program that serves several services is, for one of them, the part
@@ -89,5 +91,26 @@ func TestDecide_SharedListeners(t *testing.T) {
 	}
 	if !slices.Equal(r.Silent, []int{20, 21}) {
 		t.Errorf("silent %v", r.Silent)
+	}
+}
+
+// TestDecide_Past: connections that were there at earlier looks are not counted as if they were
+// there at a time.
+func TestDecide_Past(t *testing.T) {
+	const text = "proc 20 1 /srv/a/app\nlisten 20 127.0.0.1:8080\ntarget 127.0.0.1:8080\nproc 30 1 /srv/c/other\n" +
+		"conn 30 127.0.0.1:41000 > 20 127.0.0.1:8080 n=3\n"
+	for present, want := range []int{1, 1, 2} {
+		a := arrange(t, text)
+		n := 0
+		for i := range a.snap.Sockets {
+			if k := &a.snap.Sockets[i]; k.State == scan.Established && slices.Contains(k.Owners, 20) {
+				k.Past = n >= present
+				n++
+			}
+		}
+		s := Decide(&a.snap, a.q).Service
+		if n != 3 || len(s.Members) != 1 || s.Members[0].Others != want || s.Edges[0].Seen != want {
+			t.Errorf("%d of %d present: %+v %+v, want %d", present, n, s.Members, s.Edges, want)
+		}
 	}
 }
