@@ -225,8 +225,16 @@ func Again(ctx context.Context, before *Snapshot, pids []int) *Snapshot {
 		}
 	}
 	spaces := t.look(pids)
+	for inode, all := range t.holders {
+		if n := len(all); n > 1 && slices.Contains(pids, all[n-1]) { // else none was added
+			t.holders[inode] = distinct(all)
+		}
+	}
 	for ns, pid := range spaces {
-		t.space(ns, pid)
+		if n := len(out.Sockets); !t.space(ns, pid) { // half of them would have the others gone
+			out.Sockets = out.Sockets[:n]
+			delete(spaces, ns)
+		}
 	}
 	now := map[uint32]bool{}
 	for i := range out.Sockets {
@@ -246,6 +254,18 @@ func Again(ctx context.Context, before *Snapshot, pids []int) *Snapshot {
 	t.own()
 	out.Took = time.Since(begin)
 	return &out
+}
+
+// distinct returns processes each once, in their order.
+func distinct(pids []int) (out []int) {
+	seen := make(map[int]bool, len(pids))
+	for _, pid := range pids {
+		if !seen[pid] {
+			seen[pid] = true
+			out = append(out, pid)
+		}
+	}
+	return out
 }
 
 // look reads some processes again, and returns the network namespaces that they are in, each

@@ -246,3 +246,38 @@ func TestAgain(t *testing.T) {
 		t.Error("the listener has gone")
 	}
 }
+
+// TestAgain_Owners: who holds a socket is named once, however often it is looked at.
+func TestAgain_Owners(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	snap, err := Take(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(snap.Sockets, func(k Socket) bool { return k.Local.String() == l.Addr().String() })
+	others := []int{os.Getpid(), 1 << 30}
+	snap.Sockets[i].Owners = others // as a child has it that inherited the listener
+	for range 2 {
+		snap = Again(t.Context(), snap, []int{os.Getpid()})
+	}
+	i = slices.IndexFunc(snap.Sockets, func(k Socket) bool { return k.Local.String() == l.Addr().String() })
+	if i < 0 || !slices.Equal(snap.Sockets[i].Owners, others) {
+		t.Errorf("owners %v, want %v", snap.Sockets[i].Owners, others)
+	}
+}
+
+// TestSpace_Gone: of a process that has gone no sockets are read, and that is reported.
+func TestSpace_Gone(t *testing.T) {
+	snap := &Snapshot{NetNS: 1}
+	tk := &taker{ctx: t.Context(), proc: "/proc", out: snap}
+	if tk.space(2, 1<<30) {
+		t.Error("the sockets of a process that has gone were read")
+	}
+	if !tk.space(1, os.Getpid()) || len(snap.Sockets) == 0 {
+		t.Error("its own were not")
+	}
+}

@@ -44,8 +44,9 @@ func (t *taker) sockets() {
 	}
 }
 
-// space reads the sockets of the network namespace that a process is in.
-func (t *taker) space(ns uint64, pid int) {
+// space reads the sockets of the network namespace that a process is in, and reports whether
+// all of them were read.
+func (t *taker) space(ns uint64, pid int) bool {
 	fd, err := t.open(ns, pid)
 	if err == nil {
 		d := &dump{fd: fd, buf: make([]byte, 64<<10)}
@@ -53,13 +54,14 @@ func (t *taker) space(ns uint64, pid int) {
 		_ = unix.Close(fd) // it was only asked
 	}
 	if err == nil {
-		return
+		return len(t.out.Sockets) < maxSockets
 	}
-	before := len(t.out.Sockets)
+	before, whole := len(t.out.Sockets), true
 	for _, name := range []string{"tcp", "tcp6", "unix"} {
 		text, err := t.readTable(t.proc + "/" + strconv.Itoa(pid) + "/net/" + name)
 		switch {
 		case err != nil:
+			whole = whole && name == "tcp6" // which a host without IPv6 has not
 		case name == "unix":
 			parseUnix(text, func(s Socket) { t.keep(ns, s) })
 		default:
@@ -71,6 +73,7 @@ func (t *taker) space(ns uint64, pid int) {
 	}
 	t.unseen("other ends of Unix sockets, and how long connections were idle, in the network namespace of pid " +
 		strconv.Itoa(pid))
+	return whole && len(t.out.Sockets) < maxSockets
 }
 
 // open opens a netlink socket in a network namespace.
