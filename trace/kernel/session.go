@@ -150,6 +150,14 @@ func (s *Session) Add(m Member) error {
 	return nil
 }
 
+// Remove ends the watching of a process.
+func (s *Session) Remove(pid int) error {
+	if err := s.maps.members.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("end the watching of process %d: %w", pid, err)
+	}
+	return nil
+}
+
 // sockets returns the descriptors of a process that are sockets.
 func sockets(pid int) (out []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/trace"
 	"github.com/kasoku/kasoku/trace/goversion"
 	"github.com/kasoku/kasoku/trace/kernel"
@@ -26,6 +27,7 @@ const every = 50 * time.Millisecond
 // A Target is a process that is watched.
 type Target struct {
 	PID    int
+	Start  uint64 // clock ticks since boot; 0 when unknown
 	Member string // that it is of, for people
 	Silent bool   // only what it writes to disks is watched: a database
 }
@@ -40,7 +42,7 @@ func Targets(s *kasoku.Service) (out []Target) {
 				if p.Ended != 0 {
 					continue
 				}
-				out = append(out, Target{PID: p.PID, Member: m.ID, Silent: role == kasoku.RoleDatabase})
+				out = append(out, Target{PID: p.PID, Start: p.Start, Member: m.ID, Silent: role == kasoku.RoleDatabase})
 				if role == kasoku.RoleApplication {
 					applications++
 				}
@@ -58,6 +60,7 @@ type Window struct {
 	session *kernel.Session
 	tier    *tie.Tier
 	members map[int]string
+	starts  map[int]uint64 // of the processes that are watched, in clock ticks since boot
 	notes   []string
 	attach  time.Duration
 	began   time.Time
@@ -88,7 +91,7 @@ func Open(ctx context.Context, targets []Target) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{session: s, tier: tie.New(), members: map[int]string{}}
+	w := &Window{session: s, tier: tie.New(), members: map[int]string{}, starts: map[int]uint64{}}
 	w.tier.Members = w.members
 	w.attach = time.Since(began)
 	watched := 0
@@ -111,8 +114,15 @@ func Open(ctx context.Context, targets []Target) (*Window, error) {
 	return w, nil
 }
 
+// errGone is the error for a process that has ended, whose number another one may have now.
+var errGone = errors.New("it has ended")
+
 // add watches a process.
 func (w *Window) add(ctx context.Context, t Target) error {
+	start, lives := command.StartOf(t.PID)
+	if !lives || t.Start != 0 && t.Start != start {
+		return errGone
+	}
 	m := kernel.Member{PID: t.PID, Syncs: true, Silent: t.Silent}
 	if !t.Silent {
 		_, o, err := goversion.OfProcess(ctx, t.PID)
@@ -124,8 +134,28 @@ func (w *Window) add(ctx context.Context, t Target) error {
 			m.Goid, m.Parent, m.Start = o.Goid, o.Parent, o.Start
 		}
 	}
-	w.members[t.PID] = t.Member
-	return w.session.Add(m)
+	if err := w.session.Add(m); err != nil {
+		return err
+	}
+	if now, lives := command.StartOf(t.PID); !lives || now != start { // what was looked at may be another one
+		return errors.Join(errGone, w.session.Remove(t.PID))
+	}
+	w.members[t.PID], w.starts[t.PID] = t.Member, start
+	return nil
+}
+
+// dropEnded ends the watching of processes that have ended: their numbers may become those of others.
+func (w *Window) dropEnded() error {
+	for pid, start := range w.starts {
+		if now, lives := command.StartOf(pid); lives && now == start {
+			continue
+		}
+		delete(w.starts, pid)
+		if err := w.session.Remove(pid); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Each has every statement reported, with its first comment; see [tie.Tier]. For tests.
@@ -152,7 +182,7 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 			seen.Ended = time.Now()
 			err = w.session.Detach()
 		}
-		err = errors.Join(err, w.read(seen))
+		err = errors.Join(err, w.dropEnded(), w.read(seen))
 		w.tier.Files(fileOf)
 	}
 	seen.CPU = cpuTime() - cpu
