@@ -14,6 +14,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/trace"
 )
@@ -24,6 +25,7 @@ const (
 	mostPending = 16 << 10
 	mostMembers = 4 << 10
 	mostDrained = 200_000
+	drainWithin = 200 * time.Millisecond
 	mostSockets = 8 << 10 // of one process, that are followed from the beginning
 )
 
@@ -53,6 +55,7 @@ type Session struct {
 	links    []link.Link
 	reader   *ringbuf.Reader
 	record   ringbuf.Record
+	unknown  uint64 // connections for which there was no room when a member was added
 }
 
 // Open loads the programs and attaches them. They report nothing before a member is added.
@@ -140,10 +143,17 @@ func (s *Session) Add(m Member) error {
 	if m.Silent {
 		return nil
 	}
-	for _, fd := range sockets(m.PID) {
+	fds := sockets(m.PID)
+	for i, fd := range fds {
 		// A connection that a program in the kernel came to know meanwhile is left as it is.
 		err := s.maps.conns.Update(uint64(m.PID)<<32|uint64(fd), [connSize]byte{}, ebpf.UpdateNoExist)
-		if err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
+		switch {
+		case err == nil, errors.Is(err, ebpf.ErrKeyExist):
+		case errors.Is(err, unix.E2BIG):
+			s.unknown += uint64(len(fds) - i)
+			return nil
+		default:
+			_ = s.Remove(m.PID)
 			return fmt.Errorf("follow connection %d of process %d: %w", fd, m.PID, err)
 		}
 	}
@@ -186,7 +196,11 @@ func sockets(pid int) (out []int) {
 func (s *Session) Drain(each func(*trace.Event)) (n int, err error) {
 	s.reader.SetDeadline(time.Unix(1, 0)) // in the past: what is there, is read
 	var e trace.Event
+	until := time.Now().Add(drainWithin)
 	for n < mostDrained {
+		if n%256 == 255 && time.Now().After(until) {
+			return n, nil
+		}
 		err := s.reader.ReadInto(&s.record)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -210,7 +224,7 @@ func (s *Session) Lacks() (Lacks, error) {
 			return Lacks{}, fmt.Errorf("read the statistics: %w", err)
 		}
 	}
-	return Lacks{Lost: n[statLost], Unread: n[statUnread], Unknown: n[statUnknown], Uring: n[statUring]}, nil
+	return Lacks{Lost: n[statLost], Unread: n[statUnread], Unknown: n[statUnknown] + s.unknown, Uring: n[statUring]}, nil
 }
 
 // Detach ends the watching; what was reported can still be read. What begins calls goes first: who

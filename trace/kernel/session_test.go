@@ -347,3 +347,60 @@ func TestHostileProcess(t *testing.T) {
 	}
 	t.Logf("%d events, %+v", n, lacks)
 }
+
+// TestRemove: a process that is not watched any more reports nothing; and more connections than can be
+// followed are counted, and the process is watched all the same.
+func TestRemove(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.maps.conns.Close(); err != nil {
+		t.Fatal(err)
+	}
+	small, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: connSize, MaxEntries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.maps.conns = small
+	var conns []net.Conn
+	for range 4 {
+		a, b, err := socketPair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, a, b)
+	}
+	defer func() {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	}()
+	m := self(t, os.Getpid())
+	if err := s.Add(m); err != nil {
+		t.Error(err)
+	}
+	if lacks, err := s.Lacks(); err != nil || lacks.Unknown == 0 {
+		t.Errorf("%+v, %v", lacks, err)
+	}
+	for range 2 {
+		if err := s.Remove(m.PID); err != nil {
+			t.Error(err)
+		}
+	}
+	var value [4]uint32
+	if err := s.maps.members.Lookup(uint32(m.PID), &value); !errors.Is(err, ebpf.ErrKeyNotExist) {
+		t.Error(err)
+	}
+}
+
+// socketPair returns two ends of a connection.
+func socketPair() (a, b net.Conn, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	if a, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		return nil, nil, err
+	}
+	b, err = l.Accept()
+	return a, b, err
+}

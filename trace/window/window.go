@@ -163,6 +163,12 @@ func (w *Window) Each(f func(r *trace.Request, comment string)) { w.tier.Each = 
 
 // Watch watches for a time, or until the context ends. It closes the window.
 func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error) {
+	closed := false
+	defer func() {
+		if !closed {
+			_ = w.session.Close() // it panics
+		}
+	}()
 	seen := &Seen{Attach: w.attach, Began: w.began, Members: w.members}
 	cpu := cpuTime()
 	end := time.NewTimer(length)
@@ -187,6 +193,7 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 	}
 	seen.CPU = cpuTime() - cpu
 	lacks, lackErr := w.session.Lacks()
+	closed = true
 	err = errors.Join(err, lackErr, w.session.Close())
 	if err != nil {
 		return nil, err
