@@ -112,3 +112,19 @@ func TestGap(t *testing.T) {
 		t.Errorf("%+v", r.Counts)
 	}
 }
+
+// TestGivenUp: what a thread did for a request of which it closes the connection without an answer is
+// not of the one that it answers next, even where that was read before.
+func TestGivenUp(t *testing.T) {
+	s := newStory()
+	reactor, worker := thread(1), thread(2)
+	s.read(reactor, 10, "/slow")
+	s.read(reactor, 11, "/b")
+	s.query(worker, 91, "slow")
+	s.add(worker, trace.Closed, 10, "")
+	s.query(worker, 91, "b")
+	s.answer(worker, 11)
+	if r := s.want(t, "b>/b"); r.Counts.Unfinished != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}

@@ -75,7 +75,7 @@ func (t *Tier) Add(e *trace.Event) {
 	case trace.LoggedIn:
 		t.login(e)
 	case trace.Connected, trace.Closed:
-		t.drop(p, e.FD)
+		t.drop(p, u, e.FD)
 	case trace.Secured:
 		t.uncovered["TLS to other processes"]++
 	case trace.Foreign:
@@ -140,11 +140,16 @@ func (t *Tier) conn(p *process, fd int) *conn {
 	return c
 }
 
-// drop forgets a connection, for its descriptor is another's now.
-func (t *Tier) drop(p *process, fd int) {
+// drop forgets a connection, for its descriptor is another's now. A thread that closes one without an
+// answer to what another thread had read worked for that: what it did is not of its next request.
+func (t *Tier) drop(p *process, u *unit, fd int) {
 	c := p.conns[fd]
 	if c == nil {
 		return
+	}
+	if len(c.queue) > 0 && c.queue[0].unit != u && !p.golang {
+		t.out.Counts.Unfinished += uint64(len(u.waiting))
+		u.waiting = u.waiting[:0]
 	}
 	for _, r := range c.queue {
 		t.end(r)
