@@ -128,3 +128,21 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%+v", r.Counts)
 	}
 }
+
+// TestReadBefore: what a thread does for a request that was read before all began is not of the one
+// that it answered last.
+func TestReadBefore(t *testing.T) {
+	s := newStory()
+	worker := thread(2)
+	s.read(worker, 10, "/slow")
+	s.query(worker, 91, "slow")
+	s.answer(worker, 10)
+	s.query(worker, 91, "posts")
+	s.answer(worker, 11) // that another thread had read
+	s.read(worker, 10, "/b")
+	s.query(worker, 91, "b")
+	s.answer(worker, 10)
+	if r := s.want(t, "slow>/slow b>/b"); r.Counts.Before != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}

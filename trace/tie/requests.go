@@ -2,6 +2,7 @@ package tie
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/kasoku/kasoku/trace"
 	"github.com/kasoku/kasoku/trace/protocol"
@@ -166,13 +167,7 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 	}
 	c := p.conns[e.FD]
 	if c == nil || len(c.queue) == 0 {
-		if u.request == nil { // of a request that was read before all began
-			u.before = e.At
-			t.out.Counts.Before += uint64(len(u.waiting))
-			u.waiting = u.waiting[:0]
-		} else if c != nil && c.http != nil && u.request.answered { // another one was not seen
-			u.request.doubt()
-		}
+		t.unseen(p, u, c, e.At)
 		return
 	}
 	r := c.queue[0]
@@ -192,6 +187,23 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 		c.queue[0].began = e.At
 		t.start(c.queue[0])
 	}
+}
+
+// unseen takes the answer to a request whose reading was not seen, as it was before all began or is
+// lost: what the unit did since it answered the one before is of neither for sure.
+func (t *Tier) unseen(p *process, u *unit, c *conn, at time.Duration) {
+	switch {
+	case u.request == nil:
+		u.before = at
+	case c != nil && c.fastCGI != nil: // more of an answer
+		return
+	case p.golang && c == nil:
+		return
+	case p.golang || !u.request.answered:
+		u.request.doubt()
+	}
+	t.out.Counts.Before += uint64(len(u.waiting))
+	u.waiting = u.waiting[:0]
 }
 
 // adopt gives a request to the thread that answers it, with what that did since it
