@@ -2,6 +2,7 @@ package tie
 
 import (
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku/trace"
 )
@@ -144,5 +145,25 @@ func TestReadBefore(t *testing.T) {
 	s.answer(worker, 10)
 	if r := s.want(t, "slow>/slow b>/b"); r.Counts.Before != 1 {
 		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// TestFreeConnection: no request waits for a connection while another one is free.
+func TestFreeConnection(t *testing.T) {
+	s := newStory()
+	one, two, job := thread(1), thread(2), thread(3)
+	s.query(job, 92, "j")
+	s.read(one, 10, "/a")
+	s.add(one, trace.Asked, 91, packet("\x03SELECT 1"))
+	s.read(two, 11, "/b")
+	s.at += 20 * time.Millisecond
+	s.add(one, trace.Replied, 91, "\x01\x00\x00\x01\x02")
+	s.query(two, 91, "b")
+	s.answer(two, 11)
+	s.answer(one, 10)
+	for _, e := range s.tier.Result().Endpoints {
+		if e.PoolWait != 0 || e.Waits != 0 {
+			t.Errorf("%+v", e)
+		}
 	}
 }

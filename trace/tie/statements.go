@@ -23,7 +23,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 	if c == nil {
 		return
 	}
-	u.asks = true
+	u.asks, c.database = true, true
 	if len(c.preparing) > 0 {
 		c.doubted, c.preparing = true, c.preparing[:0]
 	}
@@ -107,10 +107,22 @@ func (r *request) waitedFor(u *unit, c *conn, at time.Duration) {
 	if c.user == nil || c.user == r || u.last < r.began || c.freed <= u.last || at-c.freed > recent {
 		return
 	}
-	if wait := c.freed - u.last; wait >= least {
+	if wait := c.freed - u.last; wait >= least && !r.process.hadFree(c) {
 		r.waited += wait
 		r.waits++
 	}
+}
+
+// hadFree reports whether another connection to a database was free for some time when that one became
+// so: who used that one next had no need to wait for it.
+func (p *process) hadFree(c *conn) bool {
+	for _, x := range p.conns {
+		if x != c && x.database && x.asked == nil && len(x.preparing) == 0 && x.begun == nil && x.freed > 0 &&
+			c.freed-x.freed >= least {
+			return true
+		}
+	}
+	return false
 }
 
 // attach gives a statement to a request.
