@@ -10,17 +10,19 @@ import (
 // its end compare with the golden ones that kasoku.toml names.
 const AnswersScope = "answers"
 
-// The words of the names of settings of [AnswersScope]; all but the first come before an
+// The words of the names of settings of [AnswersScope]; the last two come before an
 // endpoint.
 const (
-	answersAsked = "asked"
-	answersOrder = "order"
-	answersAge   = "age"
+	answersAsked  = "asked"
+	answersFailed = "failed"
+	answersOrder  = "order"
+	answersAge    = "age"
 )
 
 // ComparedAnswers are what a run knows of the answers at its end.
 type ComparedAnswers struct {
 	Asked  int                      // answers that were compared
+	Failed int                      // others that were asked for, and failed or have another status
 	Order  map[string]string        // by endpoint: what has the same elements in another order, in words
 	Oldest map[string]time.Duration // by endpoint: the greatest age that a cache gave an answer
 }
@@ -28,6 +30,9 @@ type ComparedAnswers struct {
 // Settings returns what is known as a run keeps it.
 func (a ComparedAnswers) Settings() []Setting {
 	out := []Setting{{Scope: AnswersScope, Name: answersAsked, Value: strconv.Itoa(a.Asked)}}
+	if a.Failed > 0 {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersFailed, Value: strconv.Itoa(a.Failed)})
+	}
 	for endpoint, words := range a.Order {
 		out = append(out, Setting{Scope: AnswersScope, Name: answersOrder + " " + endpoint, Value: words})
 	}
@@ -51,6 +56,10 @@ func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
 		case answersAsked:
 			n, err := strconv.Atoi(s.Value)
 			out.Asked, ok = n, ok || err == nil && n > 0
+		case answersFailed:
+			if n, err := strconv.Atoi(s.Value); err == nil && n > 0 {
+				out.Failed = n
+			}
 		case answersOrder:
 			out.Order[endpoint] = s.Value
 		case answersAge:

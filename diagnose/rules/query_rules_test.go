@@ -339,6 +339,8 @@ func TestImplicitOrder(t *testing.T) {
 		return c
 	}
 	sayAll(t, r, compared(kasoku.ComparedAnswers{Asked: 7}, "1s"), "quiet: 7 answers are in the order of before")
+	sayAll(t, r, compared(kasoku.ComparedAnswers{Asked: 7, Failed: 2}, "1s"),
+		"quiet: 7 answers are in the order of before, 2 were not comparable")
 	old := kasoku.ComparedAnswers{Asked: 7,
 		Oldest: map[string]time.Duration{"GET /trend": 3 * time.Second, "GET /other": time.Hour}}
 	sayAll(t, r, compared(old, "1s"), "endpoint GET /trend", "GET /trend is 3 s old; 1 s is allowed")

@@ -414,3 +414,24 @@ func TestReordered(t *testing.T) {
 		t.Errorf("%v", got.Oldest)
 	}
 }
+
+// TestFailedAnswers: answers that fail or have another status are counted apart: in which order
+// they come is not known.
+func TestFailedAnswers(t *testing.T) {
+	answer := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/broken" {
+				w.WriteHeader(status)
+			}
+			fmt.Fprint(w, "[1]")
+		}
+	}
+	s := newSite(t, answer(http.StatusOK))
+	before := golden(t, s, "/same", "/broken")
+	s.now(answer(http.StatusInternalServerError))
+	a := asker()
+	defer a.Close()
+	if got, err := a.Check(t.Context(), before.Golden); err != nil || got.Answers != 2 || got.Failed != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+}

@@ -30,6 +30,7 @@ type Difference struct {
 type Checked struct {
 	Answers     int // that were asked for
 	Of          int // that the file has
+	Failed      int // of Answers, those that failed or have another status: their bodies are not compared
 	Volatile    int // places that were left out
 	Differences []Difference
 	Oldest      map[string]time.Duration // by endpoint: the greatest Age of an answer
@@ -73,6 +74,9 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 		if got[i].done {
 			out.Answers++
 			s.asked[requests[i].Endpoint]++
+			if got[i].err != nil || got[i].answer.Status != g.Answers[i].Status {
+				out.Failed++
+			}
 			if age := got[i].answer.age; age > 0 {
 				out.Oldest[requests[i].Endpoint] = max(out.Oldest[requests[i].Endpoint], age)
 			}

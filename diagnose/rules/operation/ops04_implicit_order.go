@@ -69,8 +69,11 @@ func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		return out, nil
 	}
 	if len(c.Tables) == 0 {
-		return nil, diagnose.Quiet(r.ID(), 0, "%s in the order of before",
-			unit.Counted(compared, "answer is", "answers are"))
+		said := unit.Counted(compared, "answer is", "answers are") + " in the order of before"
+		if got, _ := c.ComparedAnswers(); got.Failed > 0 {
+			said += ", " + unit.Counted(got.Failed, "was", "were") + " not comparable"
+		}
+		return nil, diagnose.Quiet(r.ID(), 0, "%s", said)
 	}
 	if keyless == 0 {
 		return nil, diagnose.Quiet(r.ID(), 0, "all of %s have a primary key",

@@ -66,7 +66,8 @@ func ComparedAnswers(c *config.Config) (func(context.Context) (kasoku.ComparedAn
 		if got == nil {
 			return kasoku.ComparedAnswers{}, err
 		}
-		return kasoku.ComparedAnswers{Asked: got.Answers, Order: got.Reordered(), Oldest: got.Oldest}, err
+		return kasoku.ComparedAnswers{Asked: got.Answers - got.Failed, Failed: got.Failed, Order: got.Reordered(),
+			Oldest: got.Oldest}, err
 	}, nil
 }
 
