@@ -66,7 +66,7 @@ func (t *Tier) start(r *request) {
 	if u.open > 0 { // an event loop
 		r.mixed = true
 		if before != nil && !before.answered {
-			t.mix(before)
+			before.mix()
 		}
 	}
 	u.open++
@@ -74,7 +74,7 @@ func (t *Tier) start(r *request) {
 }
 
 // mix takes back what was tied to a request before another one came to the same unit.
-func (t *Tier) mix(r *request) {
+func (r *request) mix() {
 	r.mixed = true
 	if r.unit.asks {
 		r.process.loop = true
