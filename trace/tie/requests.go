@@ -247,7 +247,11 @@ func (t *Tier) end(r *request) {
 	case r.mixed:
 		t.out.Counts.Mixed++
 		t.out.Counts.Unresolved += r.count
-	case r.adopted && len(r.process.adopted) < mostUnits:
+	case r.adopted && (len(r.process.adopted) >= mostUnits || t.kept >= mostKept):
+		t.out.Counts.Beyond++
+		t.out.Counts.Unresolved += r.count
+	case r.adopted:
+		t.kept++
 		r.process.adopted = append(r.process.adopted, r)
 	default:
 		t.tally(r)

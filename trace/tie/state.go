@@ -11,9 +11,11 @@ import (
 const (
 	mostUnits     = 150_000 // goroutines and threads, of all processes
 	mostConns     = 20_000
-	mostQueued    = 64 // requests of a connection that wait for their answer
-	mostOrphans   = 256
-	mostPrepared  = 20_000 // statements of a connection
+	mostQueued    = 64  // requests of a connection that wait for their answer
+	mostOrphans   = 256 // of a unit; with many units fewer, so that there are mostKept or so of them
+	fewOrphans    = 4
+	mostPrepared  = 20_000  // statements of a connection
+	mostKept      = 500_000 // prepared statements of all connections, and requests that others had read
 	mostPaths     = 20_000
 	mostClasses   = 5_000
 	mostOfRequest = 200 // classes of one request

@@ -62,7 +62,10 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			c.fresh = false
 			t.run(p, u, c, statement{class: x.class, at: e.At, tag: x.tag})
 		case protocol.CloseStmt:
-			delete(c.prepared, m.Statement)
+			if _, known := c.prepared[m.Statement]; known {
+				delete(c.prepared, m.Statement)
+				t.kept--
+			}
 		}
 	})
 }
@@ -91,7 +94,7 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 		t.attach(r, &s)
 	default:
 		r = nil
-		if len(u.waiting) >= mostOrphans {
+		if len(u.waiting) >= min(mostOrphans, max(mostKept/t.units, fewOrphans)) {
 			t.outsiders(p, u)
 		}
 		u.waiting = append(u.waiting, s)
@@ -176,10 +179,7 @@ func (t *Tier) replied(p *process, u *unit, e *trace.Event) {
 			return
 		}
 		if reply.OK && len(c.prepared) < mostPrepared {
-			if c.prepared == nil {
-				c.prepared = map[uint32]prepared{}
-			}
-			c.prepared[reply.Statement] = c.preparing[0]
+			c.keep(t, reply.Statement, c.preparing[0])
 		}
 		c.preparing = c.preparing[1:]
 		c.reply = c.reply[:0]
@@ -200,6 +200,21 @@ func (t *Tier) replied(p *process, u *unit, e *trace.Event) {
 	if reply, ok := protocol.ReadReply(e.Bytes, false); ok && reply.Known {
 		c.transaction(s.request, reply.InTransaction)
 	}
+}
+
+// keep keeps a statement by its number, where there is room.
+func (c *conn) keep(t *Tier, number uint32, x prepared) {
+	if _, known := c.prepared[number]; !known {
+		if t.kept >= mostKept {
+			t.beyond++
+			return
+		}
+		t.kept++
+	}
+	if c.prepared == nil {
+		c.prepared = map[uint32]prepared{}
+	}
+	c.prepared[number] = x
 }
 
 // transaction keeps whose transaction is open on a connection.

@@ -26,6 +26,7 @@ type Tier struct {
 	uncovered map[string]uint64
 	mapper    *routes.Mapper
 	gap       bool   // events are missing
+	kept      int    // of mostKept
 	beyond    uint64 // units and connections for which there was no room
 }
 
@@ -162,6 +163,7 @@ func (t *Tier) drop(p *process, u *unit, fd int) {
 	}
 	delete(p.conns, fd)
 	t.conns--
+	t.kept -= len(c.prepared)
 }
 
 func (t *Tier) sync(e *trace.Event) {
