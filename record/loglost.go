@@ -40,8 +40,9 @@ func (b *logbook) lostOf(l *logFile, w *kasoku.LogWindow) []kasoku.Warning {
 }
 
 // unreadWarning says in the run that a log could not be read in the end: its tables lack it.
-func unreadWarning(path string, err error) kasoku.Warning {
-	return kasoku.Warning{Code: codeLogLost, Text: path + " could not be read, the run has nothing of it: " + err.Error(),
+// Why is printed alone, as it may quote a line of a file that is no log.
+func unreadWarning(path string) kasoku.Warning {
+	return kasoku.Warning{Code: codeLogLost, Text: path + " could not be read at the end: the run has nothing of it",
 		Hint: hintKeepLogs}
 }
 

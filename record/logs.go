@@ -91,7 +91,7 @@ func (b *logbook) collectAll() error {
 		err := b.part(l.kind, func() (err error) { w, err = b.collect(l); return err })
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", l.kind, l.path, err))
-			b.warn(unreadWarning(l.path, err))
+			b.warn(unreadWarning(l.path))
 			continue
 		}
 		w.Host = b.host()
