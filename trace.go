@@ -61,8 +61,8 @@ type TracedCall struct {
 	Requests    uint64        `json:"requests"`    // of the endpoint
 	With        uint64        `json:"with_any"`    // of them, that ran any
 	Calls       uint64        `json:"calls"`
-	Seen        uint64        `json:"-"`     // of the class in all, also where whose they are is not known; not stored
-	Least       uint64        `json:"least"` // in one request
+	Seen        uint64        `json:"seen,omitempty"` // of the class in all, also where whose they are is not known
+	Least       uint64        `json:"least"`          // in one request
 	Most        uint64        `json:"most"`
 	Time        time.Duration `json:"time_ns"`
 }

@@ -141,6 +141,7 @@ var unbounded = map[string]string{
 	"diagnose/internal/extract ParseGroup": "reads recorded cases of the tests",
 	"topology ReadNginx":                   "nginxconf with the rights of a process",
 	"internal/mounts Read":                 "Parse of a file of the kernel's, of bounded size",
+	"internal/mounts ReadOpen":             "the descriptors of one process, of bounded number",
 	"internal/foreign Process.Read":        "reads a file of bounded size as it is",
 	"internal/foreign Process.ReadFile":    "reads a file of bounded size as it is",
 	"internal/foreign ReadExe":             "hands a file of bounded size on",
