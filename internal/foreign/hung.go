@@ -15,9 +15,12 @@ var ErrHung = errors.New("it does not answer")
 // patience is how long the kernel may take for one answer about a file.
 const patience = time.Second
 
-// hung are the users of whose processes a file did not answer. No more is asked about theirs:
-// each question would leave a thread, and a look would end before it came to the others.
+// hung are the users of whose processes a file did not answer, and when. For hungFor no more is
+// asked about theirs: each question would leave a thread, and a look would end before it came to
+// the others. Root is not among them, nor who is not known: that is no single user.
 var hung sync.Map
+
+const hungFor = time.Minute
 
 // Patiently calls fn, which asks about a file that a process of a user has, and returns
 // [ErrHung] when it does not return in time. It is left alone then, and must change nothing
@@ -27,7 +30,7 @@ func Patiently[T any](uid int, fn func() (T, error)) (out T, err error) {
 		out T
 		err error
 	}
-	if _, known := hung.Load(uid); known {
+	if since, known := hung.Load(uid); known && time.Since(since.(time.Time)) < hungFor {
 		return out, ErrHung
 	}
 	done := make(chan answer, 1)
@@ -42,7 +45,9 @@ func Patiently[T any](uid int, fn func() (T, error)) (out T, err error) {
 	case a := <-done:
 		return a.out, a.err
 	case <-limit.C:
-		hung.Store(uid, true)
+		if uid > 0 {
+			hung.Store(uid, time.Now())
+		}
 		return out, ErrHung
 	}
 }

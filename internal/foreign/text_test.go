@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSplitArguments(t *testing.T) {
@@ -54,7 +55,7 @@ func TestPatiently(t *testing.T) {
 	defer close(never)
 	hang := func() (int, error) { <-never; return 0, nil }
 	answer := func() (int, error) { return 7, nil }
-	const eve, ann = -61001, -61003 // no process has these
+	const eve, ann, unknown = 1<<40 + 1, 1<<40 + 3, -1 // no process has the first two
 	if _, err := Patiently(eve, hang); !errors.Is(err, ErrHung) {
 		t.Errorf("what hangs: %v", err)
 	}
@@ -63,5 +64,17 @@ func TestPatiently(t *testing.T) {
 	}
 	if got, err := Patiently(ann, answer); got != 7 || err != nil {
 		t.Errorf("another user's: %d, %v", got, err)
+	}
+	hung.Store(eve, time.Now().Add(-hungFor))
+	if got, err := Patiently(eve, answer); got != 7 || err != nil {
+		t.Errorf("later: %d, %v", got, err)
+	}
+	for _, uid := range []int{0, unknown} {
+		if _, err := Patiently(uid, hang); !errors.Is(err, ErrHung) {
+			t.Errorf("uid %d: what hangs: %v", uid, err)
+		}
+		if got, err := Patiently(uid, answer); got != 7 || err != nil {
+			t.Errorf("uid %d: after what hangs: %d, %v", uid, got, err)
+		}
 	}
 }

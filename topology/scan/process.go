@@ -339,9 +339,12 @@ func (t *taker) nameHere(process, pid, user, dir int, descriptor, name string) s
 	if space := namespace(process, "mnt", buf[:]); space != t.out.MntNS {
 		there = t.mountsOf(space, strconv.Itoa(pid))
 	}
-	found, _ := foreign.Patiently(user, func() (string, error) {
+	found, err := foreign.Patiently(user, func() (string, error) {
 		return mounts.NameHere(here, there, dir, descriptor, name), nil
 	})
+	if errors.Is(err, foreign.ErrHung) {
+		t.cut("logs of uid " + strconv.Itoa(user) + ": a file did not answer")
+	}
 	return found
 }
 
