@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,12 @@ func TestEnvironmentHas(t *testing.T) {
 		cmd.Env = append(cmd.Env, mark)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		// The kernel says that the program runs before it says where its environment lies.
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+			if b, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/environ"); err != nil || len(b) > 0 {
+				break
+			}
 		}
 		if !EnvironmentHas(cmd.Process.Pid, mark) {
 			t.Errorf("%d bytes before it: not found", before)
