@@ -47,8 +47,7 @@ func (s *session) runCommand(ctx context.Context) error {
 	s.changes.notifyGuard(func(g *guard.Process) error { return g.Started(p.Pid()) })
 	s.service.addLoad(p.Pid())
 	s.opened()
-	s.profiles.begin(time.Since(s.start), 0)
-	s.tracing.begin(time.Since(s.start), 0)
+	s.loads.once.begin(time.Since(s.start), 0)
 	began := time.Now()
 	tick := time.NewTicker(s.o.Interval)
 	var hard <-chan struct{}

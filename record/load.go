@@ -20,8 +20,7 @@ import (
 // which hands over what its loads counted.
 type loads struct {
 	*recorder
-	profiles *profiles
-	tracing  *tracing
+	once *underLoad
 
 	steps      []kasoku.Step
 	summary    *kasoku.LoadSummary
@@ -35,8 +34,8 @@ type loads struct {
 	events []kasoku.Event   // by it
 }
 
-func newLoads(r *recorder, p *profiles) *loads {
-	return &loads{recorder: r, profiles: p, saidBefore: map[string]int{}}
+func newLoads(r *recorder, once *underLoad) *loads {
+	return &loads{recorder: r, once: once, saidBefore: map[string]int{}}
 }
 
 // make makes the load step by step. Each step begins on a whole second of
@@ -115,8 +114,7 @@ func (l *loads) makeStep(ctx context.Context, number int, perSec float64, pause 
 	if err := l.pause(ctx, step, from); err != nil {
 		return Done{}, err
 	}
-	l.profiles.begin(from, l.o.Load.Total)
-	l.tracing.begin(from, l.o.Load.Total)
+	l.once.begin(from, l.o.Load.Total)
 	stop := l.follow(recorder, step)
 	summary, err := l.o.Load.Engine.Run(ctx, plan, l.start.Add(from), recorder)
 	stop()

@@ -61,8 +61,7 @@ func newSession(o Options, stop context.CancelCauseFunc) *session {
 	s.service = &serviceWatch{recorder: r, config: s.config}
 	s.profiles.service = s.service
 	s.tracing = &tracing{recorder: r, service: s.service}
-	s.loads = newLoads(r, s.profiles)
-	s.loads.tracing = s.tracing
+	s.loads = newLoads(r, &underLoad{profiles: s.profiles, tracing: s.tracing})
 	s.logs = &logbook{recorder: r, config: s.config}
 	s.joins = &joining{recorder: r, config: s.config, logs: s.logs}
 	s.logs.joins = s.joins
@@ -215,8 +214,7 @@ func (s *session) measure(ctx context.Context) error {
 		return err
 	}
 	s.changes.startRelaxing()
-	defer s.profiles.endLoad()
-	defer s.tracing.endLoad()
+	defer s.loads.once.end()
 	s.service.procs = s.sampling.procs
 	s.service.begin(ctx)
 	defer s.service.end()
@@ -254,11 +252,9 @@ func (s *session) wait(ctx context.Context) error {
 	}
 	switch {
 	case s.waits():
-		s.profiles.begin(0, 0)
-		s.tracing.begin(0, 0)
+		s.loads.once.begin(0, 0)
 	case idle == nil:
-		s.profiles.begin(time.Since(s.start), s.o.For)
-		s.tracing.begin(time.Since(s.start), s.o.For)
+		s.loads.once.begin(time.Since(s.start), s.o.For)
 	}
 	every := s.o.Interval
 	if idle != nil {
@@ -278,8 +274,7 @@ func (s *session) wait(ctx context.Context) error {
 					return err
 				}
 				if idle.Any() {
-					s.profiles.begin(time.Since(s.start), 0)
-					s.tracing.begin(time.Since(s.start), 0)
+					s.loads.once.begin(time.Since(s.start), 0)
 				}
 			}
 			s.progress(Progress{Phase: PhaseRecord, Elapsed: time.Since(began), Text: s.sampling.growth()})
