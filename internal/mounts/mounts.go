@@ -161,23 +161,60 @@ func (t *Table) namesOf(there *Table, name string) (names []string) {
 //
 // No file system is asked that may not answer: whoever waits for one of a user's own (FUSE) does
 // not end when he is killed. A file there has its name in this namespace, and none of another.
+// For the same reason no symbolic link is followed, which may lead there: the kernel's name of an
+// open file has none.
 func NameHere(here, there *Table, dir int, descriptor, name string) string {
 	open, ok := identify(dir, descriptor, 0)
 	if !ok || open.mode&unix.S_IFMT != unix.S_IFREG || here == nil {
 		return ""
 	}
 	for _, candidate := range append([]string{name}, here.namesOf(there, name)...) {
-		if m := here.of(candidate); m == nil || m.remote {
-			if m != nil && here == there {
+		m := here.of(candidate)
+		switch {
+		case m == nil:
+		case here.isRemote(candidate):
+			if here == there {
 				return candidate
 			}
-			continue
-		}
-		if found, ok := identify(unix.AT_FDCWD, candidate, unix.AT_SYMLINK_NOFOLLOW); ok && found == open {
+		case m.has(candidate, open):
 			return candidate
 		}
 	}
 	return ""
+}
+
+// isRemote reports whether a mount that may not answer lies on the way to a name. One that is
+// covered by another counts, too: who walks by may be asked to look it up.
+func (t *Table) isRemote(name string) bool {
+	return slices.ContainsFunc(t.mounts, func(m mount) bool {
+		_, on := below(m.point, name)
+		return on && m.remote
+	})
+}
+
+// has reports whether a name in a mount is that of a file. What has been mounted on the way since
+// the table was read is not entered, nor is a link.
+func (m *mount) has(name string, file identity) bool {
+	rest, _ := below(m.point, name)
+	point, err := unix.Openat2(unix.AT_FDCWD, m.point, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		found, ok := identify(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW)
+		return errors.Is(err, unix.ENOSYS) && ok && found == file // Linux < 5.6
+	}
+	defer func() { _ = unix.Close(point) }() // only read
+	if rest = strings.TrimPrefix(rest, "/"); rest == "" {
+		found, ok := identify(point, "", unix.AT_EMPTY_PATH)
+		return ok && found == file
+	}
+	fd, err := unix.Openat2(point, rest, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV})
+	if err != nil {
+		return false
+	}
+	defer func() { _ = unix.Close(fd) }()
+	found, ok := identify(fd, "", unix.AT_EMPTY_PATH)
+	return ok && found == file
 }
 
 // An identity is which file it is, as far as that is known without a word to its file system.

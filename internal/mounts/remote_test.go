@@ -1,11 +1,15 @@
 package mounts
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestNameHere_Remote: a file of a file system that may never answer, as one of a user's own, has
@@ -48,6 +52,43 @@ func TestNameHere_Remote(t *testing.T) {
 	}
 	f2(false, true, "")
 	f2(true, true, name)
+}
+
+// TestNameHere_Way: a link on the way is not followed, and what lies behind or under a file system
+// that may never answer is not looked up, as asking for the way would be enough.
+func TestNameHere_Way(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "real", "file")
+	if err := errors.Join(os.Mkdir(filepath.Dir(name), 0o700), os.Symlink("real", filepath.Join(dir, "link")),
+		os.WriteFile(name, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	here, err := Read("/proc/self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f2 := func(here *Table, name, want string) {
+		t.Helper()
+		got := NameHere(here, &Table{here.mounts}, unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), name)
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	f2(here, name, name)
+	f2(here, filepath.Join(dir, "link", "file"), "")
+	f2(here, filepath.Join(dir, "real", "..", "real", "file"), filepath.Join(dir, "real", "..", "real", "file"))
+	root := here.of("/")
+	covered := mount{device: root.device, root: filepath.Join(root.root, dir, "real"), point: filepath.Join(dir, "real")}
+	f2(&Table{[]mount{*root, covered}}, name, name)
+	f2(&Table{[]mount{*root, {device: "0:99", root: "/", point: dir, remote: true}, covered}}, name, "")
 }
 
 // TestIsRemote: kinds of file systems as mountinfo has them.
