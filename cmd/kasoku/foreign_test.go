@@ -104,9 +104,13 @@ func TestForeignAB(t *testing.T) {
 	}
 }
 
+// foreignRequests counts what a tool asked for. Another test's kasoku may ask a server of this
+// process for its profile, as it has them all for one program.
 func foreignRequests(rec *kasoku.Recording) (n uint64) {
 	for _, e := range rec.Endpoints {
-		n += e.Count
+		if !strings.HasPrefix(e.Route, "/debug/") {
+			n += e.Count
+		}
 	}
 	return n
 }
