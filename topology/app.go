@@ -36,8 +36,8 @@ var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "de
 // homes are where people put what they wrote themselves.
 var homes = []string{"/home/", "/opt/", "/srv/", "/var/www/", "/usr/local/", "/root/", "/app/", "/tmp/"}
 
-// programs are the applications among the services, with all that they are judged by.
-type programs struct {
+// applications are those among the services, with all that they are judged by.
+type applications struct {
 	view  *view
 	ask   asker
 	found *Found
@@ -47,9 +47,9 @@ type programs struct {
 	owner map[int]*Service // by the pid of each process
 }
 
-// programs returns the applications as they are known by now.
-func (l *looker) programs() *programs {
-	p := &programs{view: l.view, ask: l.ask, found: l.found, all: l.subjects, apps: l.of(App), links: l.links,
+// applications returns them as they are known by now.
+func (l *looker) applications() *applications {
+	p := &applications{view: l.view, ask: l.ask, found: l.found, all: l.subjects, apps: l.of(App), links: l.links,
 		owner: map[int]*Service{}}
 	for _, s := range l.subjects {
 		for _, pid := range s.PIDs {
@@ -60,7 +60,7 @@ func (l *looker) programs() *programs {
 }
 
 // score scores what listens and is neither of the system nor a known server.
-func (p *programs) score() {
+func (p *applications) score() {
 	var wg sync.WaitGroup
 	for _, s := range p.apps {
 		p.view.readGo(s)
@@ -85,7 +85,7 @@ func (p *programs) score() {
 }
 
 // scoreOne says how likely a service is what people tune, and why.
-func (p *programs) scoreOne(s *subject) {
+func (p *applications) scoreOne(s *subject) {
 	add := func(points int, format string, args ...any) {
 		s.Score += points
 		s.Why = append(s.Why, fmt.Sprintf(format, args...))
@@ -125,7 +125,7 @@ func (p *programs) scoreOne(s *subject) {
 }
 
 // passedByNginx reports whether an nginx passes requests on to the service.
-func (p *programs) passedByNginx(s *Service) (at string, ok bool) {
+func (p *applications) passedByNginx(s *Service) (at string, ok bool) {
 	for _, web := range ofKind(p.all, Nginx) {
 		if web.Nginx == nil {
 			continue
@@ -157,7 +157,7 @@ func meets(upstream string, at Listener) bool {
 
 // connections counts the connections of a service to a database or a cache, by
 // the port that they go to.
-func (p *programs) connections(s *Service) (n int, to string) {
+func (p *applications) connections(s *Service) (n int, to string) {
 	names := map[uint16]string{3306: "the port of MySQL", 5432: "the port of PostgreSQL", 6379: "the port of Redis"}
 	for _, db := range p.all {
 		if k := db.Kind; k != MySQL && k != Postgres && k != Redis && k != Memcached {
@@ -180,7 +180,7 @@ func (p *programs) connections(s *Service) (n int, to string) {
 }
 
 // nameClients names the applications that are connected to each database.
-func (p *programs) nameClients() {
+func (p *applications) nameClients() {
 	apps := slices.Clone(p.apps)
 	slices.SortStableFunc(apps, func(a, b *subject) int { return b.Score - a.Score })
 	for _, db := range ofKind(p.all, MySQL) {
@@ -239,7 +239,7 @@ func (v *view) readGo(s *subject) {
 
 // findLogs finds the files that applications write their output to. Those of a program
 // elsewhere, as in a container, have the names of this host, and are left out without one.
-func (p *programs) findLogs() {
+func (p *applications) findLogs() {
 	for _, s := range p.apps {
 		seen, hidden := map[string]bool{}, 0
 		var here map[string]string

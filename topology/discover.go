@@ -230,10 +230,10 @@ func (l *looker) parts(procs []*process) []part {
 		{"services", func() { l.services(procs) }},
 		{"nginx", l.nginx},
 		{"databases", l.databases},
-		{"applications", func() { l.programs().score() }},
-		{"clients", func() { l.programs().nameClients() }},
+		{"applications", func() { l.applications().score() }},
+		{"clients", func() { l.applications().nameClients() }},
 		{"what services report", l.findStatusPages},
-		{"logs of applications", func() { l.programs().findLogs() }},
+		{"logs of applications", func() { l.applications().findLogs() }},
 		{"order", l.list},
 	}
 }

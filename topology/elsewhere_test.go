@@ -11,7 +11,7 @@ import (
 func TestFindLogsElsewhere(t *testing.T) {
 	for _, here := range []bool{true, false} {
 		l := &looker{view: &view{}, found: &Found{}}
-		p := l.programs()
+		p := l.applications()
 		p.apps = []*subject{{Service: &Service{Name: "app"}, fds: map[int]string{1: "/var/log/app.log"}, held: &foreign.Process{Here: here}}}
 		p.findLogs()
 		if (len(p.found.Logs) == 1) != here || (len(l.view.notes) == 1) == here {

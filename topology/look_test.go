@@ -200,7 +200,7 @@ func TestLook_Clients(t *testing.T) {
 	l := &looker{subjects: []*subject{{Service: &app}, {Service: &other}, {Service: &one}, {Service: &two}}}
 	at := netip.MustParseAddrPort
 	l.links = []connection{{8, at("127.0.0.1:40000"), at("127.0.0.1:3307")}, {9, at("127.0.0.1:40001"), at("127.0.0.1:3306")}}
-	l.programs().nameClients()
+	l.applications().nameClients()
 	if a, b := one.MySQL.Clients, two.MySQL.Clients; len(a) != 0 || len(b) != 1 || b[0] != "shop" {
 		t.Errorf("clients %v and %v", a, b)
 	}

@@ -1,40 +1,16 @@
 package topology
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/topology/internal/programs"
 )
-
-// kindsByName are the programs whose kind is known by their name.
-var kindsByName = map[string]Kind{
-	"nginx": Nginx, "openresty": Nginx, "angie": Nginx,
-	"mysqld": MySQL, "mariadbd": MySQL,
-	"redis-server": Redis, "valkey-server": Redis, "keydb-server": Redis, "dragonfly": Redis,
-	"memcached": Memcached, "varnishd": Varnish,
-	"carbon-cache": Carbon, "carbon-cache.py": Carbon, "go-carbon": Carbon,
-	"postgres": Postgres, "postmaster": Postgres,
-	"apache2": Proxy, "httpd": Proxy, "haproxy": Proxy, "envoy": Proxy, "caddy": Proxy, "h2o": Proxy, "traefik": Proxy,
-	"lighttpd": Proxy,
-}
-
-// systemNames are programs that listen and that are not tuned for a web service.
-var systemNames = []string{
-	"systemd", "systemd-resolve", "systemd-network", "systemd-timesyn", "init", "dbus-daemon", "sshd", "sshd-session",
-	"chronyd", "ntpd", "dnsmasq",
-	"named", "unbound", "cupsd", "rpcbind", "rpc.statd", "master", "exim4", "avahi-daemon", "dockerd", "docker-proxy",
-	"containerd",
-	"containerd-shim", "snapd", "multipathd", "polkitd", "rsyslogd", "node_exporter", "mysqld_exporter",
-	"nginx-exporter", "prometheus",
-	"grafana", "netdata", "mackerel-agent", "datadog-agent", "amazon-ssm-agen", "ssm-agent-worke", "code-server",
-	"tmux: server", "ssh-agent",
-	"gpg-agent", "dirmngr", "xinetd", "inetd", "vsftpd", "proftpd", "smbd", "nmbd", "nfsd", "gopls", "alloy",
-	"promtail", "fluentd",
-	"cloud-init", "google_guest_ag", "qemu-ga", "acpid", "gssproxy", "udevd", "systemd-udevd", "systemd-journal",
-	"lvmetad", "iscsid", "screen",
-}
 
 // kindOf returns what a process is by its name, else by its program's.
 func kindOf(p *process) Kind {
@@ -43,15 +19,32 @@ func kindOf(p *process) Kind {
 		names = append([]string{filepath.Base(p.args[1])}, names...)
 	}
 	for _, name := range names {
-		if k, ok := kindsByName[name]; ok {
-			return k
+		if known, ok := programs.Known(name); ok {
+			return kindOfProgram(name, known)
 		}
-		if slices.Contains(systemNames, name) || strings.HasPrefix(name, "systemd-") ||
-			strings.HasPrefix(name, "containerd-") {
+		if programs.IsSystem(name) {
 			return Other
 		}
 	}
 	return App
+}
+
+// kindsByProtocol are the kinds of servers that are looked at more closely.
+var kindsByProtocol = map[string]Kind{"mysql": MySQL, "postgresql": Postgres, "redis": Redis, "memcached": Memcached, "carbon": Carbon}
+
+// kindOfProgram returns the kind of a known program.
+func kindOfProgram(name string, p programs.Program) Kind {
+	switch {
+	case programs.IsNginx(name):
+		return Nginx
+	case p.Role == kasoku.RoleWeb:
+		return Proxy
+	case p.Role == kasoku.RoleCache && name == "varnishd":
+		return Varnish
+	case p.Role == kasoku.RoleDatabase, p.Role == kasoku.RoleStore:
+		return cmp.Or(kindsByProtocol[p.Protocol], Other)
+	}
+	return Other
 }
 
 // A family is a process with its children of the same name: a master with its

@@ -54,7 +54,7 @@ func TestNameHere_Remote(t *testing.T) {
 	f2(true, true, name)
 }
 
-// TestNameHere_Way: a link on the way is not followed, and what lies behind or under a file system
+// TestNameHere_Way: a link on the way is not followed, and what lies in, or under, a file system
 // that may never answer is not looked up, as asking for the way would be enough.
 func TestNameHere_Way(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())

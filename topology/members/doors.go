@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/topology/internal/programs"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -26,10 +27,10 @@ func Doors(s *scan.Snapshot, webs map[int]Web) []Door {
 	w := newWiring(s)
 	var out []Door
 	for _, in := range w.all {
-		role := kind(in).role
+		role := kind(in).Role
 		front := role == kasoku.RoleWeb || role == kasoku.RoleCache || role == kasoku.RoleApplication ||
 			role == kasoku.RoleForwarder
-		if !front || in.self || in.system() || isInit(in.leader) || isShell(programName(in.leader.Exe)) || in.doubt() != "" {
+		if !front || in.self || in.system() || isInit(in.leader) || isShell(programs.Name(in.leader.Exe)) || in.doubt() != "" {
 			continue
 		}
 		for _, door := range w.doorsOf(in, webs[in.leader.PID]) {

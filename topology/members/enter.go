@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/topology/internal/programs"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -41,16 +42,16 @@ func (d *decision) byUser() {
 		}
 		why := kasoku.Reason{By: kasoku.ByUser, Text: "pid " + strconv.Itoa(pid) + ", as was said"}
 		for _, in := range in.whole() {
-			d.draft.admit(in, kind(in).role, kasoku.High, why)
+			d.draft.admit(in, kind(in).Role, kasoku.High, why)
 		}
 	}
 	for _, unit := range d.q.Units {
 		seen := false
 		for _, in := range d.wires.all {
-			if in.leader.Unit == unit && !isShell(programName(in.leader.Exe)) && len(in.parts) == 0 {
+			if in.leader.Unit == unit && !isShell(programs.Name(in.leader.Exe)) && len(in.parts) == 0 {
 				seen = true
 				why := kasoku.Reason{By: kasoku.ByUser, Text: "is of unit " + unit + ", as was said"}
-				d.draft.admit(in, kind(in).role, kasoku.High, why)
+				d.draft.admit(in, kind(in).Role, kasoku.High, why)
 			}
 		}
 		if !seen {
@@ -64,10 +65,10 @@ func (d *decision) target(p Place, why kasoku.Reason) int {
 	a := d.wires.atHome(p)
 	n := 0
 	for _, in := range a.instances {
-		if f := d.draft.admit(in, kind(in).role, kasoku.High, why); f != nil {
+		if f := d.draft.admit(in, kind(in).Role, kasoku.High, why); f != nil {
 			f.entry = true
 			n++
-			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(a.at), Protocol: kind(in).protocol,
+			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(a.at), Protocol: kind(in).Protocol,
 				Seen: atATime(f.accepted), Found: []kasoku.Reason{why}})
 		}
 	}
@@ -121,7 +122,7 @@ func (d *decision) loadConnections() int {
 		}
 	}
 	front := func(c called) bool {
-		r := kind(c.in).role
+		r := kind(c.in).Role
 		return r == kasoku.RoleWeb || r == kasoku.RoleCache || r == kasoku.RoleApplication || r == kasoku.RoleForwarder
 	}
 	if slices.ContainsFunc(to, front) {
@@ -129,9 +130,9 @@ func (d *decision) loadConnections() int {
 	}
 	for _, c := range to {
 		why := kasoku.Reason{By: kasoku.ByLoad, Text: "the load is connected to it"}
-		if f := d.draft.admit(c.in, kind(c.in).role, kasoku.High, why); f != nil {
+		if f := d.draft.admit(c.in, kind(c.in).Role, kasoku.High, why); f != nil {
 			f.entry = true
-			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).protocol,
+			d.draft.connect(nil, f, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).Protocol,
 				Found: []kasoku.Reason{why}})
 		}
 	}
@@ -144,7 +145,7 @@ func (d *decision) loadConnections() int {
 func (d *decision) writers(targeted bool) {
 	for _, path := range d.q.Logs {
 		by := d.writersOf(path)
-		webs := slices.DeleteFunc(slices.Clone(by), func(in *instance) bool { return kind(in).role != kasoku.RoleWeb })
+		webs := slices.DeleteFunc(slices.Clone(by), func(in *instance) bool { return kind(in).Role != kasoku.RoleWeb })
 		if len(webs) > 0 {
 			by = webs
 		}
@@ -159,8 +160,8 @@ func (d *decision) writers(targeted bool) {
 				"name the URL or the port of the service")
 		case targeted && !member:
 			// It may be found along connections: an nginx after another. Said by the caller.
-		case len(by) == 1 && (member || kind(by[0]).role == kasoku.RoleWeb && by[0].doubt() == ""):
-			if f := d.draft.admit(by[0], kind(by[0]).role, kasoku.High, why); f != nil && !targeted && !member {
+		case len(by) == 1 && (member || kind(by[0]).Role == kasoku.RoleWeb && by[0].doubt() == ""):
+			if f := d.draft.admit(by[0], kind(by[0]).Role, kasoku.High, why); f != nil && !targeted && !member {
 				f.entry = true
 				d.draft.connect(nil, f, kasoku.Edge{At: d.firstListener(f), Protocol: "http",
 					Found: []kasoku.Reason{why}})
@@ -208,7 +209,7 @@ func (d *decision) asked() {
 		a := d.wires.atHome(p)
 		if len(a.instances) == 1 {
 			in := a.instances[0]
-			d.draft.admit(in, kind(in).role, kasoku.High, kasoku.Reason{By: kasoku.ByUser,
+			d.draft.admit(in, kind(in).Role, kasoku.High, kasoku.Reason{By: kasoku.ByUser,
 				Text: "listens at " + p.Address + ", which was named"})
 		}
 	}

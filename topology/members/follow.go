@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/topology/internal/programs"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -38,8 +39,8 @@ func (d *decision) follow(f *found) {
 			sure = kasoku.Low
 		}
 		why := kasoku.Reason{By: c.by, Text: c.text}
-		if m := d.draft.admit(c.in, kind(c.in).role, sure, why); m != nil {
-			d.draft.connect(f, m, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).protocol, Seen: c.seen,
+		if m := d.draft.admit(c.in, kind(c.in).Role, sure, why); m != nil {
+			d.draft.connect(f, m, kasoku.Edge{At: d.wires.listener(c.at), Protocol: kind(c.in).Protocol, Seen: c.seen,
 				Weak: c.weak, Found: []kasoku.Reason{why}})
 		} else if isPM2(c.in.leader) {
 			d.missListener(place(c.at), answer{instances: []*instance{c.in}, at: c.at})
@@ -247,11 +248,11 @@ func (d *decision) unmistakable(f *found, to []callee) []callee {
 	}
 	byRole := map[kasoku.MemberRole][]*instance{}
 	for _, c := range to {
-		r := kind(c.in).role
+		r := kind(c.in).Role
 		byRole[r] = append(byRole[r], c.in)
 	}
 	return slices.DeleteFunc(slices.Clone(to), func(c callee) bool {
-		ins := byRole[kind(c.in).role]
+		ins := byRole[kind(c.in).Role]
 		if alike(ins) {
 			return false
 		}
@@ -263,7 +264,7 @@ func (d *decision) unmistakable(f *found, to []callee) []callee {
 
 // answersRequests reports whether a program is one that a web server passes requests on to.
 func answersRequests(in *instance) bool {
-	switch kind(in).role {
+	switch kind(in).Role {
 	case kasoku.RoleWeb, kasoku.RoleCache, kasoku.RoleApplication:
 		return true
 	}
@@ -332,7 +333,7 @@ func (d *decision) settle() {
 // runsApplications reports whether a web server has modules that run applications in its own
 // processes.
 func runsApplications(in *instance) bool {
-	return slices.Contains([]string{"apache", "httpd", "litespeed"}, programName(in.leader.Exe))
+	return slices.Contains([]string{"apache", "httpd", "litespeed"}, programs.Name(in.leader.Exe))
 }
 
 // alike reports whether instances are copies of one program. That two run nginx, or another
@@ -345,7 +346,7 @@ func alike(ins []*instance) bool {
 			a.Container != b.Container && a.Container == "" {
 			return false
 		}
-		if isInterpreter(programName(a.Exe)) && (len(a.Args) < 2 || len(b.Args) < 2 || a.Args[1] != b.Args[1]) ||
+		if isInterpreter(programs.Name(a.Exe)) && (len(a.Args) < 2 || len(b.Args) < 2 || a.Args[1] != b.Args[1]) ||
 			known(in) && !slices.Equal(a.Args, b.Args) {
 			return false
 		}
@@ -361,7 +362,7 @@ func listensAt(f *found) string {
 }
 
 func isNginx(in *instance) bool {
-	return slices.Contains([]string{"nginx", "nginx-debug", "openresty", "angie"}, programName(in.leader.Exe))
+	return programs.IsNginx(in.leader.Exe)
 }
 
 // databases admits the database that kasoku was given. One that members are connected to
@@ -372,7 +373,7 @@ func (d *decision) databases() {
 		why := kasoku.Reason{By: kasoku.ByDSN, Text: "listens at " + p.Address + ", the database that kasoku was given"}
 		var given []*found
 		for _, in := range a.instances {
-			role := kind(in).role
+			role := kind(in).Role
 			if role != kasoku.RolePooler && role != kasoku.RoleForwarder {
 				role = kasoku.RoleDatabase
 			}

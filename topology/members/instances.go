@@ -1,10 +1,9 @@
 package members
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/kasoku/kasoku/topology/internal/programs"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -126,7 +125,7 @@ func sameInstance(parent, p *scan.Process, held map[int][]*scan.Socket) bool {
 	if parent.Exe != p.Exe {
 		return false
 	}
-	base := programName(p.Exe)
+	base := programs.Name(p.Exe)
 	if isInit(parent) || isShell(base) {
 		return false
 	}
@@ -195,14 +194,4 @@ func (w *wiring) below(in *instance) (pids []int) {
 		}
 	}
 	return pids
-}
-
-// programName returns the base name of a program without its version: php-fpm8.2 is
-// php-fpm, python3.11 is python.
-func programName(exe string) string {
-	base := filepath.Base(exe)
-	if short := strings.TrimRight(base, "0123456789."); short != "" {
-		base = strings.TrimSuffix(short, "-")
-	}
-	return base
 }

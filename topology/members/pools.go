@@ -3,6 +3,7 @@ package members
 import (
 	"slices"
 
+	"github.com/kasoku/kasoku/topology/internal/programs"
 	"github.com/kasoku/kasoku/topology/scan"
 )
 
@@ -23,7 +24,7 @@ func (w *wiring) split(in *instance, held map[int][]*scan.Socket) {
 			working++
 		}
 	}
-	if len(pools) < 2 || working < 2 && programName(in.leader.Exe) != "php-fpm" { // whose workers may come and go
+	if len(pools) < 2 || working < 2 && programs.Name(in.leader.Exe) != "php-fpm" { // whose workers may come and go
 		return
 	}
 	rest := []*scan.Process{in.leader}
@@ -156,7 +157,7 @@ func (w *wiring) joinCopies(held map[int][]*scan.Socket) {
 	for _, in := range w.all {
 		p := in.leader
 		parent := w.procs[p.Parent]
-		if parent == nil || parent.Exe != p.Exe || !isInterpreter(programName(p.Exe)) || len(p.Args) == 0 || in.self ||
+		if parent == nil || parent.Exe != p.Exe || !isInterpreter(programs.Name(p.Exe)) || len(p.Args) == 0 || in.self ||
 			slices.ContainsFunc(in.procs, func(p *scan.Process) bool { return len(held[p.PID]) > 0 }) {
 			continue
 		}
