@@ -8,6 +8,7 @@ package callers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/join"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -147,7 +149,11 @@ func (j *Joiner) Infer(ctx context.Context, run *Run) (*kasoku.Join, []kasoku.Ca
 func (joiner *Joiner) overlap(ctx context.Context, run *Run) (*kasoku.Join, []kasoku.Caller, error) {
 	f := joiner.feed
 	if f.source == sourceTable {
-		if err := f.readTable(ctx, run); err != nil {
+		var bug *contain.Bug
+		switch err := f.readTable(ctx, run); {
+		case errors.As(err, &bug): // what comments say remains
+			return &kasoku.Join{Host: run.Host, Source: f.source, Interval: f.window, Refused: bug.Error()}, nil, nil
+		case err != nil:
 			return nil, nil, err
 		}
 	}

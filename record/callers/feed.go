@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/join"
@@ -158,18 +159,32 @@ func (f *feed) settle(classes []slowlog.Class) {
 	}
 }
 
-// readTable reads the statements of the window from the slow log's table.
+// tablePart is the reading of MariaDB's slow log table, a file of CSV on the server.
+var tablePart = contain.Part{Kind: contain.Log, Name: "row of the slow log's table"}
+
+// readTable reads the statements of the window from the slow log's table. After a panic in
+// one of its rows, which is returned, the others are left out: it is caught in the row, so
+// that the connection is sound, by which the server's settings are put back.
 func (f *feed) readTable(ctx context.Context, run *Run) error {
 	o := slowlog.Options{Clock: run.Clock.Wall, Interval: f.window, Each: f.add, Kind: slowlog.Slow, Trailers: true}
 	t := slowlog.NewTable(o)
 	at := func(d time.Duration) time.Time { return run.Start.Add(d).Round(0) }
+	var bug error
 	err := run.SlowTable(ctx, at(f.window.From), at(f.window.To), mostJoined+1, func(e *mysql.TableEntry) {
-		t.Add(&slowlog.Event{
-			Start: e.Start, Resolution: time.Microsecond, Client: slowlog.Client{ThreadID: e.ThreadID},
-			Cost:      slowlog.Cost{QueryTime: e.QueryTime, RowsSent: e.RowsSent, RowsExamined: e.RowsExamined},
-			Statement: e.Statement,
+		if bug != nil {
+			return
+		}
+		bug = contain.Run(tablePart, func() {
+			t.Add(&slowlog.Event{
+				Start: e.Start, Resolution: time.Microsecond, Client: slowlog.Client{ThreadID: e.ThreadID},
+				Cost:      slowlog.Cost{QueryTime: e.QueryTime, RowsSent: e.RowsSent, RowsExamined: e.RowsExamined},
+				Statement: e.Statement,
+			})
 		})
 	})
+	if bug != nil {
+		return bug
+	}
 	f.settle(t.Classes())
 	return err
 }
