@@ -28,6 +28,9 @@ func LostPart(err error) (w Warning, ok bool) {
 	return Warning{Code: "part-lost", Text: "a part is lost: " + bug.Error(), Hint: bug.Hint()}, true
 }
 
+// Lost reports whether the rule could not look because of a bug of kasoku.
+func (s *Silence) Lost() bool { return s.Blind && strings.Contains(s.Reason, contain.Phrase) }
+
 // DroppedLines returns the warning that lines of a log are in no table; ok is false when
 // all of them could be read.
 func DroppedLines(w *LogWindow) (_ Warning, ok bool) {

@@ -193,7 +193,7 @@ func TestAccessMinute(t *testing.T) {
 		}
 	}
 	var saw kasoku.Interval
-	if got := Findings(l.window, []diagnose.Rule{speaks{"NGX-01", &saw}}); len(got) != 1 {
+	if got, _ := Findings(l.window, []diagnose.Rule{speaks{"NGX-01", &saw}}); len(got) != 1 {
 		t.Errorf("findings %v", got)
 	}
 	rec, _, _ = l.window.Minute(time.Hour)

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
@@ -84,6 +85,22 @@ func TestPlantedScreen(t *testing.T) {
 		if best := mostKept(whole, got); best < 0.3 {
 			t.Errorf("%s: of no screen more than %.0f %% of the lines are there", part, 100*best)
 		}
+	}
+}
+
+// TestPlantedRun plants a panic in the reading of a run that is being recorded: the screen
+// says that it stands still.
+func TestPlantedRun(t *testing.T) {
+	defer contain.Forget()
+	defer contain.Plant(panel("run"))()
+	early := *sample()
+	early.Run.State = kasoku.Running
+	f := Follow(t.TempDir()+"/none", &early)
+	f.Close()
+	m := NewModel(f.Take(), f, Options{})
+	m.Resize(170, 45)
+	if text := m.View().Content; !strings.Contains(text, "the run is read no more: panel run: "+contain.Phrase) {
+		t.Errorf("the screen does not say it:\n%s", text)
 	}
 }
 

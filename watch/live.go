@@ -100,7 +100,12 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start,
 		Sources: src.Sources, Sink: l.window})
-	l.done.Go(func() { l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) }) })
+	l.done.Go(func() {
+		l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) })
+		if ctx.Err() == nil { // else it was to end
+			l.noteEnd(sampler.Warnings())
+		}
+	})
 	l.choice = handover.NewChoice(o.Dir, l.otherProject)
 	l.listenToLoads()
 	l.done.Go(l.contained("load", func() { l.followLoads(ctx) }))
@@ -120,6 +125,18 @@ func (l *Live) contained(name string, f func()) func() {
 			l.Note("this part is lost: " + bug.Error())
 		}
 	}
+}
+
+// noteEnd says that, and why, nothing is sampled any more.
+func (l *Live) noteEnd(warnings []kasoku.Warning) {
+	why := ""
+	if l.failed != nil {
+		why = ": " + l.failed.Error()
+	}
+	for _, w := range warnings {
+		why += ": " + w.Text
+	}
+	l.Note("nothing is sampled any more" + why)
 }
 
 // panel names a part of the live view, which stands still when it panics.
@@ -143,7 +160,7 @@ func (l *Live) Take() *Data {
 	defer l.mu.Unlock()
 	d.Findings = l.findings
 	d.Recorded = l.notes["runs"]
-	for _, what := range []string{"load", "statements"} {
+	for _, what := range []string{"findings", "load", "statements"} {
 		if n := l.notes[what]; n != "" {
 			d.Notes = append(d.Notes, n)
 		}
@@ -152,6 +169,9 @@ func (l *Live) Take() *Data {
 		d.Notes = append(d.Notes, "an access log comes out of a buffer of the server: rates are of when lines came")
 	}
 	d.Notes = append(d.Notes, l.said...)
+	if i := slices.IndexFunc(d.Notes, func(n string) bool { return strings.Contains(n, contain.Phrase) }); i > 0 {
+		d.Notes[0], d.Notes[i] = d.Notes[i], d.Notes[0] // the screen has one note
+	}
 	// The moment now is the last whole second at which everything was asked; what
 	// answers late is a second late.
 	d.Rec.Run.Length = max(time.Since(l.start)-settle, 0)
@@ -331,10 +351,13 @@ func (l *Live) judge(ctx context.Context) {
 	rules := OnWindow(l.o.Rules)
 	for rest := rulesFrom; wait(ctx, rest); {
 		began := time.Now()
-		found := Findings(l.window, rules)
+		found, lost := Findings(l.window, rules)
 		l.mu.Lock()
 		l.findings = found
 		l.mu.Unlock()
+		if len(lost) > 0 {
+			l.note("findings", lost[0].ID+" could not look: "+lost[0].Reason)
+		}
 		rest = max(rulesEvery, share*time.Since(began))
 	}
 }
@@ -362,19 +385,21 @@ func OnWindow(all []diagnose.Rule) (out []diagnose.Rule) {
 	return out
 }
 
-// Findings are what rules say of the last minute, on the window's clock.
-func Findings(w *Window, rules []diagnose.Rule) []kasoku.Finding {
+// Findings are what rules say of the last minute, on the window's clock, and which of them
+// are lost to a bug of kasoku.
+func Findings(w *Window, rules []diagnose.Rule) (found []kasoku.Finding, lost []kasoku.Silence) {
 	rec, from, logged := w.Minute(rulesWindow)
 	if rec.Run.Length < rulesFrom {
-		return nil
+		return nil, nil
 	}
 	if !logged { // a part of the requests would look like few
 		rec.Endpoints = nil
 	}
-	found := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules).Findings
+	d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules)
+	found, lost = d.Findings, slices.DeleteFunc(d.Silences, func(x kasoku.Silence) bool { return !x.Lost() })
 	for i := range found {
 		found[i].Interval.From += from
 		found[i].Interval.To += from
 	}
-	return found
+	return found, lost
 }

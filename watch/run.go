@@ -40,6 +40,7 @@ func Run(ctx context.Context, m *Model, in io.Reader, out io.Writer) error {
 type Following struct {
 	path string
 	last atomic.Pointer[reading]
+	lost atomic.Pointer[string] // why the file is read no more, where that is a bug of kasoku
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -62,7 +63,12 @@ func Follow(path string, rec *kasoku.Recording) *Following {
 	f.last.Store(&reading{rec, LoadOf(rec), grown})
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
-	f.done.Go(contain.Func(panel("run"), func() { f.read(ctx) }))
+	f.done.Go(func() {
+		if bug := contain.Run(panel("run"), func() { f.read(ctx) }); bug != nil {
+			text := "the run is read no more: " + bug.Error()
+			f.lost.Store(&text)
+		}
+	})
 	return f
 }
 
@@ -102,6 +108,9 @@ func (f *Following) Take() *Data {
 	}
 	if d.Live {
 		d.Silent = time.Since(r.grown)
+	}
+	if lost := f.lost.Load(); lost != nil {
+		d.Notes = append(d.Notes, *lost)
 	}
 	return d
 }

@@ -137,10 +137,10 @@ func TestFindingsOnAWindow(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("%d rules on a window, want 1", len(all))
 	}
-	if got := Findings(filled(t, 0, 3), all); got != nil {
+	if got, _ := Findings(filled(t, 0, 3), all); got != nil {
 		t.Errorf("after 3 s: %v", got)
 	}
-	got := Findings(filled(t, 0, 250), all)
+	got, _ := Findings(filled(t, 0, 250), all)
 	if len(got) != 1 || secondOf(got[0].Interval.From) != 190 {
 		t.Fatalf("findings %+v", got)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/machine"
@@ -47,7 +46,7 @@ func Section(r recorded.View) report.Section {
 // lostRules are the rules that could not look because of a bug of kasoku.
 func lostRules(d *kasoku.Diagnosis) (out []report.Note) {
 	for _, x := range d.Silences {
-		if x.Blind && strings.Contains(x.Reason, contain.Phrase) {
+		if x.Lost() {
 			out = append(out, report.Note{Sign: "!", Tone: report.Mark, Label: x.ID, Code: true,
 				Text: "This rule could not look: " + x.Reason})
 		}
