@@ -267,6 +267,7 @@ func TestPlantedReaders(t *testing.T) {
 	t.Chdir(dir)
 	web := 0
 	if !testing.Short() {
+		plants.begin(t)
 		web = sandboxtest.Nginx(t, sandbox.NginxOptions{}).Port
 	}
 	entered := map[contain.Part]bool{}
@@ -295,6 +296,7 @@ func TestPlantedReaders(t *testing.T) {
 					continue
 				}
 				kinds[part.Kind] = true
+				plants.add(part)
 				got := inProcess(p.args, planted(part, math.MaxInt))
 				got.stdout += p.written(t)
 				checkNote(t, part, got)
@@ -360,6 +362,9 @@ var unsaid = map[string]string{
 	"check profiles of a program":                        "it is a program without profiles",
 	"output frame":                                       "as above",
 	"goroutine reading of another process":               "it is a file that cannot be read",
+	"record --for: step growth of logs":                  "the requests of this log have fine times",
+	"record --for: step plan of a statement":             "as of explain",
+	"record --for: step tables of a statement":           "as of explain",
 	"record --for: log application log":                  "nothing was written into it meanwhile",
 	"goroutine watch of the guard":                       "the guard is there; only that it is started again is lost",
 	"goroutine watch of a command":                       "the guard ends by itself",
@@ -449,6 +454,7 @@ func TestPlantedRecorders(t *testing.T) {
 		t.Skip("starts a recorder for each part of it")
 	}
 	t.Parallel()
+	plants.begin(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }))
 	t.Cleanup(server.Close)
 	host, err := os.Hostname()
@@ -469,6 +475,7 @@ func TestPlantedRecorders(t *testing.T) {
 // in that.
 func TestPlantedDatabase(t *testing.T) {
 	t.Parallel()
+	plants.begin(t)
 	srv := sandboxtest.MariaDB(t, sandbox.Options{Vars: map[string]string{"performance_schema": "ON"}})
 	db := sandboxtest.DB(t, srv, "")
 	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)", "SET GLOBAL long_query_time = 3.25")
@@ -483,6 +490,10 @@ func TestPlantedDatabase(t *testing.T) {
 	p.state = t.TempDir() // shared: these recorders hold the settings together
 	p.args += " --count-rows shop.t --digests --mysql " + srv.DSN("", "shop")
 	p.plantAll(t, before)
+	logged := statementsOfNewSessions(t, srv)
+	p.args = strings.Replace(p.args, "400ms", "2s", 1) + " --accesslog a.log --join table"
+	p.plantAll(t, before)
+	logged()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var n int
 		if err := db.QueryRow("SELECT COUNT(*) FROM shop.t").Scan(&n); err != nil {
@@ -502,6 +513,25 @@ func TestPlantedDatabase(t *testing.T) {
 	}
 	if !eventually(func() bool { return maps.Equal(readSettings(t, db), first) }) {
 		t.Errorf("settings are %v, were %v", readSettings(t, db), first)
+	}
+}
+
+// statementsOfNewSessions sends statements, each in a session of its own, which the slow log
+// has when it was just switched on; stop ends that.
+func statementsOfNewSessions(t *testing.T, srv *sandbox.Server) (stop func()) {
+	t.Helper()
+	db := sandboxtest.DB(t, srv, "shop")
+	db.SetMaxIdleConns(-1)
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			_ = db.QueryRowContext(ctx, "SELECT COUNT(*), SLEEP(0.01) FROM shop.t").Scan(new(int), new(int)) // one that the end breaks off
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
 	}
 }
 
@@ -526,6 +556,7 @@ func (p planting) plantAll(t *testing.T, before map[contain.Part]bool) {
 			continue
 		}
 		before[part] = true
+		plants.add(part)
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
@@ -591,11 +622,16 @@ func (p planting) inDir(t *testing.T, part contain.Part) (a answered, parts []co
 		a.stdout += run(p.then).stdout
 	}
 	entered, _ := os.ReadFile(list)
-	for l := range strings.Lines(string(entered)) {
+	return a, enteredParts(string(entered))
+}
+
+// enteredParts reads what plantedMain wrote, each part once.
+func enteredParts(lines string) (parts []contain.Part) {
+	for l := range strings.Lines(lines) {
 		kind, name, _ := strings.Cut(strings.TrimSpace(l), "/")
 		if part := (contain.Part{Kind: kind, Name: name}); !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
-	return a, parts
+	return parts
 }
