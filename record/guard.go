@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/command"
@@ -42,7 +44,8 @@ func holdFor(ctx context.Context, r *mysql.Reader, o Options) (*guard.Hold, erro
 }
 
 // startGuard starts the guard process before there is anything to put back. A
-// run without one goes on: the journal is there.
+// run without one goes on: the journal is there. It does not go on where descriptors are
+// lacking: the journal could not be cleared at the end.
 func (c *changes) startGuard(ctx context.Context) error {
 	g := c.o.Guard
 	if g == nil || g.Program.Path == "" || len(c.o.Command) == 0 && !c.o.SlowLog && !c.o.Digests {
@@ -54,6 +57,9 @@ func (c *changes) startGuard(ctx context.Context) error {
 	}
 	c.guard, err = guard.Start(g.Program, guard.Request{Dir: g.Dir, DSN: c.o.MySQL, Holder: guard.ThisProcess(path),
 		Place: c.place(), Listener: c.listener()})
+	if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
 	if err != nil {
 		c.warn(kasoku.Warning{Code: "no-guard", Text: err.Error(),
 			Hint: "should the recorder be killed with -9, `kasoku restore` puts back what was changed on the database server"})

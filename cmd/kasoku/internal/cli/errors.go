@@ -189,6 +189,8 @@ func HintOf(err error) string {
 		return "give --target 'GET http://host/', -targets FILE, or targets on standard input"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return "make room there, or write to a file elsewhere; what was written before is kept"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "allow it more open files: `ulimit -n 1024`, LimitNOFILE= of a unit"
 	case errors.Is(err, os.ErrPermission):
 		return "run as a user who may do that, or name another file"
 	}
