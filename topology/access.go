@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/internal/mounts"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -60,6 +62,10 @@ type FileRight struct {
 // way, which leaves out access control lists that take a right away.
 func CheckFile(path string, who Who) FileRight {
 	out := FileRight{Path: path}
+	if err := silentAt(path); err != nil {
+		out.Why = err.Error()
+		return out
+	}
 	need := uint32(unix.R_OK)
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		need = unix.X_OK
@@ -77,6 +83,16 @@ func CheckFile(path string, who Who) FileRight {
 		out.Why = err.Error()
 	}
 	return out
+}
+
+// silentAt returns an error where a path of this host leads to a file system of another user's,
+// which is not asked.
+func silentAt(path string) error {
+	var silent *mounts.SilentError
+	if err := pathwalk.Reach(path); errors.As(err, &silent) {
+		return silent
+	}
+	return nil
 }
 
 // A step is one part of the way to a file.

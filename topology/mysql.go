@@ -112,6 +112,12 @@ func (l *looker) describeDatabase(s *subject, host *optionFiles) {
 	if db.Socket == "" && s.Container == "" && l.view.tree.exists("/run/mysqld/mysqld.sock") {
 		db.Socket = "/run/mysqld/mysqld.sock"
 	}
+	if l.view.tree.real() && db.Socket != "" {
+		if err := silentAt(db.Socket); err != nil {
+			l.view.note("socket of "+s.Label(), err.Error(), "")
+			db.Socket = ""
+		}
+	}
 	// The port 33060 is that of the X protocol, which the client does not speak.
 	for _, at := range s.Listen {
 		if at.Port != 0 && at.Port != 33060 && say("port") == "" {

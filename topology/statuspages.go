@@ -76,7 +76,7 @@ func (a asker) redis(s *Service) *CacheServer {
 		return out
 	}
 	for _, at := range s.Listen {
-		if at.Network == "unix" && !strings.HasPrefix(at.Address, "/") {
+		if at.Network == "unix" && (!strings.HasPrefix(at.Address, "/") || silentAt(at.Address) != nil) {
 			continue
 		}
 		address := at.Address

@@ -8,8 +8,6 @@ import (
 	"os"
 	"strconv"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/kasoku/kasoku/internal/command"
 )
 
@@ -58,10 +56,10 @@ func ReadMapped[T any](ctx context.Context, p *Process, m Mapping, most int64, r
 // openMapped opens a mapping's file by the link that the kernel has of it; this takes
 // CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
 func openMapped(p *Process, m Mapping) (*os.File, error) {
-	name := fmt.Sprintf("/proc/%d/map_files/%x-%x", p.PID, m.Start, m.End)
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	name := fmt.Sprintf("map_files/%x-%x", m.Start, m.End)
+	f, err := p.openLink(name)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", name, err)
+		return nil, fmt.Errorf("open %s/%s: %w", p.dir(), name, err)
 	}
 	if now, ok := command.StartOf(p.PID); !ok || now != p.start {
 		return nil, errors.Join(ErrGone, f.Close())

@@ -30,6 +30,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/mounts"
 )
 
 // ErrGone means that a process has ended, or has become another program while it was
@@ -158,6 +159,23 @@ func statKnown(dir int, name string, flags int) (st unix.Statx_t, err error) {
 	return st, err
 }
 
+// dir is the directory of the process in /proc.
+func (p *Process) dir() string { return "/proc/" + strconv.Itoa(p.PID) }
+
+// openLink opens what a link of the kernel leads to, by its name in the directory of the process,
+// unless that may never be answered.
+func (p *Process) openLink(name string) (*os.File, error) {
+	fd, err := unix.Open(p.dir()+"/"+name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }() // only looked at
+	if _, err := mounts.CheckServed(fd, mounts.ID{}, p.dir(), "/proc/self"); err != nil {
+		return nil, err
+	}
+	return os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
+}
+
 func openPath(path string) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -227,7 +245,7 @@ func systemUnit(group []byte) string {
 // long. It fails when the program is hidden or larger, or when the process has gone.
 func ReadExe[T any](ctx context.Context, p *Process, most int64, read func(io.ReaderAt, int64) (T, error)) (T, error) {
 	return within(ctx, p, "its program", func() (out T, err error) {
-		f, err := os.OpenFile("/proc/"+strconv.Itoa(p.PID)+"/exe", os.O_RDONLY|unix.O_NONBLOCK, 0)
+		f, err := p.openLink("exe")
 		if err != nil {
 			return out, fmt.Errorf("program of pid %d: %w", p.PID, err)
 		}

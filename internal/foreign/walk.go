@@ -31,7 +31,7 @@ func newWalker(p *Process, root int) (*walker, error) {
 		return nil, err
 	}
 	w := &walker{p: p, adopted: adopted}
-	w.Walker, err = pathwalk.NewWalker(w, root)
+	w.Walker, err = pathwalk.NewWalker(w, root, p.dir())
 	return w, err
 }
 

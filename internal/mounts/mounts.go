@@ -40,6 +40,9 @@ type mount struct {
 	root   string // directory of the file system that is mounted
 	point  string // where
 	remote bool   // what is asked of it may never be answered
+
+	id      uint64
+	strange string // who serves it, where that is neither root nor who asks: "uid 1001"
 }
 
 // remotes begin the names of file systems whose answers come from another host or from a
@@ -48,6 +51,22 @@ var remotes = []string{"fuse", "nfs", "cifs", "smb", "9p", "ceph", "gluster", "l
 
 func isRemote(kind string) bool {
 	return slices.ContainsFunc(remotes, func(begin string) bool { return strings.HasPrefix(kind, begin) })
+}
+
+// stranger returns which user serves a file system by a program of his own, as the last field of
+// its line says: "rw,user_id=1001,group_id=1001,allow_other". Of root and who asks it is empty.
+//
+// Source: mount.fuse(8), user_id.
+func stranger(kind, options string) string {
+	if !strings.HasPrefix(kind, "fuse") {
+		return ""
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		if uid, ok := strings.CutPrefix(option, "user_id="); ok && uid != "0" && uid != strconv.Itoa(os.Geteuid()) {
+			return "uid " + uid
+		}
+	}
+	return ""
 }
 
 // A Table is the mount table of one namespace. It is immutable; nil has no mounts.
@@ -83,7 +102,9 @@ func Parse(r io.Reader) (*Table, error) {
 		m := mount{device: string(f[2]), root: unescape(string(f[3])), point: unescape(string(f[4])), remote: true}
 		if i := slices.IndexFunc(f, func(b []byte) bool { return string(b) == "-" }); i > 0 && i+1 < len(f) {
 			m.remote = isRemote(string(f[i+1]))
+			m.strange = stranger(string(f[i+1]), string(f[len(f)-1]))
 		}
+		m.id, _ = strconv.ParseUint(string(f[0]), 10, 64) // 0: no mount has it
 		t.mounts = append(t.mounts, m)
 	}
 	return t, lines.Err()
@@ -173,7 +194,7 @@ func NameHere(here, there *Table, dir int, descriptor, name string) string {
 		switch {
 		case m == nil:
 		case here.isRemote(candidate):
-			if here == there {
+			if here == there && m.strange == "" {
 				return candidate
 			}
 		case m.has(candidate, open):

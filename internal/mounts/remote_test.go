@@ -104,3 +104,45 @@ func TestIsRemote(t *testing.T) {
 		t.Errorf("%+v, %v", table, err)
 	}
 }
+
+// TestStranger: a user's own file system is one of neither root nor who asks.
+func TestStranger(t *testing.T) {
+	own := strconv.Itoa(os.Geteuid())
+	for options, want := range map[string]string{"rw,user_id=61001,group_id=1,allow_other": "uid 61001", "rw,user_id=0": "",
+		"rw,user_id=" + own: "", "rw": ""} {
+		for kind, of := range map[string]string{"fuse": want, "fuse.sshfs": want, "ext4": ""} {
+			if got := stranger(kind, options); got != of {
+				t.Errorf("%s, %s: %q, want %q", kind, options, got, of)
+			}
+		}
+	}
+}
+
+// TestCheckServed: what is mounted here is known, by its own table or another's, and a file
+// system that a table says to be another user's is refused.
+func TestCheckServed(t *testing.T) {
+	fd, err := unix.Open("/proc/self", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(fd) }() // only looked at
+	id, err := CheckServed(fd, ID{}, "/none", "/proc/self")
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := CheckServed(fd, ID{}, "/none"); err == nil {
+		t.Error("it is known without a table")
+	}
+	if _, err := CheckServed(fd, id); err != nil {
+		t.Errorf("it was looked at before: %v", err)
+	}
+	dir := t.TempDir()
+	line := fmt.Sprintf("%d 1 0:1 / / rw - fuse x rw,user_id=61001\n", id.mount)
+	if err := os.WriteFile(filepath.Join(dir, "mountinfo"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var silent *SilentError
+	if _, err := CheckServed(fd, ID{}, dir); !errors.As(err, &silent) || silent.By != "uid 61001" {
+		t.Errorf("%v", err)
+	}
+}

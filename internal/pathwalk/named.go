@@ -37,7 +37,7 @@ func OpenNamed(name string) (*os.File, error) {
 		return nil, pathError(name, err)
 	}
 	defer func() { _ = unix.Close(root) }() // only read
-	w, err := NewWalker(named{}, root)
+	w, err := NewWalker(named{}, root, "/proc/self")
 	if err != nil {
 		return nil, pathError(name, err)
 	}
@@ -51,6 +51,29 @@ func OpenNamed(name string) (*os.File, error) {
 	}
 	return f, err
 }
+
+// Reach goes a path over all links, and returns the error of where it ends: a
+// [*mounts.SilentError] before a file system that another user serves.
+func Reach(name string) error {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return pathError(name, err)
+	}
+	defer func() { _ = unix.Close(root) }() // only read
+	w, err := NewWalker(anywhere{}, root, "/proc/self")
+	if err != nil {
+		return pathError(name, err)
+	}
+	defer w.Rewind()
+	_, _, err = w.Find(name)
+	return err
+}
+
+// anywhere is the rule of [Reach].
+type anywhere struct{}
+
+func (anywhere) Enter(int, *unix.Stat_t, *unix.Stat_t) error           { return nil }
+func (anywhere) Follow(*unix.Stat_t, *unix.Stat_t, *unix.Stat_t) error { return nil }
 
 // privileged reports whether the kernel lets this process read what is others' alone.
 func privileged() bool {

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/mounts"
 )
 
 // maxLinks is how many symbolic links a path may lead over; the kernel's own limit.
@@ -32,22 +34,34 @@ type Rule interface {
 
 // A Walker goes paths from a root directory. It never opens what is no directory and no
 // regular file, unless it is asked for, and follows the text of links, never the magic
-// ones of /proc. It is not safe for concurrent use.
+// ones of /proc, and enters no file system that another user serves. It is not safe for
+// concurrent use.
 type Walker struct {
 	rule Rule
-	dirs []place // the directories passed, the root first
+	in   []string // whose mount tables are read
+	dirs []place  // the directories passed, the root first
 }
 
 // A place is an open directory.
 type place struct {
-	fd int
-	st unix.Stat_t
+	fd    int
+	st    unix.Stat_t
+	mount mounts.ID
 }
 
-// NewWalker begins at an open directory, which stays the caller's.
-func NewWalker(rule Rule, root int) (*Walker, error) {
-	w := &Walker{rule: rule, dirs: []place{{fd: root}}}
-	return w, unix.Fstat(root, &w.dirs[0].st)
+// NewWalker begins at an open directory, which stays the caller's. It is the root of a process,
+// /proc/PID.
+func NewWalker(rule Rule, root int, process string) (*Walker, error) {
+	w := &Walker{rule: rule, in: []string{process, "/proc/self"}, dirs: []place{{fd: root}}}
+	return w, w.look(root, &w.dirs[0])
+}
+
+// look finds out what a descriptor leads to, unless that may never be answered.
+func (w *Walker) look(fd int, to *place) (err error) {
+	if to.mount, err = mounts.CheckServed(fd, w.here().mount, w.in...); err != nil {
+		return err
+	}
+	return unix.Fstat(fd, &to.st)
 }
 
 // Rewind goes back to the root, and closes what was opened on the way.
@@ -134,35 +148,35 @@ func (w *Walker) pass(last, name string, st *unix.Stat_t) (next, to string, err 
 	if last != "." {
 		return "", "", unix.ENOTDIR
 	}
-	fd, err := w.step(name, st)
-	if err != nil {
+	at, err := w.step(name)
+	if *st = at.st; err != nil {
 		return "", "", err
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		w.dirs = append(w.dirs, place{fd, *st})
+		w.dirs = append(w.dirs, at)
 		return ".", "", nil
 	case unix.S_IFLNK:
-		to, err = w.target(fd, st)
+		to, err = w.target(at.fd, st)
 		name = "."
 	}
-	_ = unix.Close(fd) // it was not opened for reading
+	_ = unix.Close(at.fd) // it was not opened for reading
 	return name, to, err
 }
 
 // step opens what a name in the current directory is, without reading it.
-func (w *Walker) step(name string, st *unix.Stat_t) (fd int, err error) {
-	fd, err = unix.Openat(w.Here(), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+func (w *Walker) step(name string) (at place, err error) {
+	at.fd, err = unix.Openat(w.Here(), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, err
+		return at, err
 	}
-	if err = unix.Fstat(fd, st); err == nil {
-		err = w.rule.Enter(fd, &w.here().st, st)
+	if err = w.look(at.fd, &at); err == nil {
+		err = w.rule.Enter(at.fd, &w.here().st, &at.st)
 	}
 	if err != nil {
-		_ = unix.Close(fd)
+		_ = unix.Close(at.fd)
 	}
-	return fd, err
+	return at, err
 }
 
 // target returns the text of a link that may be followed.

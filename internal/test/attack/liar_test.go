@@ -19,7 +19,8 @@ import (
 const helperEnv = "KASOKU_ATTACK_HELPER"
 
 // helpers are the programs that this test binary is when it is started by that name.
-var helpers = map[string]func(){"liar": beLiar, "racer": beRacer, "web": beWeb, "faulty": beFaulty, "lab": beLab}
+var helpers = map[string]func(){"liar": beLiar, "racer": beRacer, "web": beWeb, "faulty": beFaulty, "lab": beLab,
+	"silent": beSilent, "silent-liar": beSilentLiar}
 
 // canary is what stands in private files of others.
 const canary = "canary-d41c7f0a-"

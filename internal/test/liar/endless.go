@@ -34,6 +34,17 @@ type memoryMap struct {
 //
 // Source: prctl(2), PR_SET_MM_MAP.
 func Endless() error {
+	text, err := unix.Mmap(-1, 0, endlessBytes, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+	if err != nil {
+		return fmt.Errorf("memory of a command line: %w", err)
+	}
+	copy(text, bytes.Join([][]byte{[]byte(os.Args[0]), bytes.Repeat([]byte("A"), 1<<20)}, nil))
+	return ShowMemory(text)
+}
+
+// ShowMemory makes some memory the command line and the environment of this process.
+func ShowMemory(text []byte) error {
 	line, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return err
@@ -46,15 +57,9 @@ func Endless() error {
 			return fmt.Errorf("field %d of /proc/self/stat: %w", number, err)
 		}
 	}
-	text, err := unix.Mmap(-1, 0, endlessBytes, unix.PROT_READ|unix.PROT_WRITE,
-		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
-	if err != nil {
-		return fmt.Errorf("memory of a command line: %w", err)
-	}
-	copy(text, bytes.Join([][]byte{[]byte(os.Args[0]), bytes.Repeat([]byte("A"), 1<<20)}, nil))
 	m.brk = m.startBrk
 	m.argStart = uint64(uintptr(unsafe.Pointer(&text[0])))
-	m.argEnd = m.argStart + endlessBytes
+	m.argEnd = m.argStart + uint64(len(text))
 	m.envStart, m.envEnd = m.argStart, m.argEnd
 	if err := unix.Prctl(unix.PR_SET_MM, unix.PR_SET_MM_MAP, uintptr(unsafe.Pointer(&m)), unsafe.Sizeof(m), 0); err != nil {
 		return fmt.Errorf("PR_SET_MM_MAP: %w", err)
