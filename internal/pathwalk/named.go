@@ -32,17 +32,11 @@ func OpenNamed(name string) (*os.File, error) {
 		}
 		path = dir + "/" + path // what is before ".." may be a link
 	}
-	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, pathError(name, err)
-	}
-	defer func() { _ = unix.Close(root) }() // only read
-	w, err := NewWalker(named{}, root, "/proc/self")
-	if err != nil {
-		return nil, pathError(name, err)
-	}
-	defer w.Rewind()
-	f, _, err := w.Open(path, func(*unix.Stat_t) bool { return true })
+	var f *os.File
+	err := fromRoot(named{}, func(w *Walker) (err error) {
+		f, _, err = w.Open(path, func(*unix.Stat_t) bool { return true })
+		return err
+	})
 	if why := new(refusal); errors.As(err, &why) {
 		return nil, &RefusedError{name, why.Error()}
 	}
@@ -55,18 +49,25 @@ func OpenNamed(name string) (*os.File, error) {
 // Reach goes a path over all links, and returns the error of where it ends: a
 // [*mounts.SilentError] before a file system that another user serves.
 func Reach(name string) error {
+	return fromRoot(anywhere{}, func(w *Walker) error {
+		_, _, err := w.Find(name)
+		return err
+	})
+}
+
+// fromRoot calls fn with a walker at the root of this host.
+func fromRoot(rule Rule, fn func(*Walker) error) error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return pathError(name, err)
+		return pathError("/", err)
 	}
 	defer func() { _ = unix.Close(root) }() // only read
-	w, err := NewWalker(anywhere{}, root, "/proc/self")
+	w, err := NewWalker(rule, root, "/proc/self")
 	if err != nil {
-		return pathError(name, err)
+		return pathError("/", err)
 	}
 	defer w.Rewind()
-	_, _, err = w.Find(name)
-	return err
+	return fn(w)
 }
 
 // anywhere is the rule of [Reach].
