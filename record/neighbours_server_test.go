@@ -107,9 +107,9 @@ func TestRecord_Neighbours(t *testing.T) {
 		note           string
 	}{
 		"by its load":      {o: Options{Course: Course{Load: byLoad}, Database: Database{MySQL: db.DSN("", "")}}, nginx: true, options: true},
-		"by its log":       {o: Options{Course: Course{For: time.Second}, Sources: Sources{AccessLog: web.AccessLog}}, nginx: true, options: true},
+		"by its log":       {o: Options{Course: Course{For: 3 * time.Second}, Sources: Sources{AccessLog: web.AccessLog}}, nginx: true, options: true},
 		"by its port":      {o: Options{Course: Course{For: 3 * time.Second}, Service: Named{Port: web.Port}}, nginx: true, options: true},
-		"by its database":  {o: Options{Course: Course{For: time.Second}, Database: Database{MySQL: db.DSN("", "")}}, options: true, note: "an access log"},
+		"by its database":  {o: Options{Course: Course{For: 3 * time.Second}, Database: Database{MySQL: db.DSN("", "")}}, options: true, note: "an access log"},
 		"of which nothing": {o: Options{Course: unnamed}, note: "[service]"},
 	} {
 		t.Run(name, func(t *testing.T) {

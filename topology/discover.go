@@ -37,7 +37,7 @@ type Options struct {
 	// Nil: a connection below the real root, nothing elsewhere.
 	Ask func(ctx context.Context, network, address, text string) (answer string, err error)
 	// Own reports whether a service may be asked by these three: what is a stranger's gets no
-	// request. Nil: each may.
+	// request. Nil: servers may be asked, and no application.
 	Own func(*Service) bool
 }
 

@@ -91,9 +91,11 @@ func find(t *testing.T, f *topology.Found, pid int) topology.Service {
 	return f.Services[i]
 }
 
+// look looks at this host, and asks for its numbers only what this test has started.
 func look(t *testing.T) *topology.Found {
 	t.Helper()
-	f, err := topology.Look(t.Context(), topology.Options{})
+	own := func(s *topology.Service) bool { return s.Kind != topology.App || s.Name == "shopapp" }
+	f, err := topology.Look(t.Context(), topology.Options{Own: own})
 	if err != nil {
 		t.Fatal(err)
 	}

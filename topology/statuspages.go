@@ -55,7 +55,7 @@ func (l *looker) findStatusPages() {
 // An asker asks services on this host. What is nil is not asked.
 type asker struct {
 	view *view
-	own  func(*Service) bool // nil: all
+	own  func(*Service) bool // nil: all but applications
 	run  func(ctx context.Context, name string, args ...string) ([]byte, error)
 	get  func(ctx context.Context, url string) (int, []byte, error)
 	ask  func(ctx context.Context, network, address, text string) (string, error)
@@ -63,7 +63,7 @@ type asker struct {
 
 // of returns who asks a service: of one that may not be asked, no one does.
 func (a asker) of(s *Service) asker {
-	if a.own != nil && !a.own(s) {
+	if a.own == nil && s.Kind == App || a.own != nil && !a.own(s) {
 		return asker{view: a.view}
 	}
 	return a

@@ -18,8 +18,8 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// foreign wants a benchmark that people have; `make setup` installs it.
-func foreign(t *testing.T, program string) {
+// needTool wants a benchmark that people have; `make setup` installs it.
+func needTool(t *testing.T, program string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a benchmark of somebody else's; not in short mode")
@@ -90,7 +90,7 @@ func logServer(t *testing.T) (url, log string) {
 
 func TestForeignAB(t *testing.T) {
 	t.Parallel()
-	foreign(t, "ab")
+	needTool(t, "ab")
 	url, log := logServer(t)
 	dir := t.TempDir()
 	kasokuIn(t, dir, "record", "-o", "ab.kasoku", "--accesslog", log, "--", "ab", "-q", "-n", "5000", "-c", "8", url)
@@ -117,7 +117,7 @@ func foreignRequests(rec *kasoku.Recording) (n uint64) {
 
 func TestForeignWrk(t *testing.T) {
 	t.Parallel()
-	foreign(t, "wrk")
+	needTool(t, "wrk")
 	url, log := logServer(t)
 	dir := t.TempDir()
 	toml := fmt.Sprintf("project = 'wrk'\n[load]\ncommand = ['wrk', '-t1', '-c8', '-d4s', '%s']\n[logs]\naccess = '%s'\n", url, log)
@@ -152,7 +152,7 @@ func TestForeignWrk(t *testing.T) {
 
 func TestForeignSysbench(t *testing.T) {
 	t.Parallel()
-	foreign(t, "sysbench")
+	needTool(t, "sysbench")
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE sbtest")
 	args := []string{"oltp_read_only", "--db-driver=mysql", "--mysql-host=127.0.0.1", "--mysql-port=" + strconv.Itoa(s.Port), "--mysql-user=root",

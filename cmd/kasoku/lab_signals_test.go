@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -123,10 +124,10 @@ func TestLabSupervisorKilled(t *testing.T) {
 func livingIn(dir string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {
-		args, _ := os.ReadFile(proc + "/cmdline")
+		pid, _ := strconv.Atoi(filepath.Base(proc))
+		args, _ := foreign.Arguments("/proc", pid)
 		cwd, _ := os.Readlink(proc + "/cwd")
-		if strings.Contains(string(args), dir) || strings.HasPrefix(cwd, dir) {
-			pid, _ := strconv.Atoi(filepath.Base(proc))
+		if strings.Contains(strings.Join(args, " "), dir) || strings.HasPrefix(cwd, dir) {
 			pids = append(pids, pid)
 		}
 	}

@@ -271,7 +271,7 @@ func diesInWrongOrder(t *testing.T, db *sandbox.Server) {
 	s := up(t, db, userapi.Defects{"OPS-01"})
 	o := s.options(t)
 	o.Skip = []string{PartInitialize, PartCollectors, PartLogs}
-	o.Wait = 3 * time.Second // the service is given up by then; the database needs less on its own
+	o.Wait = 10 * time.Second // the service is given up by then; the database and a right order need less, on a busy host, too
 	var facts Facts
 	o.LastRun = func(_ context.Context, f Facts) (record.Options, error) {
 		facts = f

@@ -160,6 +160,7 @@ func (l *liar) run(exe string, open []string, argv ...string) {
 	c.Args = argv
 	if exe != "nginx" { // what it runs is the same program by another name
 		if b, err := os.ReadFile(l.path("nginx")); err == nil {
+			_ = os.Remove(l.path(exe)) // it may run: its file cannot be written to
 			l.file(exe, string(b), 0o755)
 		}
 		c.Path = l.path(exe)

@@ -2,7 +2,6 @@ package attack
 
 import (
 	"bufio"
-	"bytes"
 	"database/sql"
 	"fmt"
 	"hash/fnv"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -33,8 +33,8 @@ func (w *world) take() snapshot {
 	w.addFiles(s)
 	pids := w.processes()
 	for _, pid := range pids {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		s[fmt.Sprintf("process %d", pid)] = strings.ReplaceAll(string(line), "\x00", " ")
+		args, _ := foreign.Arguments("/proc", pid)
+		s[fmt.Sprintf("process %d", pid)] = strings.Join(args, " ")
 	}
 	w.addSockets(s)
 	return s
@@ -187,9 +187,9 @@ func (w *world) processes() (pids []int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ")) // empty when it has gone
-		line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		if bytes.Contains(append(env, line...), []byte(w.dir)) && !bytes.Contains(env, []byte(victimMark)) {
+		args, _ := foreign.Arguments("/proc", pid) // none when it has gone
+		if (strings.Contains(strings.Join(args, " "), w.dir) || foreign.EnvironmentHas(pid, w.dir)) &&
+			!foreign.EnvironmentHas(pid, victimMark) {
 			pids = append(pids, pid)
 		}
 	}
