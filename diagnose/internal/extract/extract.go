@@ -356,7 +356,8 @@ func bareService(rec *kasoku.Recording, kinds []string, host func(string) string
 			}
 		}
 		out.Members = append(out.Members, kasoku.Member{ID: m.ID, Role: m.Role, Program: m.Program, Host: host(m.Host),
-			Unit: unit, Processes: processes, Language: m.Language, Framework: m.Framework, Configs: configs, Sure: m.Sure})
+			Unit: unit, Processes: processes, Language: m.Language, Framework: m.Framework, Configs: configs, Sure: m.Sure,
+			Workers: m.Workers, Threads: m.Threads})
 	}
 	return out
 }
