@@ -58,23 +58,33 @@ func changes() map[string]func(rec *kasoku.Recording) {
 		},
 	}
 	for _, l := range languages {
-		out["an application in "+l] = func(rec *kasoku.Recording) {
-			s := kasoku.Service{}
-			if rec.Service != nil {
-				s = *rec.Service
-			}
-			app := kasoku.Member{ID: "application", Role: kasoku.RoleApplication, Program: "app", Sure: kasoku.High}
-			if i := slices.IndexFunc(s.Members, func(m kasoku.Member) bool { return m.Role == kasoku.RoleApplication }); i >= 0 {
-				app = s.Members[i] // with its processes
-			}
-			app.Language = l
-			s.Members = slices.DeleteFunc(slices.Clone(s.Members), func(m kasoku.Member) bool { return m.Role == kasoku.RoleApplication })
-			s.Members = append(s.Members, app,
-				kasoku.Member{ID: "web", Role: kasoku.RoleWeb, Program: "nginx", Sure: kasoku.High})
-			rec.Service = &s
-		}
+		out["an application in "+l] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, l, "") }
+	}
+	for _, x := range [][2]string{{"ruby", "unicorn"}, {"python", "uvicorn"}, {"javascript", "pm2"}} {
+		out["an application of "+x[1]] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, x[0], x[1]) }
 	}
 	return out
+}
+
+// servedBy returns the service with its application in a language, of a server of applications
+// if one is named, and with nginx.
+func servedBy(was *kasoku.Service, language, framework string) *kasoku.Service {
+	s := kasoku.Service{}
+	if was != nil {
+		s = *was
+	}
+	app := kasoku.Member{ID: "application", Role: kasoku.RoleApplication, Program: "app", Sure: kasoku.High}
+	if i := slices.IndexFunc(s.Members, func(m kasoku.Member) bool { return m.Role == kasoku.RoleApplication }); i >= 0 {
+		app = s.Members[i] // with its processes
+	}
+	app.Language = language
+	if framework != "" {
+		app.Framework = framework
+	}
+	s.Members = slices.DeleteFunc(slices.Clone(s.Members), func(m kasoku.Member) bool { return m.Role == kasoku.RoleApplication })
+	s.Members = append(s.Members, app,
+		kasoku.Member{ID: "web", Role: kasoku.RoleWeb, Program: "nginx", Sure: kasoku.High})
+	return &s
 }
 
 // allFixes returns what rules print of all recorded cases, each text once.
@@ -375,7 +385,9 @@ func TestCheckersRefuse(t *testing.T) {
 			t.Errorf("%s: %s: %s", lang, code, said)
 		}
 	}
-	if said, err := k.check(fix{Fix: kasoku.Fix{Lang: "ini", Code: "[Service]\nLimitNOFIL=5"}}); err == nil && !strings.Contains(said, "not checked: no") {
-		t.Errorf("a unit: %s", said)
+	for _, code := range []string{"[Service]\nLimitNOFIL=5", "[www]\npm = static\npm.max_childs = 2"} {
+		if said, err := k.check(fix{Fix: kasoku.Fix{Lang: "ini", Code: code}}); err == nil && !strings.Contains(said, "not checked: no") {
+			t.Errorf("%s: %s", code, said)
+		}
 	}
 }

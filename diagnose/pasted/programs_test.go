@@ -136,12 +136,16 @@ func (k *checker) vclFile(code string) (string, error) {
 	return "compiled by varnishd", nil
 }
 
-// iniFile has a database read an option file, and systemd a unit.
+// iniFile has a database read an option file, PHP-FPM a pool, and systemd a unit.
 func (k *checker) iniFile(code string) (string, error) {
 	for _, section := range []string{"[Unit]", "[Service]", "[Install]"} {
 		if strings.HasPrefix(code, section) {
 			return k.unitFile(code)
 		}
+	}
+	if strings.HasPrefix(code, "[www]") {
+		return k.run("fpm.conf", "[global]\nerror_log = /dev/null\n"+code+"\nlisten = 127.0.0.1:9000\nuser = root\ngroup = root\n",
+			"php-fpm8.2", "-n", "-R", "-t", "-y")
 	}
 	if !strings.HasPrefix(code, "[") {
 		code = "[mysqld]\n" + code
