@@ -79,7 +79,8 @@ func unpressed(c *diagnose.Case, p diagnose.Pressure) *diagnose.Case {
 	return again(c, &rec)
 }
 
-// ofMembers is a case in which all databases and programs are members.
+// ofMembers is a case in which all databases and programs are members, in their language where it
+// was recorded.
 func ofMembers(c *diagnose.Case) *diagnose.Case {
 	rec := *c.Recording
 	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "nginx", Role: kasoku.RoleWeb, Sure: kasoku.High}}}
@@ -93,8 +94,12 @@ func ofMembers(c *diagnose.Case) *diagnose.Case {
 		if name == "mariadbd" || name == "mysqld" {
 			role = kasoku.RoleDatabase
 		}
-		rec.Service.Members = append(rec.Service.Members, kasoku.Member{ID: s.Key.Instance, Role: role, Program: name, Sure: kasoku.High,
-			Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}})
+		m := kasoku.Member{ID: s.Key.Instance, Role: role, Program: name, Sure: kasoku.High,
+			Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}}
+		if was := c.Processes().MemberOf(s.Key); was != nil {
+			m.Language, m.Framework, m.Workers = was.Language, was.Framework, was.Workers
+		}
+		rec.Service.Members = append(rec.Service.Members, m)
 	}
 	return again(c, &rec)
 }

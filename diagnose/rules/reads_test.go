@@ -59,7 +59,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
 		return extract.Keys{Settings: server, Messages: true}
-	case "HW-01", "HW-02", "HW-06", "HW-07", "OS-01", "OS-02", "MES-06":
+	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-12", "OS-01", "OS-02", "MES-06":
 		return hostReads(id, server)
 	case "HW-05":
 		k := extract.Keys{Settings: server}
@@ -108,6 +108,10 @@ func hostReads(id string, server []string) extract.Keys {
 			keys(diagnose.Cgroup, "memory.max", "memory.events.max", "memory.events.oom", "memory.events.oom_kill"))}
 	case "HW-07":
 		return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle", "cpu.iowait")}
+	case "HW-12":
+		return extract.Keys{Settings: append(server, "max_connections"), Service: true, Series: slices.Concat(busy, programs,
+			keys(diagnose.Process, "thread.cpu"), keys(diagnose.Host, "mem.total", "mem.available"), status("Threads_connected"),
+			keys(diagnose.Cgroup, "cpu.max", "cpu.usage", "memory.max", "memory.current"))}
 	case "OS-01":
 		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Process, "fds", "fds_limit")}
 	case "OS-02":

@@ -14,5 +14,6 @@ func Rules() []diagnose.Rule {
 		Memory{},
 		Burst{},
 		SerialClient{},
+		OneCore{},
 	}
 }
