@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/kasoku/kasoku/store/chunk"
@@ -148,5 +149,20 @@ func BenchmarkList(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkCreate: a new run file, which is made while whoever records waits.
+func BenchmarkCreate(b *testing.B) {
+	dir := b.TempDir()
+	run := sampleRecording().Run
+	for n := 0; b.Loop(); n++ {
+		w, err := Create(filepath.Join(dir, strconv.Itoa(n)+".kasoku"), run)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

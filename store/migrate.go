@@ -65,20 +65,35 @@ func (s schema) migrate(db *sql.DB) error {
 	if err != nil {
 		return fmt.Errorf("read version: %w", err)
 	}
+	if have == 0 {
+		return inTx(db, func(tx *sql.Tx) error {
+			for _, m := range s {
+				if err := m.step(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	for _, m := range s {
 		if m.number <= have {
 			continue
 		}
-		err := inTx(db, func(tx *sql.Tx) error {
-			if _, err := tx.Exec(m.sql); err != nil {
-				return err
-			}
-			_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, m.number))
+		if err := inTx(db, m.step); err != nil {
 			return err
-		})
-		if err != nil {
-			return fmt.Errorf("migrate to version %d: %w", m.number, err)
 		}
+	}
+	return nil
+}
+
+// step brings a file from the version before up to this one.
+func (m *migration) step(tx *sql.Tx) error {
+	_, err := tx.Exec(m.sql)
+	if err == nil {
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, m.number))
+	}
+	if err != nil {
+		return fmt.Errorf("migrate to version %d: %w", m.number, err)
 	}
 	return nil
 }
