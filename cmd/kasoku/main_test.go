@@ -170,7 +170,7 @@ const patience = 30 * time.Second
 
 // eventually waits until a condition holds and reports whether it did.
 func eventually(holds func() bool) bool {
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
 		if holds() {

@@ -1,6 +1,7 @@
 package doctorcmd
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
@@ -114,6 +116,17 @@ func TestDoctor_Grants(t *testing.T) {
 	})
 }
 
+// awaitAlone waits until the server has ended all sessions but one.
+func awaitAlone(t *testing.T, conn *sql.Conn) {
+	t.Helper()
+	for n, until := 0, time.Now().Add(20*time.Second); n != 1; time.Sleep(10 * time.Millisecond) {
+		err := conn.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER <> 'system user'").Scan(&n)
+		if err != nil || time.Now().After(until) {
+			t.Fatalf("%d sessions, %v", n, err)
+		}
+	}
+}
+
 // TestDoctor_Pools: sessions that are open before a run keep what they began with.
 func TestDoctor_Pools(t *testing.T) {
 	t.Parallel()
@@ -129,6 +142,7 @@ func TestDoctor_Pools(t *testing.T) {
 	databaseExam{d.exam}.check()
 	d.want(t, "open sessions", checkWarn, "1 open now")
 	for language, want := range map[string]string{"go": "db.SetConnMaxLifetime(30 * time.Second)", "ruby": "systemctl restart shop.service"} {
+		awaitAlone(t, conn)
 		d := newTestDoctor(t, doc)
 		d.application = &kasoku.Member{Language: language, Unit: "shop.service"}
 		databaseExam{d.exam}.check()
