@@ -19,7 +19,7 @@ type assembler struct {
 type sharedMaps struct {
 	members *ebpf.Map // process → member
 	conns   *ebpf.Map // process and descriptor → conn
-	pending *ebpf.Map // thread → call that has not returned
+	syncs   *ebpf.Map // thread → when it began to write to a disk
 	scratch *ebpf.Map // one event under construction for each processor
 	ring    *ebpf.Map
 	stats   *ebpf.Map

@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/kasoku/kasoku/trace"
@@ -46,6 +49,48 @@ func (a *assembler) who(none string) {
 	a.add(asm.RSh.Imm(asm.R0, 32), asm.StoreMem(asm.R10, atKey, asm.R0, asm.Word))
 	a.lookup(a.maps.members, atKey)
 	a.add(asm.JEq.Imm(asm.R0, 0, none), asm.Mov.Reg(regMember, asm.R0))
+}
+
+// distinguish sets R7, the number of a call, to what the call does, and ends where that is none of
+// some.
+func (a *assembler) distinguish(on *arch, some []op) {
+	for _, nr := range slices.Sorted(maps.Keys(on.nr)) {
+		if !slices.Contains(some, on.nr[nr]) {
+			continue
+		}
+		next := a.fresh("not")
+		a.add(asm.JNE.Imm(asm.R7, nr, next), asm.Mov.Imm(asm.R7, int32(on.nr[nr])))
+		a.goTo("known")
+		a.label(next)
+	}
+	a.goTo("out")
+	a.label("known")
+}
+
+// register reads a register of the thread, n bytes at an offset, to a place on the stack.
+func (a *assembler) register(at, n, offset int32) {
+	a.stack(asm.R1, at)
+	a.add(asm.Mov.Imm(asm.R2, n), asm.Mov.Reg(asm.R3, regRegisters), asm.Add.Imm(asm.R3, offset), asm.FnProbeReadKernel.Call())
+}
+
+// arguments reads the first three arguments of the call.
+func (a *assembler) arguments(on *arch) { a.register(atArgs, 24, on.args) }
+
+// conn sets atConn, the connection whose descriptor is at a place on the stack, and clears what an
+// event holds.
+func (a *assembler) conn(descriptor int16) {
+	a.load(asm.R1, atThread)
+	a.add(asm.RSh.Imm(asm.R1, 32), asm.LSh.Imm(asm.R1, 32))
+	a.add(asm.LoadMem(asm.R2, asm.R10, descriptor, asm.Word), asm.Or.Reg(asm.R1, asm.R2))
+	a.store(atConn, asm.R1)
+	a.set(atTook, 0)
+	a.set(atCopied, 0)
+}
+
+// now sets atTime.
+func (a *assembler) now() {
+	a.add(asm.FnKtimeGetNs.Call())
+	a.store(atTime, asm.R0)
 }
 
 // user copies memory of the process: n bytes at the address in R3 to a place on the stack.
@@ -98,9 +143,7 @@ func (a *assembler) goroutine(on *arch) {
 		asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
 	a.add(asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word), asm.JEq.Imm(asm.R1, 0, "numbered"))
 	a.set(atWord, 0)
-	a.stack(asm.R1, atWord)
-	a.add(asm.Mov.Imm(asm.R2, 8), asm.Mov.Reg(asm.R3, regRegisters), asm.Add.Imm(asm.R3, on.g),
-		asm.FnProbeReadKernel.Call())
+	a.register(atWord, 8, on.g)
 	for _, f := range []struct {
 		offset, to int16
 		size       int32

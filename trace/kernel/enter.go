@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"maps"
-	"slices"
 
 	"github.com/cilium/ebpf/asm"
 
@@ -38,60 +36,30 @@ type entering struct{ *assembler }
 func enter(on *arch, m *sharedMaps) asm.Instructions {
 	a := entering{&assembler{maps: m}}
 	a.add(asm.LoadMem(regRegisters, asm.R1, 0, asm.DWord), asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord))
-	a.distinguish(on)
-	a.label("known")
+	a.distinguish(on, beginning)
 	a.who("out")
-	a.stack(asm.R1, atArgs)
-	a.add(asm.Mov.Imm(asm.R2, 24), asm.Mov.Reg(asm.R3, regRegisters))
-	a.add(asm.Add.Imm(asm.R3, on.args), asm.FnProbeReadKernel.Call())
-	a.add(asm.FnKtimeGetNs.Call())
-	a.store(atTime, asm.R0)
-	a.load(asm.R1, atThread)
-	a.add(asm.RSh.Imm(asm.R1, 32), asm.LSh.Imm(asm.R1, 32))
-	a.add(asm.LoadMem(asm.R2, asm.R10, atArgs+on.arg[0], asm.Word), asm.Or.Reg(asm.R1, asm.R2))
-	a.store(atConn, asm.R1)
-	a.set(atTook, 0)
-	a.set(atCopied, 0)
-	a.add(asm.LoadMem(asm.R1, regMember, memberFlags, asm.Word), asm.JNE.Imm(asm.R7, int32(opSync), "traffic"))
-	a.add(asm.And.Imm(asm.R1, watchSyncs), asm.JEq.Imm(asm.R1, 0, "out"))
-	a.goTo("wait")
-	a.label("traffic")
-	a.add(asm.And.Imm(asm.R1, watchTraffic), asm.JEq.Imm(asm.R1, 0, "out"))
-	a.add(asm.JEq.Imm(asm.R7, int32(opUring), "uring"), asm.JEq.Imm(asm.R7, int32(opAccept), "wait"),
-		asm.JEq.Imm(asm.R7, int32(opConnect), "connect"))
+	a.add(asm.LoadMem(asm.R1, regMember, memberFlags, asm.Word), asm.JEq.Imm(asm.R7, int32(opSync), "sync"))
+	a.add(asm.And.Imm(asm.R1, watchTraffic), asm.JEq.Imm(asm.R1, 0, "out"), asm.JEq.Imm(asm.R7, int32(opUring), "uring"))
+	a.arguments(on)
+	a.conn(atArgs + on.arg[0])
+	a.add(asm.JEq.Imm(asm.R7, int32(opConnect), "connect"))
 	a.findConn()
 	a.add(asm.JEq.Imm(asm.R7, int32(opClose), "close"))
 	a.add(asm.LoadMem(asm.R1, regConn, connProtocol, asm.Word), asm.JGE.Imm(asm.R1, protocolOther, "out"))
-	a.add(asm.JGE.Imm(asm.R7, int32(opWrite), "write"))
-	// A client reads what it waits for, or what is said first on a new connection.
-	a.add(asm.LoadMem(asm.R2, regConn, connRole, asm.Word), asm.JNE.Imm(asm.R2, roleClient, "wait"),
-		asm.JEq.Imm(asm.R1, protocolUnknown, "wait"))
-	a.add(asm.LoadMem(asm.R1, regConn, connSince, asm.DWord), asm.JEq.Imm(asm.R1, 0, "out"))
-	a.wait(on)
+	a.write(on)
+	a.syncing()
 	a.connect(on)
 	a.close()
 	a.label("uring")
 	a.count(statUring)
 	a.goTo("out")
-	a.write(on)
 	a.report(on)
 	return a.out
 }
 
-// distinguish sets R7 to what the call does, and ends where that is nothing of interest.
-func (a entering) distinguish(on *arch) {
-	for _, nr := range slices.Sorted(maps.Keys(on.nr)) {
-		next := a.fresh("not")
-		a.add(asm.JNE.Imm(asm.R7, nr, next), asm.Mov.Imm(asm.R7, int32(on.nr[nr])))
-		a.goTo("known")
-		a.label(next)
-	}
-	a.goTo("out")
-}
-
 // findConn sets regConn to the connection of the call. One that was never seen is
 // added where the call is one of sockets alone.
-func (a entering) findConn() {
+func (a *assembler) findConn() {
 	a.lookup(a.maps.conns, atConn)
 	a.add(asm.JNE.Imm(asm.R0, 0, "found"))
 	for _, o := range []op{opReceive, opReceiveMessage, opSend, opSendMessage} {
@@ -119,18 +87,12 @@ func (a *assembler) newConn(role int32) {
 	a.label(added)
 }
 
-// wait keeps the call until it returns.
-func (a entering) wait(on *arch) {
-	a.label("wait")
-	for _, f := range []field{
-		{pendingConn, atConn}, {pendingBuffer, atArgs + on.arg[1]}, {pendingCount,
-			atArgs + on.arg[2]}, {pendingSince, atTime},
-	} {
-		a.load(asm.R1, f.at)
-		a.store(atPending+f.offset, asm.R1)
-	}
-	a.store(atPending+pendingOp, asm.R7)
-	a.update(a.maps.pending, atThread, atPending)
+// syncing keeps when a sync begins.
+func (a entering) syncing() {
+	a.label("sync")
+	a.add(asm.And.Imm(asm.R1, watchSyncs), asm.JEq.Imm(asm.R1, 0, "out"), asm.FnKtimeGetNs.Call())
+	a.store(atTime, asm.R0)
+	a.update(a.maps.syncs, atThread, atTime)
 	a.goTo("out")
 }
 
@@ -139,6 +101,7 @@ func (a entering) connect(on *arch) {
 	const mostAddress = 110 // sockaddr_un
 	a.label("connect")
 	a.newConn(roleClient)
+	a.now()
 	a.load(asm.R1, atArgs+on.arg[1])
 	a.store(atBuffer, asm.R1)
 	a.load(asm.R1, atArgs+on.arg[2])
@@ -152,13 +115,13 @@ func (a entering) close() {
 	a.add(asm.LoadMem(regScratch, regConn, connProtocol, asm.Word))
 	a.remove(a.maps.conns, atConn)
 	a.add(asm.JEq.Imm(regScratch, protocolUnknown, "out"), asm.JGE.Imm(regScratch, protocolOther, "out"))
+	a.now()
 	a.set(atTotal, 0)
 	a.event(trace.Closed, 0)
 }
 
 // write looks at what is sent.
 func (a entering) write(on *arch) {
-	a.label("write")
 	a.load(asm.R1, atArgs+on.arg[1])
 	a.load(asm.R2, atArgs+on.arg[2])
 	a.add(asm.JEq.Imm(asm.R7, int32(opSendMessage), "message"), asm.JEq.Imm(asm.R7, int32(opWritev), "parts"))
@@ -191,6 +154,7 @@ func (a *assembler) message(none string) {
 
 // decide reports what is sent when it begins something.
 func (a entering) decide() {
+	a.now()
 	a.add(asm.LoadMem(asm.R1, asm.R10, atPeek, asm.Word), asm.LoadMem(asm.R2, regConn, connRole, asm.Word),
 		asm.LoadMem(asm.R3, regConn, connProtocol, asm.Word))
 	a.add(asm.JEq.Imm(asm.R2, roleClient, "client"))

@@ -10,41 +10,53 @@ import (
 func exit(on *arch, m *sharedMaps) asm.Instructions {
 	a := &assembler{maps: m}
 	a.add(asm.LoadMem(regRegisters, asm.R1, 0, asm.DWord), asm.LoadMem(asm.R2, asm.R1, 8, asm.DWord))
+	a.add(asm.JSLT.Imm(asm.R2, 0, "out"))
 	a.store(atResult, asm.R2)
-	a.add(asm.FnGetCurrentPidTgid.Call())
-	a.store(atThread, asm.R0)
-	a.lookup(m.pending, atThread)
-	a.add(asm.JEq.Imm(asm.R0, 0, "out"))
-	for _, f := range []field{{pendingConn, atConn}, {pendingBuffer, atBuffer}, {pendingCount, atCount},
-		{pendingSince, atTook}} {
-		a.add(asm.LoadMem(asm.R1, asm.R0, f.offset, asm.DWord))
-		a.store(f.at, asm.R1)
-	}
-	a.add(asm.LoadMem(asm.R7, asm.R0, pendingOp, asm.DWord))
-	a.remove(m.pending, atThread)
+	a.register(atWord, 4, on.number)
+	a.add(asm.LoadMem(asm.R7, asm.R10, atWord, asm.Word))
+	a.distinguish(on, returning)
 	a.who("out")
-	a.add(asm.FnKtimeGetNs.Call())
-	a.store(atTime, asm.R0)
-	a.set(atCopied, 0)
-	a.add(asm.JEq.Imm(asm.R7, int32(opAccept), "accepted"), asm.JEq.Imm(asm.R7, int32(opSync), "synced"))
+	a.add(asm.LoadMem(asm.R1, regMember, memberFlags, asm.Word), asm.JEq.Imm(asm.R7, int32(opSync), "synced"))
+	a.add(asm.And.Imm(asm.R1, watchTraffic), asm.JEq.Imm(asm.R1, 0, "out"), asm.JEq.Imm(asm.R7, int32(opAccept), "accepted"))
 	a.load(asm.R1, atResult)
-	a.add(asm.JSLE.Imm(asm.R1, 0, "out"))
+	a.add(asm.JEq.Imm(asm.R1, 0, "out"))
 	a.store(atTotal, asm.R1)
-	a.lookup(m.conns, atConn)
-	a.add(asm.JEq.Imm(asm.R0, 0, "out"), asm.Mov.Reg(regConn, asm.R0))
+	a.register(atWord, 8, on.first)
+	a.conn(atWord)
+	a.findConn()
+	a.add(asm.LoadMem(asm.R1, regConn, connProtocol, asm.Word), asm.JGE.Imm(asm.R1, protocolOther, "out"))
+	// A client reads what it waits for, or what is said first on a new connection.
+	a.add(asm.LoadMem(asm.R2, regConn, connRole, asm.Word), asm.JNE.Imm(asm.R2, roleClient, "of interest"),
+		asm.JEq.Imm(asm.R1, protocolUnknown, "of interest"))
+	a.add(asm.LoadMem(asm.R1, regConn, connSince, asm.DWord), asm.JEq.Imm(asm.R1, 0, "out"))
+	a.label("of interest")
+	a.arguments(on)
+	a.now()
+	a.load(asm.R1, atArgs+on.arg[1])
+	a.load(asm.R2, atArgs+on.arg[2])
+	a.store(atBuffer, asm.R1)
+	a.store(atCount, asm.R2)
 	a.peek()
-	a.set(atTook, 0)
 	a.judge()
 	a.accepted()
-	a.label("synced")
-	a.load(asm.R1, atTime)
-	a.load(asm.R2, atTook)
-	a.add(asm.Sub.Reg(asm.R1, asm.R2))
-	a.store(atTook, asm.R1)
-	a.set(atTotal, 0)
-	a.event(trace.Synced, 0)
+	a.synced(on)
 	a.report(on)
 	return a.out
+}
+
+// synced reports what was written to a disk, and how long that took.
+func (a *assembler) synced(on *arch) {
+	a.label("synced")
+	a.lookup(a.maps.syncs, atThread)
+	a.add(asm.JEq.Imm(asm.R0, 0, "out"), asm.LoadMem(regScratch, asm.R0, 0, asm.DWord))
+	a.remove(a.maps.syncs, atThread)
+	a.register(atWord, 8, on.first)
+	a.conn(atWord)
+	a.now()
+	a.add(asm.Sub.Reg(asm.R0, regScratch))
+	a.store(atTook, asm.R0)
+	a.set(atTotal, 0)
+	a.event(trace.Synced, 0)
 }
 
 // peek reads the first bytes of what came.

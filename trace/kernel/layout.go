@@ -2,34 +2,23 @@ package kernel
 
 // Places on the stack of both programs, from its end.
 const (
-	atThread  = -8   // u64: process and thread
-	atConn    = -16  // u64: process and descriptor
-	atArgs    = -40  // 24 bytes: the first three arguments
-	atTotal   = -48  // u64: bytes that the call moves
-	atBuffer  = -56  // u64: where they are
-	atPeek    = -64  // 8 bytes: the first of them
-	atCount   = -72  // u64: parts of a scattered buffer
-	atPart    = -88  // 16 bytes: one of them, address and length
-	atKind    = -96  // u32: kind of event
-	atCap     = -104 // u64: the most bytes that are copied
-	atCopied  = -112 // u64: bytes that are in the scratch already
-	atTime    = -120 // u64
-	atTook    = -128 // u64
-	atWord    = -136 // 8 bytes
-	atPending = -176 // 40 bytes: a pending call
-	atNew     = -208 // 32 bytes: a new conn
-	atKey     = -216 // u32: an index
-	atResult  = -224 // u64: what the call returned
-)
-
-// The fields of a pending call.
-const (
-	pendingConn   = 0
-	pendingOp     = 8
-	pendingBuffer = 16
-	pendingCount  = 24
-	pendingSince  = 32
-	pendingSize   = 40
+	atThread = -8   // u64: process and thread
+	atConn   = -16  // u64: process and descriptor
+	atArgs   = -40  // 24 bytes: the first three arguments
+	atTotal  = -48  // u64: bytes that the call moves
+	atBuffer = -56  // u64: where they are
+	atPeek   = -64  // 8 bytes: the first of them
+	atCount  = -72  // u64: parts of a scattered buffer
+	atPart   = -88  // 16 bytes: one of them, address and length
+	atKind   = -96  // u32: kind of event
+	atCap    = -104 // u64: the most bytes that are copied
+	atCopied = -112 // u64: bytes that are in the scratch already
+	atTime   = -120 // u64
+	atTook   = -128 // u64
+	atWord   = -136 // 8 bytes
+	atNew    = -168 // 32 bytes: a new conn
+	atKey    = -176 // u32: an index
+	atResult = -184 // u64: what the call returned
 )
 
 // The fields of a conn, a connection that is followed.

@@ -22,7 +22,7 @@ import (
 const (
 	ringBytes   = 8 << 20
 	mostConns   = 16 << 10
-	mostPending = 16 << 10
+	mostSyncs   = 4 << 10
 	mostMembers = 4 << 10
 	mostDrained = 200_000
 	drainWithin = 200 * time.Millisecond
@@ -110,8 +110,7 @@ func (m *sharedMaps) create() error {
 			MaxEntries: mostMembers}},
 		{&m.conns, ebpf.MapSpec{Name: "kasoku_conns", Type: ebpf.Hash, KeySize: 8, ValueSize: connSize,
 			MaxEntries: mostConns}},
-		{&m.pending, ebpf.MapSpec{Name: "kasoku_pending", Type: ebpf.Hash, KeySize: 8, ValueSize: pendingSize,
-			MaxEntries: mostPending}},
+		{&m.syncs, ebpf.MapSpec{Name: "kasoku_syncs", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: mostSyncs}},
 		{&m.scratch, ebpf.MapSpec{Name: "kasoku_scratch", Type: ebpf.PerCPUArray, KeySize: 4,
 			ValueSize: scratchSize, MaxEntries: 1}},
 		{&m.ring, ebpf.MapSpec{Name: "kasoku_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
@@ -247,7 +246,7 @@ func (s *Session) Close() error {
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
-	for _, m := range []*ebpf.Map{s.maps.members, s.maps.conns, s.maps.pending, s.maps.scratch, s.maps.ring,
+	for _, m := range []*ebpf.Map{s.maps.members, s.maps.conns, s.maps.syncs, s.maps.scratch, s.maps.ring,
 		s.maps.stats} {
 		if m != nil {
 			errs = append(errs, m.Close())
