@@ -9,9 +9,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -220,23 +217,6 @@ func (s *listStep) slowest() []float64 {
 	return out
 }
 
-// compareWith compares what decides between two steps: p99 where both reach the same asked
-// rate, else the figure itself. The name is empty for that.
-func (s *listStep) compareWith(o *listStep) (x compare.Significance, name string) {
-	if _, ok := s.atRate(o); ok {
-		return compare.Samples(o.slowest(), s.slowest(), compare.Less), "p99 "
-	}
-	return compare.Samples(o.values, s.values, compare.More), ""
-}
-
-// measureName is what the figure is called.
-func (s *listStep) measureName() string {
-	if s.scored {
-		return "score"
-	}
-	return "req/s"
-}
-
 // failures returns how many requests of the step failed by what its benchmark printed,
 // and of how many; those of a load that failed as a whole count as well.
 func (s *listStep) failures() (sum kasoku.Score) {
@@ -254,20 +234,6 @@ func (s *listStep) failures() (sum kasoku.Score) {
 	return sum
 }
 
-// highest reports whether no step before it was better: had a higher median or, where
-// both reach the same asked rate, a lower p99. One with failures is never the best: a
-// wrong answer can be fast.
-func (s *listStep) highest() bool {
-	if len(s.values) == 0 || s.failures().Failures > 0 || s.best == nil {
-		return len(s.values) > 0 && s.failures().Failures == 0
-	}
-	if _, ok := s.atRate(s.best); ok {
-		x, _ := s.compareWith(s.best)
-		return x.After.Median < x.Before.Median
-	}
-	return s.figure.Median > s.best.figure.Median
-}
-
 // passed returns how many runs passed, of those that were judged.
 func (s *listStep) passed() (n, of int) {
 	for _, r := range s.runs {
@@ -277,49 +243,6 @@ func (s *listStep) passed() (n, of int) {
 		}
 	}
 	return n, of
-}
-
-// unmeasured describes in a few words why the step has no figure.
-func (s *listStep) unmeasured() report.Cell {
-	r := s.last()
-	for _, other := range s.runs {
-		if r.State == kasoku.Incomplete && other.State == kasoku.Finished { // nameCell marks the incomplete
-			r = other
-		}
-	}
-	_, judged := s.passed()
-	switch {
-	case r.Err != nil:
-		return cell.Text("unreadable").Toned(report.Bad)
-	case r.Checkpoint():
-		return cell.Text(store.Checkpoint)
-	case r.State == kasoku.Running:
-		return cell.Text("being recorded").Toned(report.Mark)
-	case r.State == kasoku.Incomplete:
-		return cell.Text(string(r.State)).Toned(report.Mark)
-	case judged > 0:
-		return cell.Text("failed").Toned(report.Bad)
-	case r.Exit != 0:
-		return cell.Text("benchmark failed").Toned(report.Bad)
-	}
-	return cell.Text("no figure").Toned(report.Dim)
-}
-
-// verdict describes how the step did against its base, or the one before.
-func (s *listStep) verdict() report.Cell {
-	switch {
-	case len(s.values) == 0:
-		return s.unmeasured()
-	case s.before == nil && s.other != "":
-		return cell.Text(s.other).Toned(report.Dim)
-	case s.before == nil:
-		return cell.Text("first").Toned(report.Dim)
-	}
-	c := s.against(s.before)
-	if s.first().Base != "" && s.before.number != s.number-1 {
-		c.Text += ", upon " + s.before.name
-	}
-	return c
 }
 
 func (s *listStep) finished() int {
@@ -345,53 +268,6 @@ func (s *listStep) observers() string {
 func (s *listStep) observed() bool {
 	o := s.first().Observers
 	return o == "" || o == kasoku.ObserversOn
-}
-
-// againstBest describes how the step did against the best so far.
-func (s *listStep) againstBest() report.Cell {
-	failed := s.failures()
-	switch {
-	case len(s.values) == 0:
-		return cell.None()
-	case failed.Failures > 0:
-		return cell.Text(report.FailuresOf(&failed)).Toned(report.Bad)
-	case s.highest():
-		return cell.Text("highest").Toned(report.Strong)
-	case s.best == s.before:
-		return cell.Text("the one before").Toned(report.Dim)
-	}
-	return s.against(s.best)
-}
-
-// against compares the step with an earlier one in as few words as say how sure it
-// is. Steps that were not watched alike are not judged.
-func (s *listStep) against(o *listStep) report.Cell {
-	x, name := s.compareWith(o)
-	moved := name + unit.Change(x.Before.Median, x.After.Median)
-	if s.observers() != o.observers() {
-		return cell.Text(moved + ", " + s.observers()).Toned(report.Dim)
-	}
-	switch x.Verdict {
-	case compare.OneAgainst:
-		return cell.Text(moved + " one run")
-	case compare.NotShown:
-		return cell.Text(string(x.Verdict)).Toned(report.Dim)
-	case compare.IsBetter:
-		return cell.Text(string(x.Verdict) + " " + moved).Toned(report.Good)
-	case compare.IsWorse:
-		return cell.Text(string(x.Verdict) + " " + moved).Toned(report.Bad)
-	}
-	return cell.Text(moved + " " + string(x.Verdict))
-}
-
-// whyMoved describes how sure it is that the step differs from an earlier one.
-func (s *listStep) whyMoved(o *listStep) string {
-	x, name := s.compareWith(o)
-	if name == "" {
-		return x.Why
-	}
-	return name + unit.Duration(cell.AsDuration(x.Before.Median)) + " → " +
-		unit.Duration(cell.AsDuration(x.After.Median)) + " at the rate that was asked for; " + x.Why
 }
 
 // median returns the median of what f returns for the runs that count, among those of
