@@ -1,14 +1,15 @@
 package record
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/nginxconf"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
 // Codes of warnings about logs.
@@ -89,7 +90,7 @@ func writesLog(m *kasoku.Member, path string) bool {
 	if slices.Contains(m.Logs, path) {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(path)
+	real, err := pathwalk.Resolve(path)
 	return err == nil && slices.Contains(m.Logs, real)
 }
 
@@ -118,7 +119,7 @@ func (b *logbook) frontOf() string {
 // missing warns of logs that are not there.
 func (b *logbook) missing(text, hint string) (out []kasoku.Warning) {
 	for _, l := range b.files {
-		if _, err := os.Stat(l.path); os.IsNotExist(err) && !strings.ContainsAny(l.path, "*?[") && l.kind != "slowlog" && !l.gone {
+		if _, err := pathwalk.Stat(l.path); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(l.path, "*?[") && l.kind != "slowlog" && !l.gone {
 			out = append(out, kasoku.Warning{Code: codeLogMissing, Text: l.path + " " + text,
 				Hint: hint + "; `kasoku doctor` says which logs are written here"})
 		}

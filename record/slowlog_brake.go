@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/freespace"
 	"github.com/kasoku/kasoku/store"
@@ -30,7 +30,7 @@ func (c *changes) brakeDirs() []string {
 	if log := c.db.slow.File(); log != "" && !c.db.elsewhere {
 		// A server elsewhere has its path, but not its file. One in a directory that
 		// may not be entered can be there.
-		if _, err := os.Stat(log); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := pathwalk.Stat(log); !errors.Is(err, fs.ErrNotExist) {
 			dirs = append(dirs, filepath.Dir(log))
 		}
 	}

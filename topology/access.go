@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/kasoku/kasoku/internal/mounts"
 	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -62,16 +61,18 @@ type FileRight struct {
 // way, which leaves out access control lists that take a right away.
 func CheckFile(path string, who Who) FileRight {
 	out := FileRight{Path: path}
-	if err := silentAt(path); err != nil {
-		out.Why = err.Error()
-		return out
-	}
-	need := uint32(unix.R_OK)
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		need = unix.X_OK
-	}
-	err := unix.Faccessat(unix.AT_FDCWD, path, need, unix.AT_EACCESS)
+	err := pathwalk.Look(path, func(fd int) error {
+		var st unix.Stat_t
+		need := uint32(unix.R_OK)
+		if err := unix.Fstat(fd, &st); err == nil && pathwalk.IsDir(&st) {
+			need = unix.X_OK
+		}
+		return unix.Faccessat(unix.AT_FDCWD, pathwalk.Name(fd), need, unix.AT_EACCESS)
+	})
+	refused, at := new(pathwalk.RefusedError), new(fs.PathError)
 	switch {
+	case errors.As(err, &refused):
+		out.Why = refused.Why
 	case err == nil:
 		out.Read = true
 	case errors.Is(err, fs.ErrNotExist):
@@ -79,6 +80,8 @@ func CheckFile(path string, who Who) FileRight {
 		out.Why = "there is no such file"
 	case errors.Is(err, fs.ErrPermission):
 		out.explain(refusals(steps(path), who), who)
+	case errors.As(err, &at):
+		out.Why = at.Err.Error()
 	default:
 		out.Why = err.Error()
 	}
@@ -88,9 +91,9 @@ func CheckFile(path string, who Who) FileRight {
 // silentAt returns an error where a path of this host leads to a file system of another user's,
 // which is not asked.
 func silentAt(path string) error {
-	var silent *mounts.SilentError
-	if err := pathwalk.Reach(path); errors.As(err, &silent) {
-		return silent
+	refused := new(pathwalk.RefusedError)
+	if _, err := pathwalk.Stat(path); errors.As(err, &refused) {
+		return refused
 	}
 	return nil
 }
@@ -114,11 +117,11 @@ func steps(path string) []step {
 		if i == len(path)-1 {
 			part = path
 		}
-		var st unix.Stat_t
-		if err := unix.Stat(part, &st); err != nil {
+		st, err := pathwalk.Stat(part)
+		if err != nil {
 			break
 		}
-		info := step{path: part, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR, uid: int(st.Uid), gid: int(st.Gid)}
+		info := step{path: part, dir: pathwalk.IsDir(&st), uid: int(st.Uid), gid: int(st.Gid)}
 		info.mode = fs.FileMode(st.Mode & 0o777)
 		if info.dir {
 			info.mode |= fs.ModeDir
@@ -204,8 +207,7 @@ func userName(uid int) string {
 // which a path lies, or would lie.
 func FreeBytes(path string) (uint64, error) {
 	for {
-		var st unix.Statfs_t
-		err := unix.Statfs(path, &st)
+		st, err := pathwalk.Statfs(path)
 		if err == nil {
 			return st.Bavail * uint64(st.Bsize), nil
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
 // Owners returns the processes of this host that listen at an address: host:port for the
@@ -57,7 +59,7 @@ func samePath(a, b string) bool {
 	if a == b {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(filepath.Dir(b)) // /var/run is a link to /run
+	real, err := pathwalk.Resolve(filepath.Dir(b)) // /var/run is a link to /run
 	return err == nil && a == filepath.Join(real, filepath.Base(b))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
@@ -231,7 +231,11 @@ func (l *accessFile) next(most int64, each func(*accessformat.Record)) (read, sk
 	if err != nil {
 		return read, skipped, err
 	}
-	if _, missing := os.Stat(l.path); missing == nil || read > 0 {
+	_, missing := pathwalk.Stat(l.path)
+	if refused := new(pathwalk.RefusedError); errors.As(missing, &refused) {
+		return read, skipped, missing
+	}
+	if missing == nil || read > 0 {
 		l.gone = 0
 	} else if l.gone++; l.gone > 1 { // once it may be between two steps of a rotation
 		return 0, skipped, fmt.Errorf("%s is missing", l.path)

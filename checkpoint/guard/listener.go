@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/topology"
 )
@@ -27,13 +29,13 @@ func (h *Hold) Listener() Listener {
 		return l
 	}
 	// A proxy works in a directory that says nothing of the server.
-	own, err := os.Stat("/proc/" + pid + "/cwd")
+	own, err := pathwalk.StatIn("/proc/"+pid, "cwd", ".")
 	if err != nil {
 		l.Data = ""
 		return l
 	}
-	data, err := os.Stat("/proc/" + pid + "/root" + h.server.DataDir)
-	if err != nil || h.server.DataDir == "" || !os.SameFile(own, data) {
+	data, err := pathwalk.StatIn("/proc/"+pid, "root", h.server.DataDir)
+	if err != nil || h.server.DataDir == "" || own.Dev != data.Dev || own.Ino != data.Ino {
 		l.Data = ""
 	}
 	return l
@@ -63,8 +65,8 @@ func listenerAt(network, address string) (l Listener, pid string) {
 	inodes := topology.Listening(network, address)
 	l.Socket = strings.Join(inodes, " ")
 	if network == "unix" {
-		var st unix.Stat_t
-		if unix.Stat(address, &st) != nil {
+		st, err := pathwalk.Stat(address)
+		if err != nil {
 			return Listener{}, ""
 		}
 		l.Socket = fmt.Sprint(st.Dev, " ", st.Ino, " ", st.Mtim.Nano())
@@ -74,9 +76,10 @@ func listenerAt(network, address string) (l Listener, pid string) {
 		return l, ""
 	}
 	pid = strconv.Itoa(holders[0])
-	var st, process unix.Stat_t
-	if path, err := os.Readlink("/proc/" + pid + "/cwd"); err == nil && unix.Stat("/proc/"+pid+"/cwd", &st) == nil &&
-		unix.Stat("/proc/"+pid, &process) == nil {
+	path, err := os.Readlink("/proc/" + pid + "/cwd")
+	st, err2 := pathwalk.StatIn("/proc/"+pid, "cwd", ".")
+	var process unix.Stat_t
+	if errors.Join(err, err2, unix.Stat("/proc/"+pid, &process)) == nil {
 		l.Data = fmt.Sprint(st.Dev, " ", st.Ino, " ", path, " of ", process.Uid) // others may work there, too
 	}
 	return l, pid

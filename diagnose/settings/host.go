@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/mysql"
@@ -25,12 +25,12 @@ import (
 
 // A host is where the server runs, as far as this one is it.
 type host struct {
-	root    string
-	pid     int    // 0: the server is not here
-	name    string // that the server says of its host
-	dataDir string // as this host sees it
-	disk    string // device of the data directory: "8:1"
-	writes  struct {
+	root   string
+	pid    int    // 0: the server is not here
+	name   string // that the server says of its host
+	disk   string // device of the data directory: "8:1"
+	free   uint64 // bytes that are free there
+	writes struct {
 		mean time.Duration
 		n    float64
 	}
@@ -84,11 +84,14 @@ func findHost(root string, variables, status map[string]string) *host {
 // mostRead is more than any file that is read here holds.
 const mostRead = 1 << 20
 
-// read returns a file's text, empty when there is none. Paths that a server names may
-// lead anywhere, so that only regular files are opened, as those of /proc are.
+// read returns the text of a file of the kernel's, empty when there is none.
 func (h *host) read(format string, args ...any) string {
-	f, err := os.OpenFile(h.root+fmt.Sprintf(format, args...), os.O_RDONLY|syscall.O_NONBLOCK,
-		0) // a pipe must not hang
+	return readAll(os.Open(h.root + fmt.Sprintf(format, args...)))
+}
+
+// readAll returns the text of a file that was opened. Paths that a server names may lead
+// anywhere, so that only regular files are read, as those of /proc are.
+func readAll(f *os.File, err error) string {
 	if err != nil {
 		return ""
 	}
@@ -150,12 +153,12 @@ func (h *host) named(pid int) bool {
 	if own := strings.TrimSpace(h.read("/proc/sys/kernel/hostname")); own == h.name {
 		return true
 	}
-	return strings.TrimSpace(h.read("/proc/%d/root/etc/hostname", pid)) == h.name
+	return strings.TrimSpace(readAll(pathwalk.OpenIn(h.process(pid), "root", "/etc/hostname"))) == h.name
 }
 
 func (h *host) owns(pid int, variables map[string]string) bool {
 	if file := variables["pid_file"]; filepath.IsAbs(file) &&
-		strings.TrimSpace(h.read("%s", file)) == strconv.Itoa(pid) {
+		strings.TrimSpace(readAll(pathwalk.OpenNamed(h.root+file))) == strconv.Itoa(pid) {
 		return true
 	}
 	if dir, err := os.Readlink(h.root + fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && variables["datadir"] != "" {
@@ -172,15 +175,25 @@ func (h *host) owns(pid int, variables map[string]string) bool {
 
 func (h *host) found(pid int, dataDir string) {
 	h.pid = pid
-	h.dataDir = fmt.Sprintf("%s/proc/%d/root%s", h.root, pid, dataDir)
-	if _, err := os.Stat(h.dataDir); err != nil {
-		h.dataDir = dataDir
+	if pathwalk.LookIn(h.process(pid), "root", dataDir, h.lookAtData) != nil {
+		_ = pathwalk.Look(dataDir, h.lookAtData) // what cannot be seen is said of the disk
 	}
-	if st, err := os.Stat(h.dataDir); err == nil {
-		if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-			h.disk = fmt.Sprintf("%d:%d", unix.Major(sys.Dev), unix.Minor(sys.Dev))
-		}
+}
+
+func (h *host) process(pid int) string { return h.root + "/proc/" + strconv.Itoa(pid) }
+
+// lookAtData finds out what the data directory lies on.
+func (h *host) lookAtData(fd int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
 	}
+	h.disk = fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
+	var fs unix.Statfs_t
+	if unix.Fstatfs(fd, &fs) == nil && fs.Bsize > 0 {
+		h.free = fs.Bavail * uint64(fs.Bsize)
+	}
+	return nil
 }
 
 // describe adds what this host says to the input, and what it does not.
@@ -208,10 +221,7 @@ func (h *host) describe(in *Input) {
 			in.System.Settings[s] = v
 		}
 	}
-	var fs unix.Statfs_t
-	if unix.Statfs(h.dataDir, &fs) == nil && fs.Bsize > 0 {
-		in.System.FreeBytes = fs.Bavail * uint64(fs.Bsize)
-	}
+	in.System.FreeBytes = h.free
 	if turns, why := h.rotational(); why != "" {
 		in.miss(why, "", PartDisk)
 	} else {

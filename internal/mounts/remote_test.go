@@ -130,6 +130,10 @@ func TestCheckServed(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	if _, err := CheckServed(fd, ID{}, "/none"); len(answering.ids) > 0 && err != nil {
+		t.Errorf("its mount was looked up before: %v", err)
+	}
+	answering = knownMounts{}
 	if _, err := CheckServed(fd, ID{}, "/none"); err == nil {
 		t.Error("it is known without a table")
 	}

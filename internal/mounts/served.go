@@ -3,6 +3,8 @@ package mounts
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +26,46 @@ type ID struct {
 	mount        uint64
 }
 
+// uniqueID is the number of a mount that no other one has until the host starts anew; 0 before
+// Linux 6.8, where it is not known.
+func uniqueID(fd int) uint64 {
+	var st unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_MNT_ID_UNIQUE, &st)
+	if err != nil || st.Mask&unix.STATX_MNT_ID_UNIQUE == 0 {
+		return 0
+	}
+	return st.Mnt_id
+}
+
+// answering are mounts that were found to be no other user's, so that a log that is looked at each
+// second does not have the mount table read each time.
+var answering knownMounts
+
+type knownMounts struct {
+	mu  sync.Mutex
+	ids []uint64 // few, and the last that were added
+}
+
+const mostKnown = 64
+
+func (k *knownMounts) has(id uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return id != 0 && slices.Contains(k.ids, id)
+}
+
+func (k *knownMounts) add(id uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if id == 0 {
+		return
+	}
+	if len(k.ids) == mostKnown {
+		k.ids = slices.Delete(k.ids, 0, 1)
+	}
+	k.ids = append(k.ids, id)
+}
+
 // CheckServed returns a [*SilentError] for what a descriptor leads to, opened with O_PATH, unless
 // its file system is one of the kernel's, of root's or of who asks, or known is its mount, which
 // the result is. The file system is not asked. Processes are directories such as /proc/PID, in
@@ -38,6 +80,10 @@ func CheckServed(fd int, known ID, processes ...string) (ID, error) {
 	if id == known || id.major != 0 {               // a disk of the host's
 		return id, nil
 	}
+	once := uniqueID(fd)
+	if answering.has(once) {
+		return id, nil
+	}
 	device := fmt.Sprintf("0:%d", id.minor) // that of btrfs and overlayfs may be none of the table's
 	for _, process := range processes {
 		t, err := Read(process)
@@ -50,6 +96,7 @@ func CheckServed(fd int, known ID, processes ...string) (ID, error) {
 			case m.strange != "":
 				return id, &SilentError{m.strange}
 			default:
+				answering.add(once)
 				return id, nil
 			}
 		}

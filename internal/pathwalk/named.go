@@ -1,12 +1,8 @@
 package pathwalk
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,57 +16,35 @@ import (
 // Elsewhere a link is followed when it is of root's, of who asks, or of the owner of
 // what it leads to; and what another person owns is passed only in a directory of his.
 // The error is a [*RefusedError] then.
-func OpenNamed(name string) (*os.File, error) {
-	if !privileged() || isDescriptor(name) || name == "" {
-		return os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+func OpenNamed(name string) (f *os.File, err error) {
+	if !privileged() || isOwn(name) {
+		err = Look(name, openAs(name, &f))
+		return f, err
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		dir, err := os.Getwd()
-		if err != nil {
-			return nil, err
-		}
-		path = dir + "/" + path // what is before ".." may be a link
+	path, err := absolute(name)
+	if err != nil {
+		return nil, err
 	}
-	var f *os.File
-	err := fromRoot(named{}, func(w *Walker) (err error) {
-		f, _, err = w.Open(path, func(*unix.Stat_t) bool { return true })
-		return err
-	})
-	if why := new(refusal); errors.As(err, &why) {
-		return nil, &RefusedError{name, why.Error()}
-	}
-	if e := new(fs.PathError); errors.As(err, &e) {
-		e.Path = name
-	}
+	err = walk("/", "/proc/self", named{}, name, path, openAs(name, &f))
 	return f, err
 }
 
-// Reach goes a path over all links, and returns the error of where it ends: a
-// [*mounts.SilentError] before a file system that another user serves.
-func Reach(name string) error {
-	return fromRoot(anywhere{}, func(w *Walker) error {
-		_, _, err := w.Find(name)
-		return err
-	})
-}
-
-// fromRoot calls fn with a walker at the root of this host.
-func fromRoot(rule Rule, fn func(*Walker) error) error {
-	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+// from calls fn with a walker at a directory, which is the root of a process, /proc/PID.
+func from(dir, process string, rule Rule, fn func(*Walker) error) error {
+	root, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return pathError("/", err)
+		return pathError(dir, err)
 	}
 	defer func() { _ = unix.Close(root) }() // only read
-	w, err := NewWalker(rule, root, "/proc/self")
+	w, err := NewWalker(rule, root, process)
 	if err != nil {
-		return pathError("/", err)
+		return pathError(dir, err)
 	}
 	defer w.Rewind()
 	return fn(w)
 }
 
-// anywhere is the rule of [Reach].
+// anywhere is the rule of [Look].
 type anywhere struct{}
 
 func (anywhere) Enter(int, *unix.Stat_t, *unix.Stat_t) error           { return nil }
@@ -88,16 +62,12 @@ func privileged() bool {
 	return err != nil || data[0].Effective&reads != 0
 }
 
-// isDescriptor reports whether a path means a file that is open already: by who called
-// kasoku, with his rights.
-func isDescriptor(name string) bool {
-	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
-}
-
-// A RefusedError reports that a path leads to what is not its owner's to name.
+// A RefusedError reports that a path leads to what is not its owner's to name, or to what may
+// never answer.
 type RefusedError struct {
 	Path string
 	Why  string // "uid 33 made the link, and uid 0 owns what it leads to"
+	hint string
 }
 
 // Error returns "PATH is not read: why".
@@ -105,6 +75,9 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s is not read: %s",
 
 // Hint returns what to do about it.
 func (e *RefusedError) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
 	return "run kasoku as the user who owns the file (sudo -u), give its bytes on standard input (- < FILE), or let root own the link (chown -h root)"
 }
 

@@ -5,11 +5,10 @@
 // what is opened: nothing can be put in its place in between.
 //
 // Sources: openat(2), open(2) on O_PATH; fs.protected_symlinks and
-// fs.protected_hardlinks in proc_sys_fs(5).
+// fs.protected_hardlinks in proc_sys_fs(5); openat2(2) on RESOLVE_NO_XDEV.
 package pathwalk
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -40,6 +39,7 @@ type Walker struct {
 	rule Rule
 	in   []string // whose mount tables are read
 	dirs []place  // the directories passed, the root first
+	file int      // what the path led to, where that is no directory; 0 else
 }
 
 // A place is an open directory.
@@ -66,6 +66,10 @@ func (w *Walker) look(fd int, to *place) (err error) {
 
 // Rewind goes back to the root, and closes what was opened on the way.
 func (w *Walker) Rewind() {
+	if w.file != 0 {
+		_ = unix.Close(w.file) // it was not opened for reading
+		w.file = 0
+	}
 	for _, d := range w.dirs[1:] {
 		_ = unix.Close(d.fd) // a directory has nothing to lose
 	}
@@ -75,19 +79,27 @@ func (w *Walker) Rewind() {
 // Here returns the descriptor of the directory that the walker is in.
 func (w *Walker) Here() int { return w.here().fd }
 
+// found is what the path led to, open as O_PATH.
+func (w *Walker) found() int {
+	if w.file != 0 {
+		return w.file
+	}
+	return w.Here()
+}
+
 func (w *Walker) here() *place { return &w.dirs[len(w.dirs)-1] }
 
-// A link is one that was followed.
-type link struct{ dir, st unix.Stat_t }
+// A followed is a link on the way.
+type followed struct{ dir, st unix.Stat_t }
 
 // A part is a name that is still to be gone, and the links whose texts end with it.
 type part struct {
 	name string
-	ends []link
+	ends []followed
 }
 
 // split returns the names of a path; the last of them ends the links.
-func split(name string, ends []link) []part {
+func split(name string, ends []followed) []part {
 	var out []part
 	for n := range strings.SplitSeq(name, "/") {
 		out = append(out, part{name: n})
@@ -113,7 +125,7 @@ func (w *Walker) Find(name string) (last string, st unix.Stat_t, err error) {
 			if links++; links > maxLinks {
 				return "", st, pathError(name, unix.ELOOP)
 			}
-			left = append(split(to, append(p.ends, link{w.here().st, st})), left...)
+			left = append(split(to, append(p.ends, followed{w.here().st, st})), left...)
 			if path.IsAbs(to) {
 				w.Rewind()
 			}
@@ -158,10 +170,11 @@ func (w *Walker) pass(last, name string, st *unix.Stat_t) (next, to string, err 
 		return ".", "", nil
 	case unix.S_IFLNK:
 		to, err = w.target(at.fd, st)
-		name = "."
+		_ = unix.Close(at.fd) // it was not opened for reading
+		return ".", to, err
 	}
-	_ = unix.Close(at.fd) // it was not opened for reading
-	return name, to, err
+	w.file = at.fd
+	return name, "", nil
 }
 
 // step opens what a name in the current directory is, without reading it.
@@ -195,25 +208,27 @@ func (w *Walker) target(fd int, st *unix.Stat_t) (string, error) {
 // Open opens what a path leads to for reading, without waiting for the other end of a
 // pipe. What wanted refuses is not opened: the file is nil then.
 func (w *Walker) Open(name string, wanted func(*unix.Stat_t) bool) (*os.File, unix.Stat_t, error) {
-	last, st, err := w.Find(name)
+	_, st, err := w.Find(name)
 	if err != nil || !wanted(&st) {
 		return nil, st, err
 	}
-	fd, err := unix.Openat(w.Here(), last, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC,
-		0)
+	fd, err := reopen(w.found())
 	if err != nil {
 		return nil, st, pathError(name, err)
 	}
-	f := os.NewFile(uintptr(fd), name)
-	var now unix.Stat_t
-	if err := unix.Fstat(fd, &now); err != nil || now.Dev != st.Dev || now.Ino != st.Ino {
-		return nil, st, errors.Join(pathError(name, errors.New("it was replaced while it was opened")), f.Close())
-	}
-	return f, now, nil
+	return os.NewFile(uintptr(fd), name), st, nil
+}
+
+// reopen opens for reading what a descriptor of O_PATH leads to, whatever has its name by now.
+func reopen(fd int) (int, error) {
+	return unix.Open(Name(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 }
 
 // IsRegular reports whether it is a regular file.
 func IsRegular(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFREG }
+
+// IsDir reports whether it is a directory.
+func IsDir(st *unix.Stat_t) bool { return st.Mode&unix.S_IFMT == unix.S_IFDIR }
 
 func pathError(name string, err error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: err}

@@ -65,9 +65,9 @@ func (g *Growth) Bytes() (int64, error) {
 
 // turn goes over to a new file when the log's name has passed to one.
 func (g *Growth) turn() error {
-	now, err := os.Stat(g.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // between rename and create, or missing
+	now, err := pathwalk.Stat(g.path)
+	if errors.Is(err, fs.ErrNotExist) || isRefused(err) {
+		return nil // between rename and create, or missing; Since says why it is refused
 	}
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (g *Growth) turn() error {
 		if err != nil {
 			return err
 		}
-		if os.SameFile(old, now) {
+		if isFile(old, &now) {
 			return nil
 		}
 		g.base += old.Size()
@@ -85,8 +85,8 @@ func (g *Growth) turn() error {
 		g.file, g.last = nil, 0
 	}
 	f, _, err := openRegular(g.path)
-	if refused := new(pathwalk.RefusedError); errors.As(err, &refused) {
-		return nil // as one that is missing; Since says so
+	if isRefused(err) {
+		return nil
 	}
 	if err != nil {
 		return err

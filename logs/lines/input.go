@@ -63,16 +63,16 @@ func expandArgument(arg string) ([]string, error) {
 	if arg == "-" || !strings.ContainsAny(arg, `*?[\`) {
 		return []string{arg}, nil
 	}
-	if _, err := os.Lstat(arg); err == nil {
+	if _, err := pathwalk.Stat(arg); err == nil {
 		return []string{arg}, nil
 	}
-	all, err := filepath.Glob(arg)
+	all, err := pathwalk.Glob(arg)
 	if err != nil {
 		return nil, &inputError{fmt.Errorf("input %q: %w", arg, err), inputHint}
 	}
 	var files []string
 	for _, p := range all {
-		if info, err := os.Stat(p); err != nil || !info.IsDir() {
+		if st, err := pathwalk.Stat(p); err != nil || !pathwalk.IsDir(&st) {
 			files = append(files, p)
 		}
 	}
@@ -96,8 +96,8 @@ func (in *Input) check() error {
 	if in.R != nil || in.file != nil || in.Path == "-" {
 		return nil
 	}
-	info, err := os.Stat(in.Path)
-	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+	st, err := pathwalk.Stat(in.Path)
+	if err == nil && !pathwalk.IsDir(&st) && !pathwalk.IsRegular(&st) {
 		return nil
 	}
 	f, _, err := in.handle()
@@ -173,8 +173,8 @@ func (in *Input) Segment(n int64) Segment {
 	if in.R != nil {
 		return seg
 	}
-	if info, err := os.Stat(in.Path); err == nil && info.Mode().IsRegular() {
-		seg.Device, seg.Inode = identityOf(info)
+	if st, err := pathwalk.Stat(in.Path); err == nil && pathwalk.IsRegular(&st) {
+		seg.Device, seg.Inode = st.Dev, st.Ino
 	}
 	return seg
 }

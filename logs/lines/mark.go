@@ -9,6 +9,8 @@ import (
 	"os"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
@@ -68,6 +70,18 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, fmt.Errorf("open %s: not a regular file (%s)", path, info.Mode().Type())
 	}
 	return f, info, nil
+}
+
+// isFile reports whether an open file is the one that was looked at.
+func isFile(info fs.FileInfo, st *unix.Stat_t) bool {
+	device, inode := identityOf(info)
+	return device == uint64(st.Dev) && inode == st.Ino
+}
+
+// isRefused reports whether a log may not be read, for whose it is or where it lies.
+func isRefused(err error) bool {
+	var refused *pathwalk.RefusedError
+	return errors.As(err, &refused)
 }
 
 // identityOf returns device and inode of a file, zeros where the system has none.

@@ -84,11 +84,10 @@ func (w *Window) collect(m Mark) error {
 // isRefused reports whether a file may not be read for whose it is, and notes it: a log
 // that was put in the place of another is as one that is missing.
 func (w *Window) isRefused(err error) bool {
-	var refused *pathwalk.RefusedError
-	if !errors.As(err, &refused) {
+	if !isRefused(err) {
 		return false
 	}
-	w.note("%v", refused)
+	w.note("%v", err)
 	w.refused = true
 	return true
 }
@@ -124,24 +123,28 @@ func (w *Window) add(f *os.File, info fs.FileInfo, path string, from int64) {
 // those of the present log, which is none of them.
 func (w *Window) addRotated(m Mark, dev, ino uint64) (found bool, err error) {
 	dir := filepath.Dir(m.Path)
-	entries, err := os.ReadDir(dir)
+	entries, err := pathwalk.OpenDir(dir)
+	if err != nil {
+		return false, err
+	}
+	defer entries.Close()
+	names, err := entries.Names()
 	if err != nil {
 		return false, err
 	}
 	var old *rotated
 	var rest []rotated
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() {
+	for _, name := range names {
+		st, err := entries.Stat(name)
+		if err != nil || !pathwalk.IsRegular(&st) {
 			continue // it vanished in between, or is no log
 		}
-		r := rotated{filepath.Join(dir, e.Name()), info.ModTime()}
-		d, i := identityOf(info)
+		r := rotated{filepath.Join(dir, name), time.Unix(st.Mtim.Unix())}
 		switch {
-		case d == dev && i == ino:
-		case d == m.Device && i == m.Inode:
+		case st.Dev == dev && st.Ino == ino:
+		case st.Dev == m.Device && st.Ino == m.Inode:
 			old = &r
-		case isRotationOf(e.Name(), filepath.Base(m.Path)):
+		case isRotationOf(name, filepath.Base(m.Path)):
 			rest = append(rest, r)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
 // A Block is some whole lines of an input, one after another as they are
@@ -106,11 +106,11 @@ func storedBytes(in []Input) (sum int64) {
 	for i := range in {
 		from, to := in[i].From, in[i].To
 		if to == 0 && in[i].file == nil {
-			info, err := os.Stat(in[i].Path)
-			if in[i].R != nil || err != nil || !info.Mode().IsRegular() {
+			st, err := pathwalk.Stat(in[i].Path)
+			if in[i].R != nil || err != nil || !pathwalk.IsRegular(&st) {
 				return 0
 			}
-			to = info.Size()
+			to = st.Size
 		}
 		sum += max(to-from, 0)
 	}

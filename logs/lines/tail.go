@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/pathwalk"
 )
 
 // A Tail yields the lines that a log gains, each time it is asked. It goes on
@@ -157,9 +159,13 @@ func (t *Tail) NextWithin(most int64, f func(line []byte)) (n int, skipped int64
 // turn goes over to a new file when the log's name has passed to one.
 func (t *Tail) turn(at time.Time) error {
 	defer func() { t.asked = at }()
-	now, err := os.Stat(t.path)
+	now, err := pathwalk.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // between rename and create, or missing
+	}
+	if isRefused(err) {
+		t.notes = append(t.notes, err.Error())
+		return nil
 	}
 	if err != nil {
 		return err
@@ -171,7 +177,7 @@ func (t *Tail) turn(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if os.SameFile(old, now) {
+		if isFile(old, &now) {
 			return nil
 		}
 		m = Mark{Path: t.path}

@@ -13,13 +13,11 @@ package freespace
 
 import (
 	"context"
-	"os"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -45,15 +43,9 @@ type Room struct {
 
 // Of looks at a directory's file system; ok is false when it cannot be looked at.
 func Of(dir string, least unit.Least) (r Room, ok bool) {
-	var st unix.Statfs_t
-	for {
-		err := unix.Statfs(dir, &st)
-		if err == nil {
-			break
-		}
-		if err != unix.EINTR {
-			return Room{}, false
-		}
+	st, err := pathwalk.Statfs(dir)
+	if err != nil {
+		return Room{}, false
 	}
 	size := uint64(st.Bsize)
 	return Room{Dir: dir, Free: st.Bavail * size, Least: least.Of(st.Blocks * size)}, true
@@ -106,19 +98,19 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 
 // grow reports by how much the log grew since the last tick.
 func (s *Source) grow(f *kasoku.Frame) {
-	st, err := os.Stat(s.o.Log)
-	if s.o.Log == "" || err != nil {
+	st, err := pathwalk.Stat(s.o.Log)
+	if err != nil {
 		return
 	}
 	now, perSec := time.Now(), 0.0
 	if !s.at.IsZero() {
-		perSec = float64(kasoku.Growth(s.size, st.Size())) / max(now.Sub(s.at).Seconds(), 0.001)
+		perSec = float64(kasoku.Growth(s.size, st.Size)) / max(now.Sub(s.at).Seconds(), 0.001)
 	}
 	if !s.at.IsZero() {
 		f.Gauge(Growth, s.o.Log, "bytes", perSec)
 	}
 	s.growth.Store(uint64(perSec))
-	s.size, s.at = st.Size(), now
+	s.size, s.at = st.Size, now
 }
 
 // Events returns what was done since the last call.

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/pathwalk"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -30,7 +31,6 @@ const Name = "log"
 // A Source watches files. It is not safe for concurrent use.
 type Source struct {
 	files  []file
-	stat   unix.Stat_t
 	events []kasoku.Event
 	warns  []kasoku.Warning
 }
@@ -69,7 +69,7 @@ func (s *Source) Collect(_ context.Context, f *kasoku.Frame) error {
 }
 
 func (s *Source) look(l *file, f *kasoku.Frame) {
-	err := stat(l.path, &s.stat)
+	st, err := pathwalk.Stat(l.path)
 	if errors.Is(err, unix.ENOENT) {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *Source) look(l *file, f *kasoku.Frame) {
 	}
 	now := file{
 		path: l.path, seen: true, warned: l.warned,
-		device: uint64(s.stat.Dev), inode: s.stat.Ino, size: s.stat.Size,
+		device: uint64(st.Dev), inode: st.Ino, size: st.Size,
 	}
 	switch {
 	case !l.seen:
@@ -92,15 +92,6 @@ func (s *Source) look(l *file, f *kasoku.Frame) {
 	f.Gauge(Size, l.path, "bytes", float64(l.size))
 }
 
-// stat is stat(2), started again when a signal interrupts it.
-func stat(path string, to *unix.Stat_t) error {
-	for {
-		if err := unix.Stat(path, to); err != unix.EINTR {
-			return err
-		}
-	}
-}
-
 func (s *Source) event(text string) {
 	s.events = append(s.events, kasoku.Event{Kind: "rotate", Text: text})
 }
@@ -110,10 +101,14 @@ func (s *Source) warn(l *file, err error) {
 		return
 	}
 	l.warned = true
+	hint := "run as root or as a user who may enter its directory"
+	if refused := new(pathwalk.RefusedError); errors.As(err, &refused) {
+		hint = refused.Hint()
+	}
 	s.warns = append(s.warns, kasoku.Warning{
 		Code: "log-size",
 		Text: fmt.Sprintf("the growth of %s is missing: %s", l.path, err),
-		Hint: "run as root or as a user who may enter its directory",
+		Hint: hint,
 	})
 }
 

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	liars "github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/store"
 )
 
 // silentUser is whose file system answers nothing: an account of the system, as that of a web
@@ -117,15 +119,18 @@ func haveSilentFiles(what, dir string) error {
 	return err
 }
 
-// addSilent mounts the file system, and starts what has files there. It returns the file with
-// what kasoku asked of it.
-func (w *world) addSilent() (asked string, ports map[string]string) {
+// mountSilent mounts the file system at dir/fuse; dir/app is what serves it. It returns the file
+// with what kasoku asked of it.
+func (w *world) mountSilent() (dir, asked string) {
 	w.Helper()
-	dir := w.mkdir("silent")
-	for _, name := range []string{"silent/fuse", "silent/ns", "silent/bound"} {
-		w.mkdir(name)
+	if os.Geteuid() != 0 {
+		w.Skip("mounting takes root")
 	}
-	point := dir + "/fuse"
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		w.Skip("this host has no FUSE: ", err)
+	}
+	dir = w.mkdir("silent")
+	point := w.mkdir("silent/fuse")
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		w.Fatal(err)
@@ -133,6 +138,27 @@ func (w *world) addSilent() (asked string, ports map[string]string) {
 	syscall.ForkLock.RLock() // as in liar.file
 	err = os.WriteFile(dir+"/app", self, 0o755)
 	syscall.ForkLock.RUnlock()
+	if err != nil {
+		w.Fatal(err)
+	}
+	asked = dir + "/asked"
+	// The kernel's end of the mount goes when the server does, and takes all who wait along.
+	w.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) })
+	w.startSilent(0, []string{victimMark, "SILENT_DIR=" + dir, helperEnv + "=silent", fmt.Sprint("SILENT_UID=", silentUser),
+		"SILENT_OF=" + program, "SILENT_ASKED=" + asked}, dir+"/app", "silent")
+	return dir, asked
+}
+
+// addSilent mounts the file system, and starts what has files there. It returns the file with
+// what kasoku asked of it.
+func (w *world) addSilent() (asked string, ports map[string]string) {
+	w.Helper()
+	dir, asked := w.mountSilent()
+	for _, name := range []string{"silent/ns", "silent/bound"} {
+		w.mkdir(name)
+	}
+	point := dir + "/fuse"
+	var err error
 	for _, name := range []string{"nginx", "mariadbd", "redis-server"} {
 		if err == nil {
 			err = os.Link(dir+"/app", dir+"/"+name)
@@ -152,19 +178,14 @@ func (w *world) addSilent() (asked string, ports map[string]string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	asked, ports = dir+"/asked", map[string]string{}
-	// The kernel's end of the mount goes when the server does, and takes all who wait along.
-	w.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) })
-	env := []string{victimMark, "SILENT_DIR=" + dir}
-	w.startSilent(0, append(env, helperEnv+"=silent", fmt.Sprint("SILENT_UID=", silentUser), "SILENT_OF="+program, "SILENT_ASKED="+asked),
-		dir+"/app", "silent")
+	ports = map[string]string{}
 	for _, what := range sorted(silentLiars(dir, point)) {
 		line := silentLiars(dir, point)[what]
 		flags := uintptr(0)
 		if what == "namespace" || what == "bound" {
 			flags = unix.CLONE_NEWNS
 		}
-		ports[what] = w.startSilent(flags, append(env, helperEnv+"=silent-liar", "SILENT_LIAR="+what), line[0], line[1:]...)
+		ports[what] = w.startSilent(flags, []string{victimMark, "SILENT_DIR=" + dir, helperEnv + "=silent-liar", "SILENT_LIAR=" + what}, line[0], line[1:]...)
 	}
 	return asked, ports
 }
@@ -205,12 +226,6 @@ const usual = 15 * time.Second
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if os.Geteuid() != 0 {
-		t.Skip("mounting takes root")
-	}
-	if _, err := os.Stat("/dev/fuse"); err != nil {
-		t.Skip("this host has no FUSE: ", err)
-	}
 	honest := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(honest.Close)
 	asked, ports := w.addSilent()
@@ -254,5 +269,94 @@ func (w *world) askedNothing(what, asked string) {
 	if b, err := os.ReadFile(asked); err == nil {
 		w.Errorf("%s asks a file system that does not answer: %s", what, b)
 		_ = os.Remove(asked)
+	}
+}
+
+// silentSwaps are what the owner of a log's directory puts into the log's place, and beside it.
+var silentSwaps = map[string]func(log, point string) error{
+	"link": func(log, point string) error {
+		return errors.Join(os.Remove(log), os.Symlink(point+"/access.log", log), os.Lchown(log, silentUser, silentUser))
+	},
+	"mount": func(log, point string) error {
+		if err := errors.Join(os.Rename(log, log+".1"), os.WriteFile(log, nil, 0o644)); err != nil {
+			return err
+		}
+		return unix.Mount(point+"/access.log", log, "", unix.MS_BIND, "")
+	},
+	"directory": func(log, point string) error {
+		dir := filepath.Dir(log)
+		return errors.Join(os.Rename(dir, dir+".1"), os.Symlink(point, dir))
+	},
+	"beside": func(log, point string) error {
+		beside := log + ".2"
+		if err := errors.Join(os.WriteFile(beside, nil, 0o644), unix.Mount(point+"/access.log", beside, "", unix.MS_BIND, "")); err != nil {
+			return err
+		}
+		return errors.Join(os.Rename(log, log+".1"), os.WriteFile(log, nil, 0o644))
+	},
+}
+
+// TestSilentSwapped: the owner of a log's directory puts the silent file system into the log's
+// place while it is followed. Who follows it goes on, says why the log cannot be read, and ends
+// when it is asked to.
+func TestSilentSwapped(t *testing.T) {
+	t.Parallel()
+	names := sorted(silentSwaps)
+	if !whole() {
+		names = []string{"beside", "link"}
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			dir, asked := w.mountSilent()
+			log := w.mkdir("silent/logs") + "/access.log"
+			old := accessLine(time.Now(), "/before")
+			if err := errors.Join(os.WriteFile(log, []byte(strings.Repeat(old, 20)), 0o644), os.Chown(filepath.Dir(log), silentUser, silentUser)); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				for _, path := range []string{log, log + ".2"} {
+					_ = unix.Unmount(path, unix.MNT_DETACH)
+				}
+			})
+			w.unchanged(name, func() { w.swapped(name, log, dir+"/fuse") })
+			w.askedNothing(name, asked)
+		})
+	}
+}
+
+// swapped follows a log that is swapped.
+func (w *world) swapped(name, log, point string) {
+	w.Helper()
+	followers := map[string]*proc{
+		"record": w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1h", "-o", "swapped.kasoku"),
+		"watch":  w.start("watch", "--accesslog", log),
+		"follow": w.start("accesslog", "--follow", log),
+	}
+	followers["record"].sampled("swapped.kasoku")
+	appendTo(w, log, strings.Repeat(accessLine(time.Now(), "/before"), 20))
+	followers["record"].sampledSize("swapped.kasoku", log)
+	time.Sleep(2 * time.Second) // the others have begun
+	if err := silentSwaps[name](log, point); err != nil {
+		w.Fatal(err)
+	}
+	time.Sleep(3 * time.Second) // all of them look again
+	for _, what := range sorted(followers) {
+		p := followers[what]
+		p.signal(syscall.SIGTERM)
+		begun := time.Now()
+		code := p.wait(usual)
+		w.wants(what, code, p.printed(), 0, 3, 143)
+		if took := time.Since(begun); took > 2*time.Second {
+			w.Errorf("%s: %s ends %v after SIGTERM", name, what, took)
+		}
+		said := p.printed()
+		if rec, err := store.Open(w.path("swapped.kasoku")); what == "record" && err == nil {
+			said += fmt.Sprint(rec.Warnings, rec.Logs)
+		}
+		if said = strings.Join(strings.Fields(said), " "); name != "beside" && !strings.Contains(said, "which may never answer") {
+			w.Errorf("%s: %s does not say why the log is not read\n%s", name, what, tail(said))
+		}
 	}
 }
