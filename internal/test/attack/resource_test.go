@@ -50,7 +50,7 @@ func (p *proc) watchMemory() {
 // there is. Where there is too little it ends with an error, in order or not; never
 // with exit code 0 and half a run.
 var limits = map[string][]string{
-	"files":  {"--nofile=8", "--nofile=14", "--nofile=15", "--nofile=16", "--nofile=17", "--nofile=18", "--nofile=19", "--nofile=20",
+	"files": {"--nofile=8", "--nofile=14", "--nofile=15", "--nofile=16", "--nofile=17", "--nofile=18", "--nofile=19", "--nofile=20",
 		"--nofile=21", "--nofile=22", "--nofile=23", "--nofile=24", "--nofile=26", "--nofile=30", "--nofile=60"},
 	"memory": {"--as=100000000", "--as=600000000", "--as=1200000000", "--as=1400000000", "--as=1600000000"},
 	"disk":   {"--fsize=0", "--fsize=4096", "--fsize=100000", "--fsize=300000"},
