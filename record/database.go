@@ -29,20 +29,19 @@ const connectWithin = 5 * time.Second
 // database is the database that a run watches. The sampler has a connection of
 // its own, so that a count of rows never delays a tick.
 type database struct {
-	db         *sql.DB
-	source     *mysql.Source     // samples over a connection of its own
-	locks      *mysql.Locks      // and so does this
-	detail     *mysql.Detail     // and this
-	reader     *mysqlread.Reader // for settings, rows, slow log
-	hold       *guard.Hold       // what the run changes
-	slow       *mysqlread.SlowLog
-	open       int   // sessions that were open when the slow log was switched on
-	table      bool  // the slow log goes to its table, too
-	emptyTable bool  // which had no rows before
-	recycled   int   // idle sessions that were ended
-	broken     error // the application does not answer since
-	slowOn     bool  // the statements of the run are counted from then on
-	elsewhere  bool  // the slow log's file here is another server's
+	db        *sql.DB
+	source    *mysql.Source     // samples over a connection of its own
+	locks     *mysql.Locks      // and so does this
+	detail    *mysql.Detail     // and this
+	reader    *mysqlread.Reader // for settings, rows, slow log
+	hold      *guard.Hold       // what the run changes
+	slow      *mysqlread.SlowLog
+	open      int   // sessions that were open when the slow log was switched on
+	table     bool  // the slow log goes to its table, too
+	recycled  int   // idle sessions that were ended
+	broken    error // the application does not answer since
+	slowOn    bool  // the statements of the run are counted from then on
+	elsewhere bool  // the slow log's file here is another server's
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	restored bool               // nothing that was changed is left to be put back

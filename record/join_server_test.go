@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -268,5 +270,78 @@ func checkShelf(t *testing.T, rec *kasoku.Recording, kind string) {
 		if c.Route == "/health" && (c.Class != kasoku.CallerPossible || c.Least > 0 || c.PerRequest > 0.1) {
 			t.Errorf("/health asks nothing, but %+v", c)
 		}
+	}
+}
+
+// TestTableOverlaps: what recordings send to the slow log's table is gone when the last of them has
+// ended, whichever that is; rows of the user's own stay.
+func TestTableOverlaps(t *testing.T) {
+	server := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--skip-log-bin"}})
+	db := sandboxtest.DB(t, server, "")
+	log := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := func() (n int) {
+		t.Helper()
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM mysql.slow_log").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	ask := func() error {
+		own, err := mysqlflags.OpenDSN(server.DSN("", ""))
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+		_, err = own.ExecContext(t.Context(), "SELECT 1 + 1")
+		return err
+	}
+	for name, length := range map[string][2]time.Duration{"first ends first": {time.Second, 3 * time.Second}, "second ends first": {3 * time.Second, time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			options := func(n int) Options {
+				o := quick(t)
+				o.MySQL, o.SlowLog, o.AccessLog, o.For, o.NoPlans, o.Join = server.DSN("", ""), true, log, length[n], true, JoinTable
+				o.Guard = &Guard{Dir: dir}
+				return o
+			}
+			first, second := options(0), options(1)
+			var wg sync.WaitGroup
+			first.Prepare = during(func() error {
+				wg.Go(func() { mustRecord(t, second) })
+				return ask()
+			})
+			second.Prepare = during(func() error {
+				err := ask()
+				if rows() == 0 {
+					t.Error("no row came: nothing was tried")
+				}
+				return err
+			})
+			mustRecord(t, first)
+			wg.Wait()
+			if n := rows(); n != 0 {
+				t.Errorf("%d rows stay", n)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+				t.Errorf("left over: %v, %v", left, err)
+			}
+		})
+	}
+	sandboxtest.Exec(t, db, "SET GLOBAL log_output = 'TABLE'", "SET GLOBAL slow_query_log = 1", "SET GLOBAL long_query_time = 0")
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Exec(t, db, "SET GLOBAL long_query_time = 10", "SET GLOBAL log_output = 'FILE'")
+	own := rows()
+	o := quick(t)
+	o.MySQL, o.SlowLog, o.AccessLog, o.Join = server.DSN("", ""), true, log, JoinTable
+	if rec := mustRecord(t, o); !slices.ContainsFunc(rec.Warnings, func(w kasoku.Warning) bool { return w.Code == "no-slow-table" }) {
+		t.Errorf("%v", rec.Warnings)
+	}
+	if n := rows(); n != own || own == 0 {
+		t.Errorf("%d rows of the user's own were %d", n, own)
 	}
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
@@ -15,41 +14,27 @@ func (d *database) wantTable(ctx context.Context) (warnings []kasoku.Warning) {
 	if d.reader.Flavor() != mysql.MariaDB {
 		return nil
 	}
-	vars, err := d.reader.Variables(ctx)
-	if err == nil && !strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
-		var empty bool
-		if empty, err = mysql.NewSlowTable(d.reader).IsEmpty(ctx); err == nil && !empty {
-			return []kasoku.Warning{{Code: "no-slow-table", Text: "mysql.slow_log has rows that are not kasoku's: the " +
-				"slow log's file is looked at every 5 ms instead",
-				Hint: "TRUNCATE mysql.slow_log, when no one needs them"}}
-		}
-		d.emptyTable = err == nil
-	}
-	if err != nil {
+	free, err := d.hold.TakeRows(ctx)
+	switch {
+	case err != nil:
 		return []kasoku.Warning{{Code: "no-slow-table", Text: "the slow log's file is looked at every 5 ms instead of " +
 			"its table: " + err.Error(), Hint: hint(err)}}
+	case !free:
+		return []kasoku.Warning{{Code: "no-slow-table", Text: "mysql.slow_log has rows that are not kasoku's: the " +
+			"slow log's file is looked at every 5 ms instead",
+			Hint: "TRUNCATE mysql.slow_log, when no one needs them"}}
 	}
 	d.table = true
 	d.slow = mysql.NewSlowLog(d.reader, mysql.Settings{Table: true})
 	return nil
 }
 
-// tidyTable removes what the run left in the slow log's table, once the log no
-// longer goes there.
+// tidyTable removes what the run left in the slow log's table, unless another recording reads
+// it.
 func (d *database) tidyTable(ctx context.Context) []kasoku.Warning {
-	if !d.emptyTable {
-		return nil
-	}
-	vars, err := d.reader.Variables(ctx)
-	if err == nil && strings.Contains(strings.ToUpper(vars["log_output"]), "TABLE") {
-		return nil // another recording goes on, or it was not put back, which is reported
-	}
-	if err == nil {
-		err = mysql.NewSlowTable(d.reader).Clear(ctx)
-	}
+	err := d.hold.FreeRows(ctx)
 	if err != nil {
-		return []kasoku.Warning{{Code: "not-restored", Text: "the run's statements stay in mysql.slow_log: " + err.Error(), Hint: "TRUNCATE mysql.slow_log"}}
+		return []kasoku.Warning{{Code: "not-restored", Text: "the run's statements stay in mysql.slow_log: " + err.Error(), Hint: "`kasoku restore` tries again; by hand: TRUNCATE mysql.slow_log"}}
 	}
-	d.emptyTable = false
 	return nil
 }

@@ -110,11 +110,16 @@ func Restore(ctx context.Context, path, dsn string, keep Keep) error {
 func putBack(ctx context.Context, path, dsn string, keep Keep, dead *Holder) (heirs Heirs, err error) {
 	err = onServer(ctx, path, dsn, func(r *mysql.Reader, j *Journal, home string) error {
 		if dead != nil {
-			if h := j.holder(dead); h != nil {
-				h.Gone = true
+			for _, h := range []*Holder{j.holder(dead), j.reader(dead)} {
+				if h != nil {
+					h.Gone = true
+				}
 			}
 		}
 		err := j.settle(ctx, r, nil)
+		if err == nil {
+			err = j.clearRows(ctx, r)
+		}
 		if err == nil {
 			heirs, err = j.inherited(ctx, r, home)
 		} else {
@@ -191,7 +196,7 @@ func (l *Legacy) Recover(ctx context.Context, keep Keep) error {
 	for {
 		found, err := Journals(l.Request.Dir)
 		for _, f := range found {
-			if f.Journal != nil && f.Journal.holder(&l.Request.Holder) != nil {
+			if f.Journal != nil && (f.Journal.holder(&l.Request.Holder) != nil || f.Journal.reader(&l.Request.Holder) != nil) {
 				if failed := l.Request.Listener.check(l.Request.DSN); failed != nil {
 					err = errors.Join(err, failed)
 					continue

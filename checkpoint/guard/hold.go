@@ -40,6 +40,7 @@ type Hold struct {
 	needs   map[Planner][]string // names of the values that each purpose rests on
 	dropped []mysql.Changed      // what it rested on, with what became of it
 	aside   []Aside
+	rows    bool     // what is in the slow log's table is to go
 	place   Place    // among those who change the server
 	own     []uint64 // sessions of the recorder's other connections
 	heirs   Heirs    // sessions that copied what was changed, once it is put back

@@ -31,6 +31,8 @@ type Journal struct {
 	// Last is the recording that ended last while such sessions went on: the way to
 	// the server. nil without them.
 	Last *Holder `json:"last,omitempty"`
+	// Readers are the recordings that read the slow log's table, which had no rows before them.
+	Readers []Holder `json:"readers,omitempty"`
 }
 
 // pending reports whether a change is still to be put back.
@@ -161,7 +163,7 @@ func (j *Journal) merge(plan []mysql.Changed) {
 // idle reports whether nothing is to be put back, no recording holds on and no session
 // goes on with what was changed.
 func (j *Journal) idle() bool {
-	return len(j.Holders) == 0 && len(j.Opened) == 0 && !slices.ContainsFunc(j.Changes, func(c mysql.Changed) bool { return pending(&c) })
+	return len(j.Holders) == 0 && len(j.Opened) == 0 && len(j.Readers) == 0 && !slices.ContainsFunc(j.Changes, func(c mysql.Changed) bool { return pending(&c) })
 }
 
 // A file is a journal's file.

@@ -28,6 +28,7 @@ func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
 		me := j.holder(&h.me)
 		if me == nil {
 			err := h.releaseAlone(ctx, j)
+			_ = j.clearRows(ctx, h.r) // of those that ended before; the journal keeps what stays
 			h.heirs = j.inheritedOrNot(ctx, h.r, h.place.Home, h.own...)
 			if len(j.Opened) > 0 {
 				j.Last = &h.me
@@ -36,6 +37,7 @@ func (h *Hold) Release(ctx context.Context, keepLeft Keep) error {
 		}
 		me.Gone = true
 		err := j.settle(ctx, h.r, &h.me)
+		_ = j.clearRows(ctx, h.r) // of those that ended before; the journal keeps what stays
 		h.look(j)
 		if err != nil { // there is more to come
 			err = errors.Join(err, keep(h.left()))
@@ -168,6 +170,8 @@ func (h *Hold) Leave(ctx context.Context) error {
 	return h.turn(ctx, func(j *Journal, save func() error) error {
 		h.look(j)
 		me := h.me
+		j.Readers = slices.DeleteFunc(j.Readers, func(x Holder) bool { return x.same(&me) })
+		h.rows = false
 		j.Holders = slices.DeleteFunc(j.Holders, func(x Holder) bool { return x.same(&me) })
 		j.Changes = slices.DeleteFunc(j.Changes, func(c mysql.Changed) bool {
 			return j.neededBy(c.Name) == nil && slices.ContainsFunc(h.changes, func(mine mysql.Changed) bool { return mine.Name == c.Name })

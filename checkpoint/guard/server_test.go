@@ -51,7 +51,7 @@ func TestServers(t *testing.T) {
 			test func(fixture)
 		}{
 			{"alone", alone}, {"memory", inMemory}, {"first ends first", firstEndsFirst}, {"second ends first", secondEndsFirst},
-			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"session open", sessionOpen}, {"dead before", deadBefore},
+			{"refused", refused}, {"foreign change", foreignChange}, {"power cut", powerCut}, {"recorder gone", recorderGone}, {"rows", rowsOfTheDead}, {"session open", sessionOpen}, {"dead before", deadBefore},
 			{"two directories", twoDirectories}, {"guard stands", guardStands}, {"lock kept", lockKept}, {"heirs", heirs}, {"relaxed", relaxed}, {"relaxed beside", relaxedBeside}, {"revoked", revoked},
 			{"journal lost", journalLost}, {"journal foreign", journalForeign}, {"other server", otherServer}, {"unreachable", unreachable}, {"restarted", restarted},
 		} {
@@ -422,6 +422,73 @@ func recorderGone(f fixture) {
 	}
 	f.is(left[0].Changes, true, slowNames, "")
 	f.unchanged()
+}
+
+// What a killed recording left in the slow log's table goes with it, and by the end of another one
+// where that still needed the log in its table; while one reads it, it stays.
+func rowsOfTheDead(f fixture) {
+	sandboxtest.Exec(f, f.db, "SET GLOBAL log_output = 'FILE'")
+	f.Cleanup(func() { sandboxtest.Exec(f, f.db, "SET GLOBAL log_output = 'TABLE'") })
+	table := func(r *mysql.Reader) Planner { return mysql.NewSlowLog(r, mysql.Settings{Table: true}) }
+	take := func(run string) *Hold {
+		f.Helper()
+		h, r := f.take(run)
+		if free, err := h.TakeRows(f.Context()); !free || err != nil {
+			f.Fatal(free, err)
+		}
+		if err := h.Apply(f.Context(), table(r)); err != nil {
+			f.Fatal(err)
+		}
+		return h
+	}
+	rows := func() (n int) {
+		f.Helper()
+		own, err := mysqlflags.OpenDSN(f.dsn) // a session of its own has the settings of now
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer own.Close()
+		sandboxtest.Exec(f, own, "SELECT 1 + 1", "SELECT 2 + 2") // the first is in the log before the second begins
+		if err := f.db.QueryRowContext(f.Context(), "SELECT COUNT(*) FROM mysql.slow_log").Scan(&n); err != nil {
+			f.Fatal(err)
+		}
+		return n
+	}
+	gone := func(h *Hold) {
+		f.Helper()
+		legacy := Legacy{Request: Request{Dir: f.dir, DSN: f.dsn, Holder: h.me}}
+		if err := legacy.Recover(f.Context(), func(Left) error { return nil }); err != nil {
+			f.Fatal(err)
+		}
+	}
+	a := take("/a")
+	if rows() == 0 {
+		f.Fatal("no row came")
+	}
+	b := take("/b")
+	gone(a)
+	if rows() == 0 {
+		f.Error("the rows are gone while /b reads them")
+	}
+	f.release(b)
+	if rows() == 0 {
+		f.Error("the rows are gone before /b has read them")
+	}
+	gone(b)
+	if n := rows(); n != 0 {
+		f.Errorf("%d rows stay of the dead", n)
+	}
+	a = take("/a")
+	c, _ := f.take("/c", table) // it reads nothing there
+	rows()
+	f.release(a)
+	if err := a.FreeRows(f.Context()); err != nil || rows() == 0 {
+		f.Errorf("the table is emptied while the log goes there: %v", err)
+	}
+	f.release(c)
+	if n := rows(); n != 0 {
+		f.Errorf("%d rows stay after the last one", n)
+	}
 }
 
 // A recording that begins after another was killed, guard and all, takes over

@@ -133,6 +133,10 @@ func (f *restoreFlags) one(ctx context.Context, e *cli.Env, found guard.Found) e
 		seen["sessions"] = true
 		err = f.endSessions(ctx, e, found, dsn, keep)
 	}
+	if err == nil && len(j.Readers) > 0 {
+		e.SayLine("  mysql.slow_log has no rows any more of recordings that are gone")
+		seen["rows"] = true
+	}
 	if err == nil && len(seen) == 0 {
 		e.SayLine("  nothing is to be put back")
 	}
@@ -197,6 +201,9 @@ func sayPending(e *cli.Env, j *guard.Journal) {
 		e.SayLine("  sessions that began during a recording went on logging each statement; `%s restore` "+
 			"looks for them", e.Name)
 	}
+	if len(j.Readers) > 0 {
+		e.SayLine("  mysql.slow_log has rows of recordings")
+	}
 	for i := range j.Holders {
 		h := &j.Holders[i]
 		state := "is gone"
@@ -215,9 +222,9 @@ func (f *restoreFlags) reach(e *cli.Env, j *guard.Journal) (string, error) {
 	if f.defaultsFile != "" {
 		return e.Noted(mysqlflags.ReadDSN(f.defaultsFile))
 	}
-	holders := j.Holders
+	holders := append(slices.Clone(j.Holders), j.Readers...)
 	if j.Last != nil {
-		holders = append(slices.Clone(holders), *j.Last)
+		holders = append(holders, *j.Last)
 	}
 	for i := range holders {
 		h := &holders[i]
