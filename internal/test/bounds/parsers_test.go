@@ -147,6 +147,7 @@ var unbounded = map[string]string{
 	"internal/foreign ReadExe":             "hands a file of bounded size on",
 	"internal/foreign ReadMapped":          "hands a file of bounded size on",
 	"internal/foreign ReadOwn":             "hands a file of bounded size on",
+	"internal/pathwalk looked.ReadDir":     "names of a directory, which the kernel gives",
 	"logs/lines plainReader.Read":          "passes bytes on",
 	"logs/lines rawReader.Read":            "passes bytes on",
 	"wire/mackerel/program Flags.Parse":    "reads the arguments of the caller",
