@@ -65,6 +65,7 @@ check: ## format, vet, staticcheck, floors and quick tests; offline but for the 
 UNCHECKED  := /(labs|bench|internal/test|compat)/|/diagnose/(pasted|probe)$$|/cmd/(kasoku/internal/|mackerel-|check-)
 SLOW       := TestTruth|TestDocs|TestPlanted.*|TestAwait.*|TestSameAsTransport|TestWriteKeepsEverything|TestMemory|TestKeptSchemas
 SLOW       := $(SLOW)|TestSampled|TestCommandScore|TestOpenLeavesNothing|TestLogIsBounded|TestManualStatements
+SLOW       := $(SLOW)|TestExportLiveProjects|TestGuardCommand|TestLiars|TestNoDescriptors|TestNoAllocationsPerRequest
 
 # The parts of check run at once, and each prints what it has when it ends.
 .PHONY: check-format check-vet check-staticcheck check-tests
@@ -75,7 +76,7 @@ check-vet:
 check-staticcheck:
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 check-tests:
-	@GO=$(GO) tools/quick '$(SLOW)' ./cmd/kasoku ./record ./store ./load $$($(GO) list ./... | grep -vE '$(UNCHECKED)')
+	@GO=$(GO) tools/quick '$(SLOW)' ./cmd/kasoku ./record ./store ./load/... $$($(GO) list ./... | grep -vE '$(UNCHECKED)')
 
 .PHONY: lint
 lint: ## golangci-lint with the pinned version
