@@ -58,44 +58,27 @@ func currentSchema() (schema, error) { return migrations(migrationFiles) }
 // version is the version of the files that this schema writes.
 func (s schema) version() int64 { return int64(len(s)) }
 
-// migrate brings a file up to date, one transaction a step, and marks it as a
-// run file.
+// migrate brings a file up to date, in one transaction, and marks it as a run file.
 func (s schema) migrate(db *sql.DB) error {
 	have, err := pragmaInt(db, "user_version")
 	if err != nil {
 		return fmt.Errorf("read version: %w", err)
 	}
-	if have == 0 {
-		return inTx(db, func(tx *sql.Tx) error {
-			for _, m := range s {
-				if err := m.step(tx); err != nil {
-					return err
-				}
+	return inTx(db, func(tx *sql.Tx) error {
+		for _, m := range s {
+			if m.number <= have {
+				continue
 			}
-			return nil
-		})
-	}
-	for _, m := range s {
-		if m.number <= have {
-			continue
+			_, err := tx.Exec(m.sql)
+			if err == nil {
+				_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, m.number))
+			}
+			if err != nil {
+				return fmt.Errorf("migrate to version %d: %w", m.number, err)
+			}
 		}
-		if err := inTx(db, m.step); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// step brings a file from the version before up to this one.
-func (m *migration) step(tx *sql.Tx) error {
-	_, err := tx.Exec(m.sql)
-	if err == nil {
-		_, err = tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, m.number))
-	}
-	if err != nil {
-		return fmt.Errorf("migrate to version %d: %w", m.number, err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // upgrade brings a file with data up to date. Its checksums are renewed for those

@@ -127,7 +127,7 @@ func (w *Window) addRotated(m Mark, dev, ino uint64) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer entries.Close()
+	defer func() { _ = entries.Close() }() // only read
 	names, err := entries.Names()
 	if err != nil {
 		return false, err

@@ -6,9 +6,12 @@ import (
 	"github.com/kasoku/kasoku/trace"
 )
 
+// exiting assembles the program that runs when a system call returns.
+type exiting struct{ *assembler }
+
 // exit returns the program that runs when a system call returns.
 func exit(on *arch, m *sharedMaps) asm.Instructions {
-	a := &assembler{maps: m}
+	a := exiting{&assembler{maps: m}}
 	a.add(asm.LoadMem(regRegisters, asm.R1, 0, asm.DWord), asm.LoadMem(asm.R2, asm.R1, 8, asm.DWord))
 	a.add(asm.JSLT.Imm(asm.R2, 0, "out"))
 	a.store(atResult, asm.R2)
@@ -45,7 +48,7 @@ func exit(on *arch, m *sharedMaps) asm.Instructions {
 }
 
 // synced reports what was written to a disk, and how long that took.
-func (a *assembler) synced(on *arch) {
+func (a exiting) synced(on *arch) {
 	a.label("synced")
 	a.lookup(a.maps.syncs, atThread)
 	a.add(asm.JEq.Imm(asm.R0, 0, "out"), asm.LoadMem(regScratch, asm.R0, 0, asm.DWord))
@@ -60,7 +63,7 @@ func (a *assembler) synced(on *arch) {
 }
 
 // peek reads the first bytes of what came.
-func (a *assembler) peek() {
+func (a exiting) peek() {
 	a.load(asm.R1, atBuffer)
 	a.load(asm.R2, atCount)
 	a.add(asm.JEq.Imm(asm.R7, int32(opReceiveMessage), "message"), asm.JEq.Imm(asm.R7, int32(opReadv), "parts"))
@@ -81,7 +84,7 @@ func (a *assembler) peek() {
 }
 
 // judge reports what came when it is an answer that is waited for, or of a client.
-func (a *assembler) judge() {
+func (a exiting) judge() {
 	a.add(asm.LoadMem(asm.R1, asm.R10, atPeek, asm.Word), asm.LoadMem(asm.R2, regConn, connRole, asm.Word),
 		asm.LoadMem(asm.R3, regConn, connProtocol, asm.Word))
 	a.add(asm.JEq.Imm(asm.R2, roleServer, "server"))
@@ -132,7 +135,7 @@ func (a *assembler) judge() {
 }
 
 // request goes on where the bytes in R1 begin a request of HTTP or FastCGI.
-func (a *assembler) request() {
+func (a exiting) request() {
 	for _, m := range methods {
 		a.add(asm.JEq.Imm(asm.R1, le(m), "http"))
 	}
@@ -141,7 +144,7 @@ func (a *assembler) request() {
 }
 
 // accepted follows a connection that a client opened.
-func (a *assembler) accepted() {
+func (a exiting) accepted() {
 	a.label("accepted")
 	a.load(asm.R1, atResult)
 	a.add(asm.JSLT.Imm(asm.R1, 0, "out"))
