@@ -45,7 +45,8 @@ func plantedNginx(t *testing.T, word, upstream string) *sandbox.NginxServer {
 }
 
 // plantedDatabase starts a MariaDB by an option file that includes another, both with a
-// word. The sandbox makes its data.
+// word. The sandbox makes its data. It leaves a connection open that says nothing, as
+// [dialling] has one.
 func plantedDatabase(t *testing.T, word string) *sandbox.Server {
 	t.Helper()
 	home, err := os.MkdirTemp("", "db") // the path of a socket is short
@@ -65,7 +66,7 @@ func plantedDatabase(t *testing.T, word string) *sandbox.Server {
 	file := filepath.Join(dir, "my.cnf")
 	for path, text := range map[string]string{
 		file: "# " + word + "\n[mysqld]\n!include " + dir + "/more.cnf\n[mysqld]\ndatadir=" + s.Dir + "/data\nport=" + strconv.Itoa(s.Port) +
-			"\nsocket=" + s.Socket + "\nbind-address=127.0.0.1\npid-file=" + dir + "/pid\nlog-error=" + dir + "/error.log\n",
+			"\nsocket=" + s.Socket + "\nbind-address=127.0.0.1\nconnect_timeout=600\npid-file=" + dir + "/pid\nlog-error=" + dir + "/error.log\n",
 		filepath.Join(dir, "more.cnf"): "# " + word + "_more\n[mysqld]\ninit_connect='/*" + word + "*/'\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
