@@ -57,7 +57,6 @@ var plantedElsewhere = map[string]string{
 
 // unplanted are the parts in which none does, each with why.
 var unplanted = map[string]string{
-	"source recorded runs":             "not yet: it needs a run that is recorded beside export --live",
 	"goroutine output of a command":    "not yet: it needs a command that is recorded",
 	"engine user":                      "not yet: it needs a closed loop",
 	"engine targets":                   "not yet: it needs targets that are read as the attack goes on",
