@@ -131,7 +131,7 @@ func Name(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // Stat is stat(2) of what [Look] finds.
 func Stat(name string) (st unix.Stat_t, err error) {
-	err = Look(name, func(fd int) error { return unix.Fstat(fd, &st) })
+	err = Look(name, func(fd int) error { return again(func() error { return unix.Fstat(fd, &st) }) })
 	return st, err
 }
 
@@ -143,8 +143,17 @@ func StatIn(process, dir, name string) (st unix.Stat_t, err error) {
 
 // Statfs is statfs(2) of what [Look] finds.
 func Statfs(name string) (st unix.Statfs_t, err error) {
-	err = Look(name, func(fd int) error { return unix.Fstatfs(fd, &st) })
+	err = Look(name, func(fd int) error { return again(func() error { return unix.Fstatfs(fd, &st) }) })
 	return st, err
+}
+
+// again repeats a call that a signal interrupts, as network file systems let it.
+func again(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
 }
 
 // Resolve returns the path without links of what [Look] finds.
