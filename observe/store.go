@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/threadtime"
 )
 
 // store hands to the sink what workers and ticker put into the queue, until all
@@ -50,12 +51,11 @@ func (s *Sampler) store(stopped, ended <-chan struct{}, cancel context.CancelFun
 
 // handle hands on a batch and measures what the sink costs.
 func (s *Sampler) handle(items []item) {
-	var cpu cpuTimer
-	cpu.begin()
-	for i := range items {
-		s.handleOne(&items[i])
-	}
-	s.self.sink.Add(int64(cpu.end()))
+	s.self.sink.Add(int64(threadtime.Of(func() {
+		for i := range items {
+			s.handleOne(&items[i])
+		}
+	})))
 }
 
 func (s *Sampler) handleOne(it *item) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/threadtime"
 )
 
 func TestParseStatm(t *testing.T) {
@@ -99,12 +100,11 @@ func (spinner) Name() string { return "spin" }
 func (spinner) Collect(_ context.Context, f *kasoku.Frame) error {
 	b := make([]byte, 1<<14)
 	for used := time.Duration(0); used < 20*time.Millisecond; {
-		var t cpuTimer
-		t.begin()
-		for i := range b {
-			b[i] ^= byte(i)
-		}
-		used += t.end()
+		used += threadtime.Of(func() {
+			for i := range b {
+				b[i] ^= byte(i)
+			}
+		})
 	}
 	f.Gauge("n", "", "count", 1)
 	return nil

@@ -3,14 +3,12 @@ package observe
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/threadtime"
 )
 
 // framesPerSource lets one frame be filled while the one before is stored.
@@ -32,7 +30,6 @@ type worker struct {
 	since   time.Duration         // the tick that it is busy with; the ticker's own
 	asked   bool                  // once at least; the ticker's own
 	gaps    gapTracker            // the sink loop's own
-	cpu     cpuTimer              // the worker's own
 	events  func() []kasoku.Event // nil when the source has none
 }
 
@@ -121,9 +118,8 @@ func (w *worker) answer(ctx context.Context, due time.Duration) item {
 	}
 	f := it.frame
 	f.Reset()
-	w.cpu.begin()
-	err := collect(ctx, w.source, f)
-	cost := w.cpu.end()
+	var err error
+	cost := threadtime.Of(func() { err = collect(ctx, w.source, f) })
 	it.at = time.Since(w.start)
 	f.At, f.Cost = it.at, cost
 	w.cost.Add(int64(cost))
@@ -153,26 +149,4 @@ func (w *worker) stamp(events []kasoku.Event, at time.Duration) []kasoku.Event {
 // collect calls the source; a panic in it is an error.
 func collect(ctx context.Context, src Source, f *kasoku.Frame) error {
 	return contain.Do(contain.Part{Kind: contain.Source, Name: src.Name()}, func() error { return src.Collect(ctx, f) })
-}
-
-// A cpuTimer measures the CPU time of the calling thread between begin and end,
-// and keeps the goroutine on that thread meanwhile. What other goroutines do for
-// it is not in it.
-//
-// Source: clock_gettime(2), CLOCK_THREAD_CPUTIME_ID: as RUSAGE_THREAD of
-// getrusage(2), in ns.
-type cpuTimer struct {
-	began unix.Timespec
-	ended unix.Timespec
-}
-
-func (t *cpuTimer) begin() {
-	runtime.LockOSThread()
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t.began) // the clock is in every kernel that Go runs on
-}
-
-func (t *cpuTimer) end() time.Duration {
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t.ended)
-	runtime.UnlockOSThread()
-	return time.Duration(t.ended.Nano() - t.began.Nano())
 }

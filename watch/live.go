@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/threadtime"
 	mysqlread "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/digest"
 	"github.com/kasoku/kasoku/observe"
@@ -350,15 +351,20 @@ func (l *Live) followStatements(ctx context.Context) {
 func (l *Live) judge(ctx context.Context) {
 	rules := OnWindow(l.o.Rules)
 	for rest := rulesFrom; wait(ctx, rest); {
-		began := time.Now()
-		found, lost := Findings(l.window, rules)
+		if l.window.Now() < rulesFrom { // its clock is that of the last sample, which may be late
+			rest = time.Second
+			continue
+		}
+		var found []kasoku.Finding
+		var lost []kasoku.Silence
+		took := threadtime.Of(func() { found, lost = Findings(l.window, rules) })
 		l.mu.Lock()
 		l.findings = found
 		l.mu.Unlock()
 		if len(lost) > 0 {
 			l.note("findings", lost[0].ID+" could not look: "+lost[0].Reason)
 		}
-		rest = max(rulesEvery, share*time.Since(began))
+		rest = max(rulesEvery, share*took)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/threadtime"
 )
 
 // A port is one end of connections: a service that was called, or one that answers.
@@ -31,7 +32,7 @@ type connections struct {
 // count asks for all connections and appends how many each port has in which state.
 // It returns the CPU time that it took.
 func (s *Source) count(f *kasoku.Frame) (took time.Duration, err error) {
-	began := cpuTime()
+	began := threadtime.Now()
 	for _, c := range s.counted {
 		c.by, c.all = [closeWait + 1]uint32{}, 0
 	}
@@ -43,7 +44,7 @@ func (s *Source) count(f *kasoku.Frame) (took time.Duration, err error) {
 			err = nil // one of the families may be off
 		}
 	}
-	took = cpuTime() - began
+	took = threadtime.Now() - began
 	if err != nil {
 		return took, err
 	}

@@ -44,8 +44,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe/procfile"
 )
@@ -288,12 +286,4 @@ func (s *Source) Close() error {
 		s.diag = nil
 	}
 	return nil
-}
-
-// cpuTime returns the CPU time of the calling thread, on which the sampler keeps a
-// source while it reads.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // the clock is in every kernel that Go runs on
-	return time.Duration(t.Nano())
 }
