@@ -92,7 +92,7 @@ func isOwn(name string) bool {
 func within(dir int, path string) (fd int, err error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS}
 	for {
-		if fd, err = unix.Openat2(dir, path, &how); err != unix.EINTR {
+		if fd, err = unix.Openat2(dir, path, &how); !errors.Is(err, unix.EINTR) {
 			return fd, err
 		}
 	}
