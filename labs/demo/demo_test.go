@@ -235,3 +235,19 @@ func TestFailures(t *testing.T) {
 	f(func(s *Summary) { s.Before.Findings = s.Before.Findings[1:] }, 1)
 	f(func(s *Summary) { s.Before.Findings[0].Severity = string(kasoku.Info) }, 1)
 }
+
+// TestStoppedIsNotProven: a story that ends in its second run has a file of each run, and no
+// proof.
+func TestStoppedIsNotProven(t *testing.T) {
+	dir := t.TempDir()
+	s := &story{o: Options{Dir: dir}, broken: 1000, before: &kasoku.Recording{}, after: &kasoku.Recording{}}
+	got, err := s.finish(context.Canceled)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	for _, sum := range []Summary{got, summary(t, dir)} {
+		if sum.Proven() || len(sum.Failures) != 1 || sum.After.File == "" {
+			t.Errorf("proven %v: %+v", sum.Proven(), sum)
+		}
+	}
+}

@@ -88,8 +88,11 @@ func (s *story) finish(err error) (Summary, error) {
 			t.Effect.P99.After.Value * 1000})
 	}
 	sum.RowsMatch = rowsMatch(s.before) && rowsMatch(s.after)
-	if err == nil {
+	switch {
+	case err == nil:
 		sum.Failures = s.failures(&sum)
+	default: // what was measured until then proves nothing
+		sum.Failures = append(sum.Failures, "the story did not come to its end: "+err.Error())
 	}
 	for _, f := range []string{sum.Before.File, sum.After.File} {
 		if f != "" {
