@@ -1,4 +1,4 @@
-// Package threadtime tells how much CPU a piece of work took, whoever else the host runs.
+// Package threadtime measures how much CPU a piece of work took, whoever else the host runs.
 package threadtime
 
 import (
