@@ -23,7 +23,7 @@ import (
 // tests are held to this; a test may import any directory but cmd/.
 var floorTable = parseFloors(`
 -1 internal/contain internal/mounts internal/private internal/procstat
-0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/median internal/causes internal/secret internal/nginxconf internal/onehost
+0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost
 0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/words
