@@ -57,9 +57,6 @@ var plantedElsewhere = map[string]string{
 
 // unplanted are the parts in which none does, each with why.
 var unplanted = map[string]string{
-	"goroutine output of a command":    "not yet: it needs a command that is recorded",
-	"engine user":                      "not yet: it needs a closed loop",
-	"engine targets":                   "not yet: it needs targets that are read as the attack goes on",
 	"goroutine lock of the guard":      "it is in a guard alone whose recorder was killed, which has no answer",
 	"step end of the command":          "as above",
 	"step slow log of new sessions":    "it begins when a slow log is a burden, after half a minute; what it returns is an error of the step that holds it",

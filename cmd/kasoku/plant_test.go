@@ -90,6 +90,10 @@ var recordings = []planting{
 	{args: "attack -target GET_@URL -rate 20 -duration 300ms", only: []string{contain.Step, contain.Engine, contain.Goroutine}},
 	{args: "export --live --to csv --interval 100ms --for 400ms", only: []string{contain.Output, contain.Goroutine, contain.Source}},
 	{args: "attack -target GET_@URL -engine nethttp -rate 20 -duration 300ms", anew: true, only: []string{contain.Engine, contain.Goroutine}},
+	{args: "attack -target GET_@URL -engine nethttp -rate 0 -max-workers 2 -duration 300ms", only: []string{contain.Engine}},
+	{args: "attack --lazy -targets targets.txt -rate 20 -duration 300ms", only: []string{contain.Engine},
+		files: map[string]string{"targets.txt": strings.Repeat("GET @URL/\n", 20)}},
+	{args: "record -o new.kasoku -- echo done", then: "show new.kasoku", only: []string{contain.Goroutine}},
 	{args: "export fresh.kasoku --to mackerel --service " + mackereltest.Service + " --host-id @RUNHOST=2eQGEaLxibb",
 		only: []string{contain.Output, contain.Goroutine}},
 	{args: "export --live --to mackerel --interval 100ms --for 400ms --service " + mackereltest.Service + " --host-id @HOST=2eQGEaLxibb",
@@ -342,7 +346,9 @@ var alone = map[string]string{
 	"step start": "nothing is recorded yet",
 	"accesslog a.log b.log -o csv: output table of endpoints": "there is one table",
 	"accesslog diff a.log b.log: log format of an access log": "there are two sides or nothing to compare",
+	"attack --lazy: engine targets":                           "there is no target",
 	"attack -target: engine shard":                            "makes all requests",
+	"attack -target: engine user":                             "all users panic, and they make all requests",
 	"attack -target: engine results":                          "writes all answers",
 	"attack -target: engine count of answers":                 "takes all answers",
 	"export --live: goroutine output of values":               "writes all values",
@@ -465,7 +471,11 @@ func TestPlantedRecorders(t *testing.T) {
 	api := mackereltest.New(t, map[string]string{host: "2eQGEaLxibb"})
 	before := map[contain.Part]bool{}
 	for _, p := range recordings {
-		p.args = strings.NewReplacer("@URL", server.URL, "@HOST", host, "@RUNHOST", freshHost).Replace(p.args)
+		words := strings.NewReplacer("@URL", server.URL, "@HOST", host, "@RUNHOST", freshHost)
+		p.args = words.Replace(p.args)
+		for name, text := range p.files {
+			p.files[name] = words.Replace(text)
+		}
 		p.env = []string{"MACKEREL_APIKEY=" + mackereltest.Key, "MACKEREL_APIBASE=" + api.URL}
 		t.Run(p.name(), func(t *testing.T) { p.plantAll(t, before) })
 	}
