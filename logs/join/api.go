@@ -53,6 +53,20 @@ type Input struct {
 	From, To int64
 }
 
+// LeastRequests is how many requests of an endpoint are needed if a pair of it is to be
+// High; LeastInLine where more requests are open than connections, so that they wait in
+// line for a worker or for a connection of a pool.
+const (
+	LeastRequests = 20
+	LeastInLine   = 200
+)
+
+// LeastLengths is how many requests of an endpoint, one after the other, the window must
+// have room for if a pair of it is to be High. Where requests wait in line for a worker all
+// are open together, and their statements come at the pace of the workers: a window of few
+// such lengths has too few looks at what goes with what.
+const LeastLengths = 30
+
 // MaxResolution is the coarsest resolution of the statements' times from which endpoints
 // are inferred: with time stamps of 100 ms half of the pairs would be wrong, with those
 // of a second nine of ten.
@@ -122,6 +136,8 @@ type Result struct {
 	Open        float64   // connections that were open at a time, their 95th percentile
 	Busy        float64   // of them on average, in statements and gaps below 10 ms
 	Saturated   bool      // all connections are in use: successive statements on one are of different requests
+	Long        int       // endpoints of which no pair is High, as their requests are long beside the window
+	InLine      bool      // more requests are open, on average, than connections at a time
 	Refused     string    // why there are no pairs; empty when it was looked for them
 }
 

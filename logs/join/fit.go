@@ -44,6 +44,7 @@ type fit struct {
 	sought  []float64 // requests by unit, and the exposure of kinds that come in runs
 	capped  []float64
 	pace    []float64 // of each unit, the length up to which a loop is spread over a request, µs
+	mean    []float64 // length of each unit's requests, µs
 	order   []int32   // chunks by kind
 	from    []int32   // entries of each chunk in order
 	entries []entry
@@ -76,13 +77,17 @@ func (w *work) candidates() *fit {
 		}
 	}
 	f.pace = w.paces(f.unit)
-	f.sought, f.capped = make([]float64, w.endpoints), make([]float64, w.endpoints)
+	f.sought, f.capped, f.mean = make([]float64, w.endpoints), make([]float64, w.endpoints), make([]float64, w.endpoints)
 	for i := range w.requests {
 		r := &w.requests[i]
 		u := f.unit[r.Endpoint]
 		f.sought[u]++
 		d := w.length(r)
+		f.mean[u] += d
 		f.capped[u] += d / min(d, f.pace[u])
+	}
+	for u := range f.mean {
+		f.mean[u] /= max(f.sought[u], 1)
 	}
 	for i := range w.chunks {
 		f.slack = max(f.slack, w.chunks[i].slack)

@@ -142,6 +142,20 @@ func (f *fit) prune(last bool) {
 	f.allowed = allowed
 }
 
+// long reports whether the window has no room for [LeastLengths] requests of an endpoint.
+func (f *fit) long(endpoint int32) bool {
+	return f.mean[f.unit[endpoint]]*LeastLengths > float64(f.w.res.To-f.w.res.From)
+}
+
+// inFlight is how many requests are open on average.
+func (f *fit) inFlight() float64 {
+	sum := 0.0
+	for u := range f.mean {
+		sum += f.mean[u] * f.sought[u]
+	}
+	return sum / max(float64(f.w.res.To-f.w.res.From), 1)
+}
+
 // pairs turns the fit into what is reported.
 func (w *work) pairs(f *fit) {
 	groupOf := make([]int32, w.endpoints)
@@ -152,6 +166,16 @@ func (w *work) pairs(f *fit) {
 		for _, e := range set {
 			groupOf[e] = int32(g)
 		}
+	}
+	for e, n := range w.count {
+		if n > 0 && f.long(int32(e)) {
+			w.res.Long++
+		}
+	}
+	w.res.InLine = f.inFlight() > w.res.Open
+	least := uint64(LeastRequests)
+	if w.res.InLine {
+		least = LeastInLine
 	}
 	explained := 0.0
 	for q, kinds := range f.kindsOf() {
@@ -185,7 +209,7 @@ func (w *work) pairs(f *fit) {
 			switch {
 			case p.Group >= 0:
 				p.Class = Group
-			case p.Share >= highShare && p.Decisive > highDecisive:
+			case p.Share >= highShare && p.Decisive > highDecisive && !f.long(int32(e)) && p.Requests >= least:
 				p.Class = High
 			}
 			w.res.Pairs = append(w.res.Pairs, p)

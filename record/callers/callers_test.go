@@ -224,10 +224,12 @@ func TestJoinChecks(t *testing.T) {
 	f(checkClocks([]time.Duration{-300 * ms}), true, "this host")
 	f(checkClocks([]time.Duration{0, -2500 * ms}), false, "-2.5s off")
 	j := &kasoku.Join{Requests: 20, Interval: kasoku.Interval{To: 10 * time.Second}}
-	f(checkRequests(j, make([]join.Request, 20), make([]kasoku.Endpoint, 2)), true, "20 requests of 1 endpoint")
-	f(checkRequests(j, make([]join.Request, 19), make([]kasoku.Endpoint, 2)), false, "fewer than 20")
+	f(checkRequests(j, &join.Result{}, make([]join.Request, 20), make([]kasoku.Endpoint, 2)), true, "20 requests of 1 endpoint")
+	f(checkRequests(j, &join.Result{}, make([]join.Request, 19), make([]kasoku.Endpoint, 2)), false, "fewer than 20")
+	f(checkRequests(j, &join.Result{Long: 1}, make([]join.Request, 20), make([]kasoku.Endpoint, 2)), false, "one after the other")
+	f(checkRequests(j, &join.Result{InLine: true}, make([]join.Request, 199), make([]kasoku.Endpoint, 2)), false, "fewer than 200, which")
 	j.Interval.To -= ms
-	f(checkRequests(j, make([]join.Request, 20), make([]kasoku.Endpoint, 2)), false, "at least 10 s")
+	f(checkRequests(j, &join.Result{}, make([]join.Request, 20), make([]kasoku.Endpoint, 2)), false, "at least 10 s")
 	f(checkPool(&join.Result{Events: 9, Busy: 3.7, Open: 10}), true, "3.7 of 10.0")
 	f(checkPool(&join.Result{Events: 9, Saturated: true}), false, "full")
 	f(checkPool(&join.Result{}), false, "no statement")

@@ -16,7 +16,6 @@ import (
 const (
 	leastLogged  = 0.98             // of the statements that the server counted are in its log
 	mostGivenUp  = 0.001            // of the requests; their statements run on when they are over
-	fewRequests  = 20               // of an endpoint
 	shortWindow  = 10 * time.Second // of the run, unless there are statements enough
 	clocksDiffer = 2 * time.Second  // of the times of a log and of this host
 )
@@ -27,7 +26,7 @@ func (joiner *Joiner) checks(run *Run, j *kasoku.Join, r *join.Result) []kasoku.
 		checkLogged(joiner.stats.logged, joiner.stats.asked),
 		checkGivenUp(run.Endpoints, run.Configs),
 		checkClocks(joiner.stats.offsets),
-		checkRequests(j, joiner.feed.requests, run.Endpoints),
+		checkRequests(j, r, joiner.feed.requests, run.Endpoints),
 		checkPool(r),
 		checkResolution(j.Resolution),
 	}
@@ -44,7 +43,7 @@ func weaken(callers []kasoku.Caller, checks []kasoku.JoinCheck) []kasoku.Caller 
 		return !c.Holds && slices.Contains([]string{nameLogged, nameGivenUp, nameClocks, nameResolution}, c.Name)
 	})
 	for i := range callers {
-		if c := &callers[i]; c.Class == kasoku.CallerHigh && (all || c.Requests < fewRequests) {
+		if c := &callers[i]; c.Class == kasoku.CallerHigh && (all || c.Requests < join.LeastRequests) {
 			c.Class = kasoku.CallerPossible
 		}
 	}
@@ -113,26 +112,36 @@ func checkClocks(offsets []time.Duration) kasoku.JoinCheck {
 }
 
 // checkRequests looks for enough requests.
-func checkRequests(j *kasoku.Join, requests []join.Request, endpoints []kasoku.Endpoint) kasoku.JoinCheck {
+func checkRequests(j *kasoku.Join, r *join.Result, requests []join.Request, endpoints []kasoku.Endpoint) kasoku.JoinCheck {
 	counts := make([]uint64, len(endpoints))
 	for i := range requests {
 		counts[requests[i].Endpoint]++
+	}
+	least := uint64(join.LeastRequests)
+	if r.InLine {
+		least = join.LeastInLine
 	}
 	few, some := 0, 0
 	for _, n := range counts {
 		if n > 0 {
 			some++
 		}
-		if n > 0 && n < fewRequests {
+		if n > 0 && n < least {
 			few++
 		}
 	}
 	length := j.Interval.To - j.Interval.From
-	c := kasoku.JoinCheck{Name: "requests", Holds: few == 0 && some > 0 && (length >= shortWindow || j.Statements >= mostJoined)}
+	c := kasoku.JoinCheck{Name: "requests", Holds: few == 0 && r.Long == 0 && some > 0 && (length >= shortWindow || j.Statements >= mostJoined)}
 	c.Text = fmt.Sprintf("%s requests of %d endpoints in %.1f s were "+
 		"looked at", unit.Count(j.Requests), some, length.Seconds())
 	if few > 0 {
-		c.Text += fmt.Sprintf("; %d of the endpoints have fewer than %d", few, fewRequests)
+		c.Text += fmt.Sprintf("; %d of the endpoints have fewer than %d", few, least)
+		if r.InLine {
+			c.Text += ", which are needed where requests wait in line for a worker or a connection"
+		}
+	}
+	if r.Long > 0 {
+		c.Text += fmt.Sprintf("; requests of %d endpoints are so long that fewer than %d fit into that time, one after the other", r.Long, join.LeastLengths)
 	}
 	if length < shortWindow && j.Statements < mostJoined {
 		c.Text += fmt.Sprintf("; at least %.0f s are needed", shortWindow.Seconds())

@@ -84,7 +84,7 @@ func busiest(endpoints []kasoku.Endpoint, length time.Duration) kasoku.Interval 
 				counts[i] += seconds[from+n-1].Count - seconds[from-1].Count
 			}
 			all += counts[i]
-			if counts[i] >= fewRequests {
+			if counts[i] >= join.LeastRequests {
 				enough++
 			}
 		}
