@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,36 @@ func TestNoRequest(t *testing.T) {
 	c.Queries[0].Seconds = map[int]kasoku.QuerySecond{1: {Calls: 19}}
 	if x := f(c); x.Impact.Of != "of request time at most" {
 		t.Errorf("few calls within the join: %+v", x.Impact)
+	}
+}
+
+// TestWaitInLine: requests that wait for one of the application's workers do so for what the
+// workers do, and a statement is the share of that.
+func TestWaitInLine(t *testing.T) {
+	q := class("S", "SELECT SUM(score) FROM papers GROUP BY pupil", 1000, 10, 9*time.Second)
+	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers"}
+	f := func(workers, threads, answered int) kasoku.Impact {
+		t.Helper()
+		c := queryRun(ordersGet, []kasoku.Query{q}, runBy("S", 1, kasoku.CallerConfirmed))
+		e := &c.Endpoints[0]
+		e.Total, e.Seconds = 300*time.Second, map[int]kasoku.EndpointSecond{}
+		for s := range answered {
+			e.Seconds[s] = kasoku.EndpointSecond{Count: 10}
+		}
+		c.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Workers: workers, Threads: threads}}}
+		found, silent := query.Aggregate{}.Check(c)
+		if len(found) != 1 {
+			t.Fatalf("%d findings, %+v", len(found), silent)
+		}
+		return found[0].Impact
+	}
+	for _, x := range []struct {
+		workers, threads, answered int
+		share                      float64
+	}{{3, 1, 10, 0.3}, {2, 5, 10, 0.09}, {3, 0, 10, 0.03}, {30, 1, 10, 0.03}} {
+		if got := f(x.workers, x.threads, x.answered); math.Abs(got.Share-x.share) > 1e-9 || got.Of != "of request time" || got.Estimate != (x.share > 0.03) {
+			t.Errorf("%d workers of %d: %+v, want %v", x.workers, x.threads, got, x.share)
+		}
 	}
 }
 

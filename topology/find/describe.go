@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,24 +141,50 @@ func rustVersion(r io.ReaderAt) (string, error) {
 	return string(m[1]), nil
 }
 
-// workingThreads returns how many threads of one worker serve requests, where the server
-// names them: Puma's "puma srv tp 001". 0: unknown.
+// oneRequest are servers of which each process answers one request at a time.
+//
+// Sources: PHP manual, FPM; Unicorn, PHILOSOPHY ("slow clients only"): one client at a time.
+var oneRequest = []string{"php-fpm", "unicorn"}
+
+// workingThreads returns how many requests one worker has in work at a time: of Puma the
+// threads that it names "puma srv tp 001"; one where the server has no other way, and of
+// gunicorn where the worker has one thread and waits for no events, as workers of the class
+// sync do. 0: unknown.
 func workingThreads(m *kasoku.Member) int {
-	if m.Framework != "puma" {
-		return 0
-	}
-	p := m.Processes[len(m.Processes)-1]
-	dir := "/proc/" + strconv.Itoa(p.PID) + "/task"
-	tasks, err := os.ReadDir(dir)
-	if err != nil {
+	dir := "/proc/" + strconv.Itoa(m.Processes[len(m.Processes)-1].PID)
+	switch {
+	case slices.Contains(oneRequest, m.Framework):
+		return 1
+	case m.Framework == "gunicorn" && len(entries(dir+"/task")) == 1 && !waitsForEvents(dir+"/fd"):
+		return 1
+	case m.Framework != "puma":
 		return 0
 	}
 	n := 0
-	for _, task := range tasks {
-		name, err := os.ReadFile(dir + "/" + task.Name() + "/comm")
+	for _, task := range entries(dir + "/task") {
+		name, err := os.ReadFile(dir + "/task/" + task.Name() + "/comm")
 		if err == nil && strings.HasPrefix(string(name), "puma srv tp") {
 			n++
 		}
 	}
 	return n
+}
+
+// entries are those of a directory; none where it cannot be read.
+func entries(dir string) []os.DirEntry {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// waitsForEvents reports whether a process has an epoll descriptor, or may have one: its
+// descriptors cannot be read.
+func waitsForEvents(dir string) bool {
+	list := entries(dir)
+	return len(list) == 0 || slices.ContainsFunc(list, func(fd os.DirEntry) bool {
+		to, err := os.Readlink(dir + "/" + fd.Name())
+		return err == nil && to == "anon_inode:[eventpoll]"
+	})
 }

@@ -161,6 +161,9 @@ var recipes = []recipe{
 	}},
 }
 
+// workAtOnce is how many requests a worker has in work at a time, where that is known.
+var workAtOnce = map[string]int{"puma": 5, "gunicorn": 1, "php-fpm8.2": 1}
+
 // free returns a free address of TCP, or a path.
 func free(t *testing.T, dir, network string) string {
 	t.Helper()
@@ -284,8 +287,8 @@ func TestFind_Languages(t *testing.T) {
 				}
 				want(t, s, map[kasoku.MemberRole]int{kasoku.RoleWeb: web.Pid(), kasoku.RoleApplication: app.Pid(), kasoku.RoleDatabase: db.Pid()})
 				a := s.Of(kasoku.RoleApplication)
-				if len(a) == 1 && (a[0].Language != r.language || a[0].Workers != r.workers) {
-					t.Errorf("language %q, %d workers: %+v", a[0].Language, a[0].Workers, a[0])
+				if len(a) == 1 && (a[0].Language != r.language || a[0].Workers != r.workers || a[0].Threads != workAtOnce[r.name]) {
+					t.Errorf("language %q, %d workers × %d: %+v", a[0].Language, a[0].Workers, a[0].Threads, a[0])
 				}
 				named, err := Find(t.Context(), Ask{URLs: []string{web.URL()}, Logs: []string{web.AccessLog}, Language: "rust"})
 				if err != nil {
@@ -302,6 +305,34 @@ func TestFind_Languages(t *testing.T) {
 				t.Log(s.Picture())
 			})
 		}
+	}
+}
+
+// TestFind_WorkAtOnce: a worker of gunicorn has one request in work, but for those of the
+// class gthread, of which it is not known.
+func TestFind_WorkAtOnce(t *testing.T) {
+	if _, err := exec.LookPath("gunicorn"); err != nil {
+		t.Skip("needs gunicorn")
+	}
+	for class, want := range map[string]int{"sync": 1, "gthread": 0} {
+		t.Run(class, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir+"/app.py", "def app(environ, start):\n start('200 OK', [])\n return [b'x']\n")
+			l := free(t, dir, "tcp")
+			spec := command.Spec{Path: "gunicorn", Args: []string{"-k", class, "--threads", "3", "-w", "1", "-b", l, "app:app"}, Dir: dir}
+			if class == "sync" {
+				spec.Args = slices.Delete(spec.Args, 2, 4)
+			}
+			start(t, spec, dir, l, "")
+			wait(t, dir, func() bool { return get(t, "http://"+l) == http.StatusOK })
+			s, err := Find(t.Context(), Ask{URLs: []string{"http://" + l}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := s.Of(kasoku.RoleApplication); len(a) != 1 || a[0].Threads != want {
+				t.Errorf("%s, want one worker of %d", s.Picture(), want)
+			}
+		})
 	}
 }
 

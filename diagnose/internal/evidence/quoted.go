@@ -26,7 +26,9 @@ const (
 // Where the database takes most of a busy host's CPU, requests spend most of their
 // time waiting for what it does for others, for CPU or for one of its connections.
 // That wait shrinks with the work that causes it, so the share is then that of the
-// statements' time, scaled to the database's part of the CPU.
+// statements' time, scaled to the database's part of the CPU. Where requests wait in line for
+// a worker of the application, that line shrinks with what the workers do, and the share is
+// that of the time that they can have worked.
 func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kasoku.Impact {
 	all := c.Statements().RequestTime()
 	if all <= 0 {
@@ -43,10 +45,27 @@ func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kas
 			return kasoku.Impact{Share: queued, Of: ofRequestTime, Estimate: true}
 		}
 	}
-	if !known {
-		return kasoku.Impact{Share: share, Of: ofRequestAtMost, Estimate: true}
+	i := kasoku.Impact{Share: share, Of: ofRequestTime}
+	if worked, ok := workedTime(c); ok && worked < all {
+		i.Share, i.Estimate = min(d.Seconds()/worked.Seconds(), 1), true
 	}
-	return kasoku.Impact{Share: share, Of: ofRequestTime}
+	if !known {
+		i.Of, i.Estimate = ofRequestAtMost, true
+	}
+	return i
+}
+
+// workedTime is how long the workers of the application can have worked at most: all that are
+// there, in each second in which requests were answered. ok is false where the service has
+// several applications, or it is not known how many requests one has in work at a time.
+func workedTime(c *diagnose.Case) (worked time.Duration, ok bool) {
+	applications := c.Service.Of(kasoku.RoleApplication)
+	if len(applications) != 1 || applications[0].Threads == 0 {
+		return 0, false
+	}
+	answered := c.RequestsBySecond("access log")
+	at := time.Duration(applications[0].Workers*applications[0].Threads) * time.Second
+	return time.Duration(len(answered)) * at, len(answered) > 0 && at > 0
 }
 
 // StatementShare returns how much of all statements' time that is, 0..1.
