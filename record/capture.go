@@ -32,7 +32,7 @@ func (c *configuration) take(ctx context.Context) {
 		c.subjects.servers = append(c.subjects.servers, topology.Owners(mysqlflags.Address(c.o.MySQL))...)
 	}
 	c.subjects.hand(&o)
-	o.PIDs = append(append([]int(nil), o.PIDs...), c.o.PIDs...)
+	o.PIDs = slices.Concat(o.PIDs, c.o.PIDs, c.o.Watched)
 	if c.db != nil {
 		o.Database = c.db.reader
 	}
@@ -93,7 +93,7 @@ func (c *configuration) takeMembers(ctx context.Context, s *kasoku.Service) erro
 }
 
 // Checkpoint stores the configuration in force in a run file of its own, without any load.
-// Of the options it uses Path, Run, Settings, MySQL, PIDs and Capture.
+// Of the options it uses Path, Run, Settings, MySQL, PIDs, Watched and Capture.
 func Checkpoint(ctx context.Context, o Options) (_ *Result, err error) {
 	s := newSession(o, nil)
 	s.run.Load = store.Checkpoint

@@ -102,7 +102,7 @@ func TestConfigured(t *testing.T) {
 	})
 	self := filepath.Base(os.Args[0])
 	f("load.for = '1s'\n[watch]\npids = [1]\nprocesses = ['"+self+"']", func(o Options, _ string) bool {
-		return slices.Contains(o.PIDs, 1) && slices.Contains(o.PIDs, os.Getpid())
+		return slices.Equal(o.PIDs, []int{1}) && slices.Contains(o.Watched, os.Getpid())
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -253,6 +254,23 @@ func TestStopped(t *testing.T) {
 	}
 	if len(rec.Steps) != 1 || rec.Steps[0].Interval.To > rec.Run.Length+time.Second {
 		t.Errorf("steps %+v of %s", rec.Steps, rec.Run.Length)
+	}
+}
+
+// TestWatchedGone: a process that had one of the names of kasoku.toml and is gone when the run
+// begins is not missed; one that the user named by its number is.
+func TestWatchedGone(t *testing.T) {
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	o := quick(t)
+	o.Watched = []int{gone.Process.Pid}
+	mustRecord(t, o)
+	o = quick(t)
+	o.PIDs = []int{gone.Process.Pid}
+	if _, err := Record(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no such process") {
+		t.Error(err)
 	}
 }
 

@@ -159,7 +159,8 @@ type Sources struct {
 	AppLog    string
 	MoreLogs  Logs            // further ones
 	Servers   []observe.Table // servers to watch beside the application and its database
-	PIDs      []int           // always sampled, whatever they use
+	PIDs      []int           // always sampled, whatever they use; they must be there
+	Watched   []int           // the same, of names and units: who has gone since is left out
 	Expvar    []string        // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof     []string        // addresses of /debug/pprof/ of programs in Go, profiled once under load
 	Outside   bool            // take profiles of all members by the kernel, once under load
@@ -205,7 +206,7 @@ type Course struct {
 
 // unobserved leaves out what asks or changes anything while the run is made.
 func (o Options) unobserved() Options {
-	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Expvar = "", false, false, nil, nil, nil
+	o.MySQL, o.SlowLog, o.Digests, o.CountRows, o.PIDs, o.Watched, o.Expvar = "", false, false, nil, nil, nil, nil
 	o.Probe, o.Pprof, o.Trace, o.Answers, o.Outside, o.Run.Observers = nil, nil, nil, nil, false, kasoku.ObserversOff
 	return o
 }

@@ -24,7 +24,7 @@ import (
 const (
 	firstLook  = 1500 * time.Millisecond // the load's connections are open by then
 	leaderLook = 2 * time.Second         // leaders and their children: some reads of /proc a member
-	restartGap = 5 * time.Second         // between looks for a member whose leader has gone
+	restartGap = 5 * time.Second         // between looks for a member whose leader has gone, and after one that failed
 	nextLook   = 10 * time.Minute
 	lookWithin = 3 * time.Second
 )
@@ -99,7 +99,7 @@ func (w *serviceWatch) named() bool {
 
 // appendPIDs appends the processes of the members, kasoku, and those that the user named.
 func (w *serviceWatch) appendPIDs(dst []int) []int {
-	dst = append(append(dst, os.Getpid()), w.o.PIDs...)
+	dst = append(append(append(dst, os.Getpid()), w.o.PIDs...), w.o.Watched...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.found.Members {
@@ -188,14 +188,13 @@ func (w *serviceWatch) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			if w.takeAsked() || last.IsZero() { // the load was short
+			if w.takeAsked() || w.seen == nil { // the load was short, or no look was in time
 				w.look(context.WithoutCancel(ctx))
 			}
 			return
 		case <-t.C:
 		}
-		gone := w.keepUp()
-		if w.takeAsked() || last.IsZero() || time.Since(last) >= nextLook || gone && time.Since(last) >= restartGap {
+		if gone := w.keepUp(); w.takeAsked() || last.IsZero() || w.due(time.Since(last), gone) {
 			w.lookWhole(ctx)
 			last = time.Now()
 		} else {
@@ -203,6 +202,12 @@ func (w *serviceWatch) watch(ctx context.Context) {
 		}
 		wait = leaderLook
 	}
+}
+
+// due reports whether all of the service is to be looked at so long after the last time: after
+// a while, and soon when a leader has gone or no look was in time, as on a busy host.
+func (w *serviceWatch) due(since time.Duration, gone bool) bool {
+	return since >= nextLook || (gone || w.seen == nil) && since >= restartGap
 }
 
 // mostProcesses bounds those of a member: one that forks for each request has no use for

@@ -92,27 +92,51 @@ func TestWorkerOfThread(t *testing.T) {
 	t.Error("a worker that a thread has started is none")
 }
 
-// TestWorkerBetweenLooks: a worker that starts after a look and before the next one at sockets
-// alone is not recorded as ended.
-func TestWorkerBetweenLooks(t *testing.T) {
-	self := exec.Command("/proc/self/exe", "-test.run=^TestWorkerOfThread$")
-	self.Env = append(os.Environ(), "KASOKU_TEST_WAITS=1")
-	in, err := self.StdinPipe()
+// waiting starts a process that waits for the end of the test.
+func waiting(t *testing.T) (pid int) {
+	t.Helper()
+	p := exec.Command("/proc/self/exe", "-test.run=^TestWorkerOfThread$")
+	p.Env = append(os.Environ(), "KASOKU_TEST_WAITS=1")
+	in, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := self.Start(); err != nil {
+	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _, _ = in.Close(), self.Wait() }()
+	t.Cleanup(func() { _, _ = in.Close(), p.Wait() })
+	return p.Process.Pid
+}
+
+// TestLookAgainAfterFailure: a look that was not in time is repeated within seconds, and does
+// not leave a run of minutes without its service.
+func TestLookAgainAfterFailure(t *testing.T) {
 	r := &recorder{}
 	w := &serviceWatch{recorder: r, config: &configuration{recorder: r}}
-	w.ask.PIDs = []int{self.Process.Pid}
+	w.ask.PIDs = []int{waiting(t)}
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	w.look(late)
+	if w.err == nil || w.due(restartGap-1, false) || !w.due(restartGap, false) {
+		t.Fatalf("after a look that failed (%v): due %v before and %v after %s", w.err, w.due(restartGap-1, false), w.due(restartGap, false), restartGap)
+	}
+	if w.look(t.Context()); w.err != nil || len(w.found.Members) != 1 || w.due(restartGap, false) || !w.due(restartGap, true) || !w.due(nextLook, false) {
+		t.Errorf("members %+v, %v", w.found.Members, w.err)
+	}
+}
+
+// TestWorkerBetweenLooks: a worker that starts after a look and before the next one at sockets
+// alone is not recorded as ended.
+func TestWorkerBetweenLooks(t *testing.T) {
+	pid := waiting(t)
+	r := &recorder{}
+	w := &serviceWatch{recorder: r, config: &configuration{recorder: r}}
+	w.ask.PIDs = []int{pid}
 	w.look(t.Context())
 	if len(w.found.Members) != 1 {
 		t.Fatalf("members %+v, %v", w.found.Members, w.err)
 	}
-	w.seen.Silent = []int{self.Process.Pid} // it calls no one
+	w.seen.Silent = []int{pid} // it calls no one
 	m := &w.found.Members[0]
 	m.Processes = append(m.Processes, kasoku.MemberProcess{PID: os.Getpid(), Start: 1}) // as keepUp does
 	w.found.Unknown = []kasoku.Unseen{{What: "of before"}}

@@ -82,6 +82,9 @@ func (s *sampling) hostSources() (out []observe.Source, procs *process.Source, e
 		if err != nil {
 			return nil, nil, err
 		}
+		for _, pid := range s.o.Watched {
+			procs.Add(pid)
+		}
 		out = append(out, procs)
 		if s.o.on(cgroup.Name) {
 			groups := cgroup.Options{PIDs: procs.Watched}
