@@ -201,6 +201,11 @@ func TestVerdict(t *testing.T) {
 	f(`At 1,000 req/s only 30.0 % of requests succeed: no rule names the cause; the most frequent error is "503 Service Unavailable" (7).`, failing)
 	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: c is slow.", slow, finding("C", 0.9, clause("c is slow", true)))
 	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: no rule names the cause.", slow, finding("C", 0.3, clause("c is slow", true)))
+	slow.Settings = []kasoku.Setting{{Scope: "mysql", Name: "max_connections", Value: "100"}}
+	series(slow, MySQL, "Threads_connected", 0, slices.Repeat([]float64{94}, 27)...)
+	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: no rule names the cause.", slow)
+	slow.Settings[0].Value = "98"
+	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: no rule names the cause; used up is max_connections, 94 of 98 used.", slow)
 	good := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 1, 6 * ms})
 	f("No step broke: at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms.", good)
 	good.Settings = []kasoku.Setting{{Scope: "mysql", Name: "max_connections", Value: "151"}}

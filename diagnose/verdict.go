@@ -47,6 +47,8 @@ const (
 	// sureShare is the least estimated share that explains a slow step: what takes
 	// a third of the time makes others wait for as long.
 	sureShare = 1.0 / 3
+	// usedUp is how much of a resource is in use when it is named where no rule speaks.
+	usedUp = 0.95
 )
 
 // causeClause joins the clauses of the findings that explain most of what broke. An
@@ -69,11 +71,15 @@ func causeClause(c *Case, d *kasoku.Diagnosis) string {
 	if len(clauses) > 0 {
 		return strings.Join(clauses, " and ")
 	}
+	s := "no rule names the cause"
+	if l, ok := c.Hosts().NearestLimit(); ok && l.Used >= usedUp {
+		s += "; used up is " + l.Text // by whom is in it: a host that others fill is no fault of the service
+	}
 	if t := c.Focus.Tally; t != nil && len(t.Errors) > 0 {
 		message, n := frequentError(t)
-		return fmt.Sprintf("no rule names the cause; the most frequent error is %q (%s)", message, unit.Count(n))
+		s += fmt.Sprintf("; the most frequent error is %q (%s)", message, unit.Count(n))
 	}
-	return "no rule names the cause"
+	return s
 }
 
 // frequentError returns the error that came most often, and how often. Errors that differ only
