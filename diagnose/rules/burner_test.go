@@ -128,6 +128,9 @@ func (b burner) record(t *testing.T, dsn string, rates ...float64) *kasoku.Recor
 	if err != nil {
 		t.Fatal(err)
 	}
+	if res.Recording.Service == nil {
+		t.Fatalf("no service was found: %+v", res.Recording.Warnings)
+	}
 	keepMembers(res.Recording)
 	return res.Recording
 }

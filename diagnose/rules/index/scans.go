@@ -27,6 +27,9 @@ const (
 	scannedPerRow = 10
 	// smallShare of the table's rows are few: so many may a join begin with.
 	smallShare = 0.1
+	// leastWhole of a table's rows are all of them, when those of other tables are left out;
+	// otherWhole is how many there may be at most where another table is read whole before.
+	leastWhole, otherWhole = 0.95, 1.25
 )
 
 // A scan is a class of statements that reads a whole table for a condition that no index can
@@ -94,7 +97,7 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 			return false
 		}
 		s.plan = &steps[at]
-		return isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(steps, at)
+		return isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(c, steps, at)
 	}
 	return s.read.Alone
 }
@@ -104,30 +107,51 @@ func isWhole(r *kasoku.PlanRow) bool { return r.Access == "ALL" || r.Access == "
 
 // joinsAll reports whether as many rows are examined of the table, which is read at this step, as
 // it has: it is read whole as well where its rows are found through a join that begins with all
-// rows of a small table. What other steps may have examined is left out.
-func (s *scan) joinsAll(steps []kasoku.PlanRow, at int) bool {
+// rows of a small table, also by way of another table that is then read whole. What other steps
+// may have examined is left out.
+func (s *scan) joinsAll(c *diagnose.Case, steps []kasoku.PlanRow, at int) bool {
 	rows, rest, prefix := float64(s.read.Table.Rows), advice.ExaminedPerCall(s.query), 1.0
-	if at == 0 || !isWhole(&steps[0]) {
+	if at == 0 || !isWhole(&steps[0]) || steps[0].Rows > smallShare*rows {
 		return false
 	}
+	most := 2 * rows // the server's estimate of a table's rows is not exact
 	for i := range at {
 		prefix *= max(steps[i].Rows, 1)
-		rest -= prefix
-		if prefix > smallShare*rows {
+		if prefix <= smallShare*rows {
+			rest -= prefix
+			continue
+		}
+		other, known := s.rowsOf(c, steps[i].Table)
+		if !known {
 			return false // those may be the rows
 		}
+		rest -= max(prefix, other)
+		most = otherWhole * rows
 	}
 	looked := 1.0
 	for i := at + 1; i < len(steps); i++ {
-		switch steps[i].Access {
-		case "const", "system":
-		case "eq_ref":
+		switch {
+		case steps[i].Access == "const", steps[i].Access == "system":
+		case steps[i].Select == "MATERIALIZED" && steps[i].Rows <= smallShare*rows:
+			rest -= steps[i].Rows // once, before the join
+		case steps[i].Access == "eq_ref":
 			looked++ // one row at most for each of the table's
 		default:
 			return false
 		}
 	}
-	return rest >= rows && rest <= 2*rows && rest >= scannedShare*rows*looked
+	return rest >= leastWhole*rows && rest <= most && rest >= scannedShare*rows*looked
+}
+
+// rowsOf returns how many rows a table of the statement's schema has, by the name that it has in
+// the plan; not known where that is another one.
+func (s *scan) rowsOf(c *diagnose.Case, name string) (rows float64, known bool) {
+	for i := range c.Tables {
+		if t := &c.Tables[i]; strings.EqualFold(t.Name, name) && t.Schema == s.read.Table.Schema && t.Host == s.read.Table.Host {
+			return float64(t.Rows), true
+		}
+	}
+	return 0, false
 }
 
 // rowsRead is how many rows of the table a call reads: what is examined, other tables' left out.

@@ -32,6 +32,31 @@ func TestReadsTable(t *testing.T) {
 	f(90_000, "ref", "ALL", false)   // another table's rows
 }
 
+// TestReadsThroughTwo: as Redmine's search in the notes of all issues, which reads all issues
+// of all projects and all journals of these.
+func TestReadsThroughTwo(t *testing.T) {
+	f := func(want bool, examined, issues uint64, steps ...kasoku.PlanRow) {
+		t.Helper()
+		q := kasoku.Query{ID: "A", Calls: 6, RowsExamined: 6 * examined}
+		s := scan{query: &q, read: indexes.Read{QueryID: "A", Table: &kasoku.TableDef{Schema: "r", Name: "journals", Rows: 59_700}}}
+		c := &diagnose.Case{Recording: &kasoku.Recording{
+			Plans: []kasoku.Plan{{QueryID: "A", Rows: append(steps, kasoku.PlanRow{Table: "journals", Access: "ref", Rows: 1},
+				kasoku.PlanRow{Select: "MATERIALIZED", Table: "em", Access: "ALL", Rows: 32})}},
+			Tables: []kasoku.TableDef{{Schema: "other", Name: "issues", Rows: 1}, {Schema: "r", Name: "issues", Rows: issues}}}}
+		if got := s.readsTable(c); got != want {
+			t.Errorf("%d rows, %d issues after %v: %v, want %v", examined, issues, steps, got, want)
+		}
+	}
+	projects, roles := kasoku.PlanRow{Table: "projects", Access: "ALL", Rows: 8}, kasoku.PlanRow{Table: "<subquery2>", Access: "eq_ref", Rows: 1}
+	issues := kasoku.PlanRow{Table: "issues", Access: "ref", Rows: 1203}
+	f(true, 80_108, 19_800, projects, roles, issues)
+	f(false, 30_000, 19_800, projects, roles, issues)  // of some issues
+	f(false, 110_000, 19_800, projects, roles, issues) // issues may be read twice
+	f(false, 80_108, 60_000, projects, roles, issues)  // issues may be what is read
+	f(false, 80_108, 19_800, projects, roles, kasoku.PlanRow{Table: "i", Access: "ref", Rows: 1203})
+	f(false, 80_108, 19_800, kasoku.PlanRow{Table: "issues", Access: "ALL", Rows: 19_800})
+}
+
 // TestReadsOtherTable: rows that other steps of the plan examine are not the table's, also where
 // the other table is of its size.
 func TestReadsOtherTable(t *testing.T) {
