@@ -26,7 +26,8 @@ const (
 	leaderLook = 2 * time.Second         // leaders and their children: some reads of /proc a member
 	restartGap = 5 * time.Second         // between looks for a member whose leader has gone, and after one that failed
 	nextLook   = 10 * time.Minute
-	lookWithin = 3 * time.Second
+	lookWithin = 3 * time.Second  // where somebody waits for it
+	loadWithin = 10 * time.Second // while the load runs: of a busy host kasoku gets a small part
 )
 
 // A serviceWatch finds the members of the service while the load runs, and keeps them up
@@ -189,7 +190,7 @@ func (w *serviceWatch) watch(ctx context.Context) {
 		case <-ctx.Done():
 			t.Stop()
 			if w.takeAsked() || w.seen == nil { // the load was short, or no look was in time
-				w.look(context.WithoutCancel(ctx))
+				w.look(context.WithoutCancel(ctx), lookWithin)
 			}
 			return
 		case <-t.C:
@@ -255,18 +256,18 @@ func (w *serviceWatch) addTrees(m *kasoku.Member) {
 // lookWhole looks once, and again when the end of the load cut that off: a host that is
 // busy takes its time to answer.
 func (w *serviceWatch) lookWhole(ctx context.Context) {
-	w.look(ctx)
+	w.look(ctx, loadWithin)
 	if ctx.Err() != nil {
-		w.look(context.WithoutCancel(ctx))
+		w.look(context.WithoutCancel(ctx), lookWithin)
 	}
 }
 
-// look looks once.
-func (w *serviceWatch) look(ctx context.Context) {
+// look looks once, for so long at most.
+func (w *serviceWatch) look(ctx context.Context, within time.Duration) {
 	w.mu.Lock()
 	ask := w.ask
 	w.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	seen, err := find.Look(ctx, ask)
 	w.mu.Lock()

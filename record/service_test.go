@@ -44,7 +44,7 @@ func TestMembersAtTheEnd(t *testing.T) {
 	if w.err != nil {
 		t.Errorf("the service is not known: %v", w.err)
 	}
-	w.look(ctx)
+	w.look(ctx, lookWithin)
 	if w.err == nil {
 		t.Error("a look that is cut off is no error: nothing was tested")
 	}
@@ -116,11 +116,11 @@ func TestLookAgainAfterFailure(t *testing.T) {
 	w.ask.PIDs = []int{waiting(t)}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
-	w.look(late)
+	w.look(late, lookWithin)
 	if w.err == nil || w.due(restartGap-1, false) || !w.due(restartGap, false) {
 		t.Fatalf("after a look that failed (%v): due %v before and %v after %s", w.err, w.due(restartGap-1, false), w.due(restartGap, false), restartGap)
 	}
-	if w.look(t.Context()); w.err != nil || len(w.found.Members) != 1 || w.due(restartGap, false) || !w.due(restartGap, true) || !w.due(nextLook, false) {
+	if w.look(t.Context(), lookWithin); w.err != nil || len(w.found.Members) != 1 || w.due(restartGap, false) || !w.due(restartGap, true) || !w.due(nextLook, false) {
 		t.Errorf("members %+v, %v", w.found.Members, w.err)
 	}
 }
@@ -132,7 +132,7 @@ func TestWorkerBetweenLooks(t *testing.T) {
 	r := &recorder{}
 	w := &serviceWatch{recorder: r, config: &configuration{recorder: r}}
 	w.ask.PIDs = []int{pid}
-	w.look(t.Context())
+	w.look(t.Context(), lookWithin)
 	if len(w.found.Members) != 1 {
 		t.Fatalf("members %+v, %v", w.found.Members, w.err)
 	}
