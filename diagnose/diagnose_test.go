@@ -226,6 +226,11 @@ func TestVerdict(t *testing.T) {
 	}
 	steady := run(at{10, 0, 10, 1, 4 * ms}, at{1000, 13, 23, 1, 6 * ms})
 	steady.Endpoints = []kasoku.Endpoint{{Method: "GET", Route: "/report", Count: 9, Latency: report}}
+	untimed := run(at{20, 0, 10, 1, 4100 * ms}) // as with nginx's own log format
+	untimed.Endpoints = []kasoku.Endpoint{{Method: "GET", Route: "/a", Count: 300}}
+	if got := Diagnose(NewCase(untimed, nil), nil).Verdict; !strings.HasPrefix(got, "GET /a takes 4,1") {
+		t.Errorf("a log without times hides what the load measured: %s", got)
+	}
 	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: a is slow.",
 		steady, finding("A", 0.7, clause("a is slow", true)), finding("B", 0.2, clause("b is slow", true)))
 	f("No requests were counted.", &kasoku.Recording{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -251,11 +252,12 @@ func uncapital(title string) string {
 var plainFirst = []string{"A", "All", "An", "Answers", "Bots", "Connections", "Each", "Every", "Few", "Files", "Many",
 	"Most", "No", "One", "Requests", "Rows", "Some", "Statements", "Threads", "The", "Two"}
 
-// slowestEndpoint names the endpoint of the access log with the highest p95, empty when
-// none reaches slowEndpoint: "GET /report takes 5,700 ms (p95)".
+// slowestEndpoint names the endpoint of the access log with the highest p95, where it has no
+// times the target of the load, empty when none reaches slowEndpoint: "GET /report takes 5,700
+// ms (p95)".
 func slowestEndpoint(c *Case) string {
 	var name string
-	slowest := slowEndpoint - 1
+	slowest, timed := slowEndpoint-1, false
 	_, endpoints := FrontLog(c.Recording)
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -265,11 +267,37 @@ func slowestEndpoint(c *Case) string {
 		if q := e.Latency.Quantile(0.95); q > slowest {
 			name, slowest = strings.TrimSpace(e.Method+" "+e.Route), q
 		}
+		timed = true
+	}
+	if !timed {
+		for target, h := range targetLatencies(c) {
+			if q := h.Quantile(0.95); h.Count() >= fewForHeadline && (q > slowest || q == slowest && target < name) {
+				name, slowest = target, q
+			}
+		}
 	}
 	if name == "" {
 		return ""
 	}
 	return name + " takes " + unit.Duration(slowest) + " (p95)"
+}
+
+// targetLatencies is how long the answers of each target of the load took, in the step with
+// the highest rate.
+func targetLatencies(c *Case) map[string]*histogram.Histogram {
+	out := map[string]*histogram.Histogram{}
+	top := c.highest()
+	for i := range c.Seconds {
+		s := &c.Seconds[i]
+		if s.Latency == nil || s.Target == "" || top != nil && s.Step != top.Number {
+			continue
+		}
+		if out[s.Target] == nil {
+			out[s.Target] = histogram.New()
+		}
+		out[s.Target].Merge(s.Latency)
+	}
+	return out
 }
 
 // clientErrors returns the share of 4xx among the answers in the access log.

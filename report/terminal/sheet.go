@@ -96,12 +96,39 @@ func (p *sheet) labelled(indent int, label string, room int, labelStyle style, s
 	}
 }
 
-// said writes a word and what it introduces, as errors and hints are written.
+// mostPasted is how long code is at most, in bytes, that stands on a line of its own.
+const mostPasted = 2000
+
+// said writes a word and what it introduces, as errors and hints are written. Code between
+// backquotes that is wider than a line stands on one of its own and is not wrapped, as it is
+// there to be pasted.
 func (p *sheet) said(word string, wordStyle style, s string, st style) {
-	for i, l := range wrap(p.text(s), p.o.Width-len(word)-1) {
-		if i > 0 {
+	room := p.o.Width - len(word) - 1
+	put := func(lines []string) {
+		for _, l := range lines {
+			p.line(piece{word, wordStyle}, piece{" ", plain}, piece{l, st})
 			word = strings.Repeat(" ", len(word))
 		}
-		p.line(piece{word, wordStyle}, piece{" ", plain}, piece{l, st})
 	}
+	var text strings.Builder
+	flush := func() {
+		put(wrap(p.text(text.String()), room))
+		text.Reset()
+	}
+	parts := strings.Split(s, "`") // each second one is code, but the last one, which is not closed
+	for i, part := range parts {
+		switch isCode := i%2 == 1 && i < len(parts)-1; {
+		case isCode && len(part) <= mostPasted && width(part) > room:
+			flush()
+			put([]string{clean(part)})
+			parts[i+1] = strings.TrimLeft(parts[i+1], ",; ")
+		case isCode:
+			text.WriteString("`" + part + "`")
+		case i%2 == 1:
+			text.WriteString("`" + part)
+		default:
+			text.WriteString(part)
+		}
+	}
+	flush()
 }

@@ -1,6 +1,9 @@
 package terminal
 
 import (
+	"bufio"
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -101,6 +104,32 @@ func TestCutAndWrap(t *testing.T) {
 			t.Fatalf("wrapping %q gave %q", s, lines)
 		}
 	})
+}
+
+// TestSaidCode: code that is wider than the line is not broken where a line of the terminal
+// ends: it would not hold when it is pasted.
+func TestSaidCode(t *testing.T) {
+	f := func(s string, want ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		p := &sheet{w: bufio.NewWriter(&out), o: Options{Width: 30}}
+		p.said("hint:", dim, s, dim)
+		if err := p.w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%q\nwant\n%q", s, got, want)
+		}
+	}
+	f("in nginx.conf: `log_format kasoku \"time:$msec\";`, and `access_log x kasoku;` where it is",
+		"hint: in nginx.conf:", `      log_format kasoku "time:$msec";`, "      and `access_log x", "      kasoku;` where it is")
+	f("`a` and `b", "hint: `a` and `b")
+	f("see `"+strings.Repeat("x", 2001)+"`", append([]string{"hint: see"}, func() (lines []string) {
+		for l := range slices.Chunk([]byte("`"+strings.Repeat("x", 2001)+"`"), 24) {
+			lines = append(lines, "      "+string(l))
+		}
+		return lines
+	}()...)...)
 }
 
 // No line but code that is there to be pasted is wider than the terminal, whatever
