@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/test/smalldisk"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -90,4 +92,21 @@ func TestBrake_FullAtOnce(t *testing.T) {
 		}
 	}
 	unchanged(t, db, before)
+}
+
+// TestEnd_Answers: what is known of the answers at the end is kept beside the other settings.
+func TestEnd_Answers(t *testing.T) {
+	o := quick(t)
+	o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: "pool", Value: "8"})
+	o.Answers = func(context.Context) (kasoku.ComparedAnswers, error) { return kasoku.ComparedAnswers{Asked: 3}, nil }
+	res, err := Record(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := res.Recording.ComparedAnswers(); !ok || got.Asked != 3 {
+		t.Errorf("answers %+v", got)
+	}
+	if v, _ := res.Recording.Setting("app", "pool"); v != "8" {
+		t.Errorf("settings %+v", res.Recording.Settings)
+	}
 }

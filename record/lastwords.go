@@ -158,5 +158,6 @@ func (e *ending) compareAnswers(ctx context.Context) error {
 	if got.Asked == 0 {
 		return nil
 	}
-	return store.Save(e.store, got.Settings())
+	e.config.settings = append(e.config.settings, got.Settings()...)
+	return store.Save(e.store, e.config.settings) // in place of those that were kept
 }
