@@ -19,6 +19,7 @@ type Question struct {
 	Statement string        // without a final semicolon
 	Analyze   bool          // run it and report what it took: for statements that only read
 	Limit     time.Duration // of each question, 0: 5 s
+	Hidden    bool          // the plan may use indexes that are invisible, where [Reader.CanHide]
 }
 
 // Explained is what the server said of a statement.
@@ -57,8 +58,12 @@ func Explain(ctx context.Context, r *Reader, e Question) (Explained, error) {
 		if err := conn.exec(ctx, "START TRANSACTION READ ONLY"); err != nil {
 			return err
 		}
+		after := []string{"ROLLBACK", conn.limit(0)}
+		if e.Hidden {
+			after = append(after, invisible+"off'")
+		}
 		defer func() {
-			for _, s := range []string{"ROLLBACK", conn.limit(0)} {
+			for _, s := range after {
 				if end := conn.exec(context.WithoutCancel(ctx), s); err == nil {
 					err = end
 				}
@@ -67,6 +72,11 @@ func Explain(ctx context.Context, r *Reader, e Question) (Explained, error) {
 		if err := conn.exec(ctx, conn.limit(e.Limit)); err != nil {
 			return err
 		}
+		if e.Hidden {
+			if err := conn.exec(ctx, invisible+"on'"); err != nil {
+				return err
+			}
+		}
 		return explainOn(ctx, conn, e, &plan)
 	})
 	if err != nil {
@@ -74,6 +84,9 @@ func Explain(ctx context.Context, r *Reader, e Question) (Explained, error) {
 	}
 	return plan, nil
 }
+
+// invisible begins the statement by which a session may use indexes that are invisible.
+const invisible = "SET SESSION optimizer_switch = 'use_invisible_indexes="
 
 // explainOn asks for the rows and then for the JSON. Where the server has no JSON
 // for a statement, the rows are the text.

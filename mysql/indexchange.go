@@ -17,12 +17,13 @@ const indexPrefix = "index "
 type IndexStatement struct {
 	Schema, Table, Index string // Schema is empty where the statement does not name it
 	Drops                bool
+	Special              bool // FULLTEXT or SPATIAL: a statement uses it only where it is written for it
 }
 
 // ParseIndex reads a statement that makes or drops one index and does nothing else:
 // CREATE … INDEX name ON table (…), DROP INDEX name ON table, or ALTER TABLE with one such
-// ADD or DROP. All others are refused, with options and comments too: such statements are
-// read from files.
+// ADD or DROP. All others are refused, with options, but for MySQL's INVISIBLE, and comments
+// too: such statements are read from files.
 func ParseIndex(statement string) (IndexStatement, error) {
 	var s IndexStatement
 	l := sqlshape.NewLexer([]byte(statement))
@@ -36,7 +37,7 @@ func ParseIndex(statement string) (IndexStatement, error) {
 	}
 	kind := func() bool { // UNIQUE, SPATIAL and FULLTEXT may stand before INDEX
 		t := l.Raw()
-		if t.Is("unique") || t.Is("spatial") || t.Is("fulltext") {
+		if s.Special = t.Is("spatial") || t.Is("fulltext"); s.Special || t.Is("unique") {
 			t = l.Raw()
 		}
 		return t.Is("index") || t.Is("key")
@@ -73,6 +74,9 @@ func ParseIndex(statement string) (IndexStatement, error) {
 		}
 	}
 	end := l.Raw()
+	if !s.Drops && end.Is("invisible") {
+		end = l.Raw()
+	}
 	if end.IsSymbol(';') {
 		end = l.Raw()
 	}
@@ -182,6 +186,23 @@ func assignIndex(ctx context.Context, r *Reader, name, statement string) error {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 		return nil
+	})
+}
+
+// CanHide reports whether the server has indexes that statements of other sessions do not use.
+//
+// Source: MySQL 9.7 manual, Invisible Indexes. MariaDB's ignored ones are used by no session.
+func (r *Reader) CanHide() bool { return r.Flavor() == MySQL && r.Version().AtLeast(8, 0, 0) }
+
+// ShowIndex makes the index of a change, which was made invisible, one that statements use.
+func ShowIndex(ctx context.Context, r *Reader, name string) error {
+	schema, table, index, ok := indexNamed(name)
+	if !ok {
+		return fmt.Errorf("%q: %w", name, ErrUnexpected)
+	}
+	return r.with(ctx, func(conn *session) error {
+		return conn.exec(ctx, "/* kasoku */ ALTER TABLE "+QuoteParts(schema, table)+" ALTER INDEX "+QuoteParts(index)+
+			" VISIBLE")
 	})
 }
 

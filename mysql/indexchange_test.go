@@ -46,9 +46,16 @@ func TestParseIndex(t *testing.T) {
 		"CREATE UNIQUE INDEX `a` ON `s`.`t` (`index`)": {Schema: "s", Table: "t", Index: "a"},
 		"DROP INDEX a ON s.t":                          {Schema: "s", Table: "t", Index: "a", Drops: true},
 		"ALTER TABLE t DROP KEY a ;":                   {Table: "t", Index: "a", Drops: true},
+		"CREATE INDEX a ON t (b) INVISIBLE":            {Table: "t", Index: "a"},
+		"CREATE FULLTEXT INDEX a ON t (b)":             {Table: "t", Index: "a", Special: true},
 	} {
 		if got, err := ParseIndex(statement); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", statement, got, err)
+		}
+	}
+	for _, statement := range []string{"DROP INDEX a ON t INVISIBLE", "CREATE INDEX a ON t (b) INVISIBLE VISIBLE", "CREATE INDEX a ON t (b) COMMENT 'x'"} {
+		if got, err := ParseIndex(statement); err == nil {
+			t.Errorf("%s: %+v", statement, got)
 		}
 	}
 }

@@ -59,6 +59,8 @@ type Trial struct {
 	Gain    float64       // part of the time of these statements that is gone, by their calls; below 0: more
 	Known   bool          // Gain is
 	Kept    bool
+	Hidden  string   // what plans said of the index while no other session could use it; empty where no index is made
+	Refuted bool     // none of them uses it: it was taken back before any other session saw it
 	Asked   bool     // the answers were compared
 	Differs []string // what was answered otherwise with the change, which is then taken back
 }
@@ -130,11 +132,20 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit, samples []Sample) 
 	}
 	began := time.Now()
 	t.progress("change", 0, 1)
-	if err := t.part("change", func() error { return t.hold.Apply(ctx, &planner{t.reader, t.schema, edits}) }); err != nil {
+	hidden, why := hide(edits, t.reader.CanHide())
+	if err := t.part("change", func() error { return t.hold.Apply(ctx, &planner{t.reader, t.schema, hidden}) }); err != nil {
 		return nil, errors.Join(err, t.takeBack(ctx))
 	}
-	res.Took, res.Changes = time.Since(began), t.hold.Changes()
-	err = t.part("after", func() error { return t.measure(ctx, res.Samples, true) })
+	res.Took, res.Changes, res.Hidden = time.Since(began), t.hold.Changes(), why
+	err = t.part("hidden", func() error { return t.verify(ctx, res, edits, hidden) })
+	if err == nil && res.Refuted {
+		err = t.takeBack(ctx)
+		res.Changes = t.hold.Changes()
+		return res, err
+	}
+	if err == nil {
+		err = t.part("after", func() error { return t.measure(ctx, res.Samples, true) })
+	}
 	if err == nil && t.o.Answers != nil {
 		t.progress("answers", 0, 1)
 		err = t.part("answers after", func() (err error) { res.Differs, err = t.o.Answers.Differences(ctx); return err })

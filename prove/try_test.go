@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	changed := false
 	o := options(dsn, os.Args[1])
 	o.Progress = func(what string, _, _ int) {
-		if changed && what == "measure" {
+		if changed && what == os.Args[2] {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
@@ -89,9 +90,26 @@ func TestTry(t *testing.T) {
 		db := fill(t, s)
 		before := state(t, db)
 		dir := filepath.Join(t.TempDir(), "journals")
-		res, err := Try(t.Context(), options(s.DSN("", "shop"), dir))
+		mysql := s.Kind != sandbox.KindMariaDB
+		o := options(s.DSN("", "shop"), dir)
+		visible := ""
+		o.Progress = func(what string, _, _ int) {
+			if what == "hidden" {
+				if err := db.QueryRowContext(t.Context(), "SELECT MAX(IS_VISIBLE) FROM information_schema.STATISTICS WHERE INDEX_NAME = 'items_kind_price'").Scan(&visible); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		res, err := Try(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
+		}
+		want := "not checked before it is used: this server has no plan"
+		if mysql {
+			want = "checked while hidden: 2 of 2 plans use it, "
+		}
+		if !strings.HasPrefix(res.Hidden, want) || res.Refuted || (visible == "NO") != mysql {
+			t.Errorf("hidden: %q, visible %q", res.Hidden, visible)
 		}
 		if got := state(t, db); got != before {
 			t.Errorf("state %q, was %q", got, before)
@@ -102,8 +120,11 @@ func TestTry(t *testing.T) {
 		if p := res.Samples[0].PlanAfter; p == nil || len(p.Rows) != 1 || p.Rows[0].Key != "items_kind_price" || res.Samples[0].PlanBefore.Rows[0].Key != "" {
 			t.Errorf("plans %+v, %+v", res.Samples[0].PlanBefore, p)
 		}
-		killed(t, s, db, dir, before)
-		o := options(s.DSN("", "shop"), dir)
+		killed(t, s, db, dir, before, "measure")
+		if mysql {
+			killed(t, s, db, dir, before, "hidden")
+		}
+		o = options(s.DSN("", "shop"), dir)
 		o.Keep = true
 		if res, err = Try(t.Context(), o); err != nil || !res.Kept {
 			t.Fatal(res, err)
@@ -111,6 +132,10 @@ func TestTry(t *testing.T) {
 		if got := state(t, db); got != "2 77" {
 			t.Errorf("kept: state %q", got)
 		}
+		if p := planOf(t, db, o.Queries[0].Raw); p != "items_kind_price" {
+			t.Errorf("kept: a plan of another session has the key %q", p)
+		}
+		refuted(t, s, dir)
 		if found, err := guard.Journals(dir); err != nil || len(found) != 0 {
 			t.Errorf("journals %v, %v", found, err)
 		}
@@ -119,8 +144,8 @@ func TestTry(t *testing.T) {
 
 // killed: a trial that is killed leaves a journal that takes everything back, even
 // when the server was restarted since.
-func killed(t *testing.T, s *sandbox.Server, db *sql.DB, dir, before string) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], dir)
+func killed(t *testing.T, s *sandbox.Server, db *sql.DB, dir, before, phase string) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], dir, phase)
 	cmd.Env = append(os.Environ(), victim+"="+s.DSN("", "shop"))
 	if out, err := cmd.CombinedOutput(); !strings.Contains(fmt.Sprint(err), "killed") {
 		t.Fatalf("%v: %s", err, out)
@@ -142,6 +167,64 @@ func killed(t *testing.T, s *sandbox.Server, db *sql.DB, dir, before string) {
 	}
 	if got := state(t, db); got != before {
 		t.Errorf("restored: state %q, was %q", got, before)
+	}
+}
+
+// planOf returns the key that a plan of the first table has.
+func planOf(t *testing.T, db *sql.DB, statement string) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+strings.ReplaceAll(statement, "FROM ", "FROM shop."))
+	if err != nil {
+		rows, err = db.QueryContext(t.Context(), "EXPLAIN "+strings.ReplaceAll(statement, "FROM ", "FROM shop."))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := ""
+	for rows.Next() {
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(sql.NullString)
+		}
+		if err := rows.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		if at := slices.Index(columns, "key"); at >= 0 && key == "" {
+			key = values[at].(*sql.NullString).String
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// refuted: an index that no plan has is dropped on MySQL before it is measured.
+func refuted(t *testing.T, s *sandbox.Server, dir string) {
+	t.Helper()
+	o := options(s.DSN("", "shop"), dir)
+	o.Keep = true
+	o.Finding = &kasoku.Finding{ID: "IDX-01", Fixes: []kasoku.Fix{{Edits: []kasoku.Edit{{Kind: kasoku.EditIndex,
+		Do: "CREATE INDEX items_note ON items (note(20))", Undo: "DROP INDEX items_note ON items"}}}}}
+	o.Queries = o.Queries[:1]
+	o.Queries[0].Raw = "SELECT id FROM items WHERE price = 7"
+	res, err := Try(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Kind == sandbox.KindMariaDB {
+		if res.Refuted || !res.Kept {
+			t.Errorf("%+v", res)
+		}
+		return
+	}
+	if !res.Refuted || res.Kept || res.Known || res.Hidden != "checked while hidden: none of 1 plan uses it" || !res.Changes[0].Restored {
+		t.Errorf("%+v", res)
 	}
 }
 

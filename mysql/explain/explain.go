@@ -23,6 +23,7 @@ type Options struct {
 	Schema   string        // default database of statements that name none
 	Analyze  bool          // run the statements that only read, and report what it took
 	Limit    time.Duration // of each question; 0: 5 s
+	Hidden   bool          // plans may use indexes that are invisible, where the server has such
 	Progress func(done, all int)
 }
 
@@ -105,7 +106,7 @@ func one(ctx context.Context, r *mysql.Reader, q *kasoku.Query, schema string, o
 	}
 	locks, _ := sqlshape.PlainSelect([]byte(statement))
 	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: statement,
-		Analyze: o.Analyze && selects && !locks, Limit: o.Limit})
+		Analyze: o.Analyze && selects && !locks, Limit: o.Limit, Hidden: o.Hidden})
 	switch {
 	case err == nil:
 		note = strings.Join(slices.DeleteFunc([]string{note, said.Note}, func(s string) bool { return s == "" }), "; ")

@@ -49,6 +49,9 @@ FINDING is its number in the report, or its id. The statements are those that th
 kept (record --keep-statements), else those of --log. Only such are run as read
 nothing but rows. The change is the one that today's rules find in the run's data.
 
+On MySQL 8 and later an index is made INVISIBLE first: where no plan of these statements
+would have it, it is dropped before any other session could use it.
+
 This is done only on the database of a kasoku.toml that says so:
 
   [safe]

@@ -28,6 +28,8 @@ func trialVerdict(t *prove.Trial) string {
 		return trialButs(t) + ". " + end
 	}
 	switch {
+	case t.Refuted:
+		return "The server would not use it: no plan of these statements has it. " + end + " No other session could use it meanwhile."
 	case !t.Known:
 		return "No statement could be measured. " + end
 	case t.Gain >= 0.01:
@@ -76,7 +78,7 @@ func trialDocument(t *prove.Trial, file string) *report.Document {
 		}})
 	}
 	d.Sections = []report.Section{
-		{ID: "change", Title: "Change", Blocks: []report.Block{changes}},
+		{ID: "change", Title: "Change", Sub: report.Prose(t.Hidden), Blocks: []report.Block{changes}},
 		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples),
 			Blocks: []report.Block{table}},
 	}
@@ -124,6 +126,8 @@ type trialJSON struct {
 	Kept    bool          `json:"kept"`
 	Took    float64       `json:"took_s"`
 	Verdict string        `json:"verdict"`
+	Hidden  string        `json:"hidden_check,omitempty"`
+	Refuted bool          `json:"refuted,omitempty"`
 	Answers *[]string     `json:"answers_differ"` // null when they were not asked for
 	Changes []changeJSON  `json:"changes"`
 	Samples []sampledJSON `json:"statements"`
@@ -150,7 +154,7 @@ type sampledJSON struct {
 
 func newTrialJSON(t *prove.Trial) trialJSON {
 	out := trialJSON{Schema: 1, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept,
-		Took: t.Took.Seconds(), Verdict: trialVerdict(t),
+		Took: t.Took.Seconds(), Verdict: trialVerdict(t), Hidden: t.Hidden, Refuted: t.Refuted,
 		Changes: changesJSON(t.Changes), Samples: []sampledJSON{}}
 	if t.Known {
 		out.Gain = &t.Gain
