@@ -1,6 +1,7 @@
 package kasoku
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -10,13 +11,15 @@ import (
 // its end compare with the golden ones that kasoku.toml names.
 const AnswersScope = "answers"
 
-// The words of the names of settings of [AnswersScope]; the last two come before an
-// endpoint.
+// The words of the names of settings of [AnswersScope]; those after failed come before
+// an endpoint.
 const (
 	answersAsked  = "asked"
 	answersFailed = "failed"
 	answersOrder  = "order"
 	answersAge    = "age"
+	answersBare   = "bare"
+	answersHold   = "hold"
 )
 
 // ComparedAnswers are what a run knows of the answers at its end.
@@ -25,7 +28,19 @@ type ComparedAnswers struct {
 	Failed int                      // others that were asked for, and failed or have another status
 	Order  map[string]string        // by endpoint: what has the same elements in another order, in words
 	Oldest map[string]time.Duration // by endpoint: the greatest age that a cache gave an answer
+	// Bare has, by endpoint, the host and port that was asked where all answers were 200 without ETag,
+	// Last-Modified, Cache-Control and Expires; "" where one was not.
+	Bare map[string]string
+	// Sequences are, by endpoint, what its answers hold and in which order.
+	Sequences map[string]AnswerSequence
 }
+
+// An AnswerSequence has hashes of the answers of an endpoint: of two runs that agree in Requests and
+// Elements, and not in Order, the same elements came in another order.
+type AnswerSequence struct{ Requests, Elements, Order uint64 }
+
+// formatSequence is the value of a setting of one.
+const formatSequence = "%016x %016x %016x"
 
 // Settings returns what is known as a run keeps it.
 func (a ComparedAnswers) Settings() []Setting {
@@ -39,6 +54,13 @@ func (a ComparedAnswers) Settings() []Setting {
 	for endpoint, age := range a.Oldest {
 		out = append(out, Setting{Scope: AnswersScope, Name: answersAge + " " + endpoint, Value: age.String()})
 	}
+	for endpoint, host := range a.Bare {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersBare + " " + endpoint, Value: host})
+	}
+	for endpoint, s := range a.Sequences {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersHold + " " + endpoint,
+			Value: fmt.Sprintf(formatSequence, s.Requests, s.Elements, s.Order)})
+	}
 	return out
 }
 
@@ -46,7 +68,8 @@ func (a ComparedAnswers) Settings() []Setting {
 // not asked for. What is no number or duration is passed over: a run file may come from
 // anywhere.
 func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
-	out = ComparedAnswers{Order: map[string]string{}, Oldest: map[string]time.Duration{}}
+	out = ComparedAnswers{Order: map[string]string{}, Oldest: map[string]time.Duration{}, Bare: map[string]string{},
+		Sequences: map[string]AnswerSequence{}}
 	for _, s := range r.Settings {
 		if s.Scope != AnswersScope {
 			continue
@@ -62,6 +85,13 @@ func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
 			}
 		case answersOrder:
 			out.Order[endpoint] = s.Value
+		case answersBare:
+			out.Bare[endpoint] = s.Value
+		case answersHold:
+			var x AnswerSequence
+			if n, err := fmt.Sscanf(s.Value, formatSequence, &x.Requests, &x.Elements, &x.Order); n == 3 && err == nil {
+				out.Sequences[endpoint] = x
+			}
 		case answersAge:
 			if d, err := time.ParseDuration(s.Value); err == nil && d > 0 {
 				out.Oldest[endpoint] = d

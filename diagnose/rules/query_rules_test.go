@@ -347,6 +347,29 @@ func TestImplicitOrder(t *testing.T) {
 	sayAll(t, r, compared(old, "3s"), "quiet: ")
 	moved := kasoku.ComparedAnswers{Asked: 7, Order: map[string]string{"GET /notes": "now comes in another order (3 of 9)"}}
 	sayAll(t, r, compared(moved, "1s"), "endpoint GET /notes", "GET /notes answers in another order than before", "info")
+
+	// Between runs: the same elements of the same requests, in another order.
+	between := func(now, was kasoku.AnswerSequence, group bool) *diagnose.Case {
+		of := func(x kasoku.AnswerSequence) kasoku.ComparedAnswers {
+			return kasoku.ComparedAnswers{Asked: 7, Sequences: map[string]kasoku.AnswerSequence{"GET /notes": x}}
+		}
+		c, other := compared(of(now), "1s"), compared(of(was), "1s").Recording
+		if group {
+			c.Repeats = []*kasoku.Recording{other}
+		} else {
+			c.Baseline = other
+		}
+		return c
+	}
+	one := kasoku.AnswerSequence{Requests: 1, Elements: 2, Order: 3}
+	turned, more, others := one, one, one
+	turned.Order, more.Elements, more.Order, others.Requests, others.Order = 4, 5, 4, 6, 4
+	for _, group := range []bool{false, true} {
+		sayAll(t, r, between(one, turned, group), "endpoint GET /notes", "GET /notes answers in another order than in another run", "info")
+		for _, x := range []kasoku.AnswerSequence{one, more, others} {
+			sayAll(t, r, between(one, x, group), "quiet: 7 answers are in the order of before")
+		}
+	}
 }
 
 // TestUnsentColumns: QRY-03 remarks on wide columns whose bytes the answers do not have, and

@@ -413,6 +413,50 @@ func TestReordered(t *testing.T) {
 	if len(got.Oldest) != 3 || got.Oldest["GET /same"] != 12*time.Second {
 		t.Errorf("%v", got.Oldest)
 	}
+	s.now(list(map[string]string{"/moved": `[{"id":1},{"id":3},{"id":2}]`, "/more": `[{"id":1},{"id":2}]`, "/same": `[1]`}, ""))
+	other := asker()
+	defer other.Close()
+	again, err := other.Check(t.Context(), before.Golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a1, a2 := got.Sequences["GET /moved"], again.Sequences["GET /moved"]
+	if a1.Requests != a2.Requests || a1.Elements != a2.Elements || a1.Order == a2.Order {
+		t.Errorf("in another order: %x, %x", a1, a2)
+	}
+	if a1, a2 = got.Sequences["GET /more"], again.Sequences["GET /more"]; a1.Requests != a2.Requests || a1.Elements == a2.Elements {
+		t.Errorf("other elements: %x, %x", a1, a2)
+	}
+	if a1, a2 = got.Sequences["GET /same"], again.Sequences["GET /same"]; a1 != a2 || a1.Order == 0 {
+		t.Errorf("the same: %x, %x", a1, a2)
+	}
+	if host := strings.TrimPrefix(s.URL, "http://"); got.Bare["GET /same"] != host {
+		t.Errorf("asked at %s: %v", host, got.Bare)
+	}
+}
+
+// TestBare: an answer with a header by which it can be kept or asked for on condition is none without.
+func TestBare(t *testing.T) {
+	s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if name := r.URL.Path[1:]; name != "none" {
+			w.Header().Set(name, "x")
+		}
+		fmt.Fprint(w, "x")
+	})
+	a := asker()
+	defer a.Close()
+	got, err := a.Check(t.Context(), golden(t, s, "/none", "/ETag", "/Last-Modified", "/Cache-Control", "/Expires", "/Vary").Golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for endpoint, host := range got.Bare {
+		if want := endpoint == "GET /none" || endpoint == "GET /Vary"; (host != "") != want {
+			t.Errorf("%s: %q", endpoint, host)
+		}
+	}
+	if len(got.Bare) != 6 {
+		t.Error(got.Bare)
+	}
 }
 
 // TestFailedAnswers: answers that fail or have another status are counted apart: in which order

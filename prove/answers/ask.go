@@ -132,6 +132,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 	if n, err := strconv.Atoi(resp.Header.Get("Age")); err == nil && n > 0 && n < 1<<31 { // RFC 9111, 5.1
 		out.age = time.Duration(n) * time.Second
 	}
+	out.bare = resp.StatusCode == http.StatusOK && !slices.ContainsFunc(keepingHeaders, func(name string) bool {
+		return len(resp.Header.Values(name)) > 0
+	})
 	for _, c := range resp.Cookies() {
 		if !slices.Contains(out.Cookies, c.Name) {
 			out.Cookies = append(out.Cookies, c.Name)
@@ -144,6 +147,10 @@ func (a *Asker) ask(ctx context.Context, r *Request) (Answer, error) {
 	}
 	return out, nil
 }
+
+// keepingHeaders are those by which clients keep answers, or ask whether they changed (RFC 9111, RFC
+// 9110 section 13).
+var keepingHeaders = []string{"ETag", "Last-Modified", "Cache-Control", "Expires", "Pragma"}
 
 // oneByOne shapes one body: what is built for it is gone when the next begins. A panic at one,
 // which its worker contains, leaves the others free to go on.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -34,6 +36,12 @@ type Checked struct {
 	Volatile    int // places that were left out
 	Differences []Difference
 	Oldest      map[string]time.Duration // by endpoint: the greatest Age of an answer
+	// Bare has, by endpoint, the host and port that was asked where all answers were 200 without ETag,
+	// Last-Modified, Cache-Control and Expires; "" where one was not.
+	Bare map[string]string
+	// Sequences are, by endpoint, what its answers hold and in which order, less what is volatile;
+	// none where one failed or was not asked.
+	Sequences map[string]kasoku.AnswerSequence
 }
 
 // Reordered returns, by endpoint, in words, what has the same elements in another order and
@@ -60,7 +68,8 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 		return nil, err
 	}
 	requests := make([]Request, len(g.Answers))
-	out := &Checked{Of: len(g.Answers), Oldest: map[string]time.Duration{}}
+	out := &Checked{Of: len(g.Answers), Oldest: map[string]time.Duration{}, Bare: map[string]string{},
+		Sequences: map[string]kasoku.AnswerSequence{}}
 	for i := range g.Answers {
 		if err := g.Answers[i].check(); err != nil { // recorded just now, perhaps, and not read
 			return nil, err
@@ -69,6 +78,7 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 		out.Volatile += len(g.Answers[i].Volatile)
 	}
 	s := &summary{known: map[summaryKey]*Difference{}, in: map[summaryKey]map[int]bool{}, asked: map[string]int{}}
+	failed := map[string]bool{} // endpoints
 	got, err := a.pass(ctx, "alone", requests, 1, 2*a.most)
 	for i := range got {
 		if got[i].done {
@@ -76,13 +86,25 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 			s.asked[requests[i].Endpoint]++
 			if got[i].err != nil || got[i].answer.Status != g.Answers[i].Status {
 				out.Failed++
+				failed[requests[i].Endpoint] = true
 			}
 			if age := got[i].answer.age; age > 0 {
 				out.Oldest[requests[i].Endpoint] = max(out.Oldest[requests[i].Endpoint], age)
 			}
+			endpoint, host := requests[i].Endpoint, requests[i].host()
+			if before, known := out.Bare[endpoint]; got[i].err != nil || !got[i].answer.bare || known && before != host {
+				host = ""
+			}
+			out.Bare[endpoint] = host
 			s.add(i, &g.Answers[i], &got[i], false)
+			if !failed[endpoint] {
+				out.Sequences[endpoint] = sequenceOf(out.Sequences[endpoint], &g.Answers[i], &got[i].answer)
+			}
+		} else {
+			failed[requests[i].Endpoint] = true
 		}
 	}
+	maps.DeleteFunc(out.Sequences, func(endpoint string, _ kasoku.AnswerSequence) bool { return failed[endpoint] })
 	if err == nil {
 		got, err = a.pass(ctx, "at once", requests, a.InFlight, 2*a.most)
 		for i := range got {
@@ -110,12 +132,7 @@ func (s *summary) add(n int, golden *Answer, now *asked, concurrent bool) {
 		s.note(n, golden, concurrent, Difference{Path: "status", What: ofPresence, Count: 1, Was: fmt.Sprint(golden.Status), Now: now.err.Error()})
 		return
 	}
-	root := &place{}
-	for _, v := range golden.Volatile {
-		if at, err := root.at(v.Path); err == nil { // check has seen to it
-			at.setVolatile(v.What)
-		}
-	}
+	root := golden.places()
 	d := newDiffer(root)
 	d.compare(root, golden.tree(), now.answer.tree())
 	changes := d.changes
@@ -132,6 +149,34 @@ func (s *summary) add(n int, golden *Answer, now *asked, concurrent bool) {
 		s.note(n, golden, concurrent, Difference{Path: path, What: c.what, Count: c.count, Of: c.of,
 			Was: valueWords(c.what, c.was), Now: valueWords(c.what, c.now)})
 	}
+}
+
+// places has what is volatile of an answer.
+func (a *Answer) places() *place {
+	root := &place{}
+	for _, v := range a.Volatile {
+		if at, err := root.at(v.Path); err == nil { // check has seen to it
+			at.setVolatile(v.What)
+		}
+	}
+	return root
+}
+
+// sequenceOf adds an answer to those of its endpoint before it. FNV is the same in each process, so that
+// runs can be compared.
+func sequenceOf(before kasoku.AnswerSequence, golden, now *Answer) kasoku.AnswerSequence {
+	d := &differ{root: golden.places(), hash: fnv.New64a}
+	add := func(sum uint64, text string) uint64 {
+		h := fnv.New64a()
+		_, _ = fmt.Fprint(h, sum, " ", text)
+		return h.Sum64()
+	}
+	tree := now.tree()
+	out := kasoku.AnswerSequence{Requests: add(before.Requests, golden.Method+" "+golden.URL),
+		Order: add(before.Order, fmt.Sprint(d.digest(d.root, tree)))}
+	d.sets = true
+	out.Elements = add(before.Elements, fmt.Sprint(d.digest(d.root, tree)))
+	return out
 }
 
 // valueWords is a value in a few words: itself, or its kind.

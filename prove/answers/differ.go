@@ -1,8 +1,11 @@
 package answers
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"hash"
 	"hash/maphash"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,7 +24,8 @@ type change struct {
 // A differ compares trees and adds up what differs by place.
 type differ struct {
 	root    *place
-	seed    maphash.Seed
+	hash    func() hash.Hash64
+	sets    bool // lists have no order
 	changes []*change
 	known   map[changeKey]*change
 }
@@ -32,7 +36,13 @@ type changeKey struct {
 }
 
 func newDiffer(root *place) *differ {
-	return &differ{root: root, seed: maphash.MakeSeed(), known: map[changeKey]*change{}}
+	seed := maphash.MakeSeed()
+	hashes := func() hash.Hash64 {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		return &h
+	}
+	return &differ{root: root, hash: hashes, known: map[changeKey]*change{}}
 }
 
 // add counts a difference, unless the place is volatile in that.
@@ -301,14 +311,9 @@ func (d *differ) digest(at *place, v any) uint64 {
 		return 0
 	}
 	is := func(what string) bool { return at != nil && at.volatile[what] }
-	var h maphash.Hash
-	h.SetSeed(d.seed)
-	_, _ = h.WriteString(kindOf(v))
-	word := func(n uint64) {
-		for i := range 8 {
-			_ = h.WriteByte(byte(n >> (8 * i)))
-		}
-	}
+	h := d.hash()
+	_, _ = io.WriteString(h, kindOf(v))
+	word := func(n uint64) { _, _ = h.Write(binary.LittleEndian.AppendUint64(nil, n)) }
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -319,7 +324,7 @@ func (d *differ) digest(at *place, v any) uint64 {
 			if m != nil && m.volatile[ofPresence] {
 				continue
 			}
-			_, _ = h.WriteString(name)
+			_, _ = io.WriteString(h, name)
 			word(d.digest(m, v[name]))
 		}
 	case []any:
@@ -331,7 +336,7 @@ func (d *differ) digest(at *place, v any) uint64 {
 			each = at.elements
 		}
 		all := d.digests(each, v)
-		if is(ofOrder) {
+		if d.sets || is(ofOrder) {
 			slices.Sort(all)
 		}
 		for _, n := range all {
@@ -339,7 +344,7 @@ func (d *differ) digest(at *place, v any) uint64 {
 		}
 	default:
 		if !is(ofValue) {
-			_, _ = h.WriteString(plain(v))
+			_, _ = io.WriteString(h, plain(v))
 		}
 	}
 	return h.Sum64()

@@ -49,6 +49,15 @@ func (r *Request) String() string {
 	return string(secret.Append(nil, []byte(r.Method+" "+r.URL)))
 }
 
+// host returns the host and port that are asked.
+func (r *Request) host() string {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 // An Answer is a request with what came, less what is volatile.
 type Answer struct {
 	Request
@@ -63,6 +72,7 @@ type Answer struct {
 	raw  []byte        // body as it came; nil of one that is kept by its hash, and of one of a file
 	hash any           // what is kept of the body in its place
 	age  time.Duration // that a cache says it has
+	bare bool          // 200, without a header by which a client may keep it or ask on condition
 }
 
 // A Volatile is a place that differed between asks, and in what.

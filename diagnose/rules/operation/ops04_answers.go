@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -22,7 +23,16 @@ func (r ImplicitOrder) answers(c *diagnose.Case) (out []kasoku.Finding, compared
 		return nil, 0
 	}
 	for _, endpoint := range slices.Sorted(maps.Keys(got.Order)) {
-		out = append(out, r.reordered(c, endpoint, got.Order[endpoint]))
+		out = append(out, r.reordered(c, endpoint, "before", "the golden answer, asked again after the load",
+			got.Order[endpoint]))
+	}
+	for _, endpoint := range slices.Sorted(maps.Keys(got.Sequences)) {
+		other := otherOrder(c, endpoint, got.Sequences[endpoint])
+		if other == nil || got.Order[endpoint] != "" {
+			continue
+		}
+		note := "the golden answers, asked at the end of both runs; the other began at " + other.Run.Started.Format(time.DateTime)
+		out = append(out, r.reordered(c, endpoint, "in another run", note, "the same elements in another order"))
 	}
 	for _, endpoint := range slices.Sorted(maps.Keys(got.Oldest)) {
 		method, route, _ := strings.Cut(endpoint, " ")
@@ -34,7 +44,23 @@ func (r ImplicitOrder) answers(c *diagnose.Case) (out []kasoku.Finding, compared
 	return out, got.Asked
 }
 
-func (r ImplicitOrder) reordered(c *diagnose.Case, endpoint, words string) kasoku.Finding {
+// otherOrder returns a run of the group, or of the one that it is compared with, in which the answers of
+// an endpoint had the same elements in another order; nil without one.
+func otherOrder(c *diagnose.Case, endpoint string, now kasoku.AnswerSequence) *kasoku.Recording {
+	for _, other := range slices.Concat([]*kasoku.Recording{c.Baseline}, c.Baselines, c.Repeats) {
+		if other == nil {
+			continue
+		}
+		was, _ := other.ComparedAnswers()
+		x, ok := was.Sequences[endpoint]
+		if ok && x.Requests == now.Requests && x.Elements == now.Elements && x.Order != now.Order {
+			return other
+		}
+	}
+	return nil
+}
+
+func (r ImplicitOrder) reordered(c *diagnose.Case, endpoint, than, note, words string) kasoku.Finding {
 	writes := diagnose.Signal{Holds: true}
 	if slices.ContainsFunc(c.Endpoints, isWrite) {
 		writes = diagnose.Signal{Blind: "requests of this run write, and may have moved rows"}
@@ -42,10 +68,10 @@ func (r ImplicitOrder) reordered(c *diagnose.Case, endpoint, words string) kasok
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: endpoint}, Severity: kasoku.Info,
 		Interval:   c.Focus.Interval,
-		Title:      wording.Cut(endpoint+" answers in another order than before", wording.MaxTitle),
+		Title:      wording.Cut(endpoint+" answers in another order than "+than, wording.MaxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, writes),
 		Evidence: []kasoku.Evidence{{Source: "answers", Text: endpoint,
-			Note:  "the golden answer, asked again after the load",
+			Note:  note,
 			Value: words, Strong: true, Interval: c.Whole()}},
 		Cause: "The same elements come in another order: the statement has no ORDER BY, or one in which several rows " +
 			"are equal, and then the server is free; another index, plan or key gives another order.",

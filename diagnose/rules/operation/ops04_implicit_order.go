@@ -30,7 +30,8 @@ func (ImplicitOrder) Doc() diagnose.Doc {
 		Summary: `warns of answers that rest on the order in which a table happens to store its rows.`,
 		Evidence: `a table has no primary key, and a SELECT from it sends several rows, or takes the first
 			with LIMIT, without ORDER BY; or at the end of the run an answer has the elements of its golden
-			one ([answers] in kasoku.toml) in another order and differs in nothing else; or a cache gives an
+			one ([answers] in kasoku.toml), or of the same golden one in another run of the group or of the
+			run that it is compared with, in another order and differs in nothing else; or a cache gives an
 			answer a greater age than [contract] allows.`,
 		Cause: `the rows come as they were inserted, until the table gets a key: InnoDB then stores it
 			anew in the order of that, and the answers change. Dropping the key does not bring the old order

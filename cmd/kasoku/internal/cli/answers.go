@@ -67,7 +67,7 @@ func ComparedAnswers(c *config.Config) (func(context.Context) (kasoku.ComparedAn
 			return kasoku.ComparedAnswers{}, err
 		}
 		return kasoku.ComparedAnswers{Asked: got.Answers - got.Failed, Failed: got.Failed, Order: got.Reordered(),
-			Oldest: got.Oldest}, err
+			Oldest: got.Oldest, Bare: got.Bare, Sequences: got.Sequences}, err
 	}, nil
 }
 
