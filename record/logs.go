@@ -119,7 +119,7 @@ func (b *logbook) collectAll() error {
 	b.warn(b.lacking(windows)...)
 	b.warn(callers.WarnDoubled(b.accessRead)...)
 	files := staticfile.Roots(b.host(), &b.config.members, b.config.taken.Configs, b.endpoints)
-	b.config.settings = append(append(b.config.settings, files...), b.namedBots()...)
+	b.config.settings = append(append(b.config.settings, files...), b.ofClients()...)
 	// By now it is known in which time zones the logs are.
 	return errors.Join(append(errs, store.Save(b.store, windows), store.Save(b.store, b.config.settings))...)
 }
@@ -133,13 +133,20 @@ func emptyWarning(paths []string) kasoku.Warning {
 	return w
 }
 
-// mostBots is how many names of bots a run keeps.
-const mostBots = 40
+// Of the clients in access logs a run keeps so many names of bots, and so many endpoints
+// that they fetched again.
+const (
+	mostBots  = 40
+	mostAgain = 40
+)
 
-// namedBots returns the names of the bots in the access logs.
-func (b *logbook) namedBots() (out []kasoku.Setting) {
+// ofClients returns the names of the bots in the access logs, and what clients fetched again.
+func (b *logbook) ofClients() (out []kasoku.Setting) {
 	if b.access == nil {
 		return nil
+	}
+	for _, one := range b.access.FetchedAgain(mostAgain) {
+		out = append(out, one.Setting(b.host()))
 	}
 	for _, one := range b.access.NamedBots(mostBots) {
 		out = append(out, one.Setting(b.host()))

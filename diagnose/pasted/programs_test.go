@@ -420,3 +420,37 @@ func TestKeptAnswer_Headers(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptAge: with CCH-03's fix clients get the age that the contract allows, answers and the
+// headers that nginx adds stay as they were, and other paths get no age.
+func TestKeptAge(t *testing.T) {
+	s := served(t, "CCH-03", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "of "+r.Header.Get("X-Host")+r.URL.RequestURI())
+	}), func(rec *kasoku.Recording) {
+		rec.Endpoints = []kasoku.Endpoint{endpoint("/trend", 20*time.Millisecond, 10)}
+		rec.Settings = append((kasoku.ComparedAnswers{Asked: 1, Bare: map[string]string{"GET /trend": "shop.test"}}).Settings(),
+			kasoku.FetchedAgain{Method: "GET", Route: "/trend", Requests: 900, Bytes: 900 * 9, Time: time.Second}.Setting(""),
+			kasoku.Setting{Scope: kasoku.ContractScope, Name: "stale GET /trend", Value: "1m0s"})
+		at := strings.Index(rec.Configs[0].Text, "        location")
+		rec.Configs[0].Text = rec.Configs[0].Text[:at] + "        add_header X-Frame-Options DENY;\n" + rec.Configs[0].Text[at:]
+	})
+	for path, age := range map[string]string{"/trend": "private, max-age=60", "/trend?page=2": "private, max-age=60", "/trends": ""} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = "shop.test"
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if got := res.Header.Get("Cache-Control"); err != nil || string(body) != "of shop.test"+path || got != age {
+			t.Errorf("%s: %v: %q, Cache-Control %q, want %q", path, err, body, got, age)
+		}
+		if got := res.Header.Get("X-Frame-Options"); (got == "DENY") != (age != "") {
+			t.Errorf("%s: X-Frame-Options %q", path, got)
+		}
+	}
+}

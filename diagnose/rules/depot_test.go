@@ -30,6 +30,7 @@ type depot struct {
 	Label      int           `json:",omitempty"` // bytes of a label in the database; 0: it is a file
 	Manifest   int           `json:",omitempty"` // bytes
 	Slow       time.Duration `json:",omitempty"` // that a parcel takes
+	Tag        bool          `json:",omitempty"` // the board has an ETag
 }
 
 // depotLabels are how many labels there are.
@@ -92,6 +93,9 @@ func (d depot) routes(db *sql.DB) http.Handler {
 		size := 900
 		if d.BoardEvery > 0 {
 			size += int(boards.Add(1)/uint64(d.BoardEvery)) % 500
+		}
+		if d.Tag {
+			w.Header().Set("ETag", fmt.Sprintf(`"%d"`, size))
 		}
 		w.Write(bytes.Repeat([]byte("b"), size))
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/prove/answers"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -34,6 +35,7 @@ type webRun struct {
 	perSec   float64
 	mix      []webTarget
 	vcl      string // Varnish between nginx and the depot; empty: none
+	answers  bool   // the board is asked at the end
 	baseline string
 	keep     string // "NGX-01/fires NGX-02/silent"
 }
@@ -45,6 +47,7 @@ type webTarget struct {
 	body   int
 	agent  string
 	cookie bool
+	kept   bool // asked on condition that the style sheet has changed
 }
 
 // A webConf is what varies in nginx's configuration.
@@ -145,7 +148,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 			origin += "want: " + map[string]string{
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
-				"CCH-01": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
+				"CCH-01": "endpoint GET /v1/board", "CCH-03": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -198,7 +201,11 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	if err := os.MkdirAll(look, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(look, "depot.css"), bytes.Repeat([]byte("c"), 12<<10), 0o644); err != nil {
+	css := filepath.Join(look, "depot.css")
+	if err := os.WriteFile(css, bytes.Repeat([]byte("c"), cssBytes), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(css, cssTime, cssTime); err != nil {
 		t.Fatal(err)
 	}
 	take.Nginx = append(append([]string{front.Program}, front.Args()...), "-T")
@@ -213,13 +220,43 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		Sources: record.Sources{AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
 			Servers: append(servers, &nginx.Table{Status: front.URL() + "/nginx_status"}), PIDs: []int{db.Pid(), pid, front.Pid()}},
 		Capture: take,
-		Course:  record.Course{Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())}},
+		Course: record.Course{Answers: r.askBoard(front.URL()),
+			Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	keepOnly(res.Recording, db.Pid(), pid, os.Getpid())
 	return res.Recording
+}
+
+// The style sheet has the ETag that nginx makes of these.
+const cssBytes = 12 << 10
+
+var cssTime = time.Unix(1_764_000_000, 0)
+
+// askBoard asks for the board as the golden answers at the end of a run do.
+func (r webRun) askBoard(url string) func(context.Context) (kasoku.ComparedAnswers, error) {
+	if !r.answers {
+		return nil
+	}
+	return func(ctx context.Context) (kasoku.ComparedAnswers, error) {
+		req, err := answers.ParseRequest("GET " + url + "/v1/board")
+		if err != nil {
+			return kasoku.ComparedAnswers{}, err
+		}
+		a := answers.Asker{Pause: time.Millisecond}
+		defer a.Close()
+		kept, err := a.Record(ctx, []answers.Request{req})
+		if err != nil {
+			return kasoku.ComparedAnswers{}, err
+		}
+		got, err := a.Check(ctx, kept.Golden)
+		if err != nil {
+			return kasoku.ComparedAnswers{}, err
+		}
+		return kasoku.ComparedAnswers{Asked: got.Answers, Bare: got.Bare}, nil
+	}
 }
 
 func (r webRun) targets(url string) (out []load.Target) {
@@ -234,6 +271,9 @@ func (r webRun) targets(url string) (out []load.Target) {
 			t.Header.Set("User-Agent", "depot-app/2.1")
 			if m.agent != "" {
 				t.Header.Set("User-Agent", m.agent)
+			}
+			if m.kept {
+				t.Header.Set("If-None-Match", fmt.Sprintf(`"%x-%x"`, cssTime.Unix(), cssBytes))
 			}
 			if m.cookie {
 				t.Header.Set("Cookie", "basket=17")
@@ -254,6 +294,12 @@ func depotMix() []webTarget {
 		{weight: 24, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
 		{weight: 16, line: "POST /v1/scans"}, {weight: 8, line: "GET /v1/parcels/*", agent: "Somebot/1.0 (+http://example.com/bot)"},
 	}
+}
+
+// revisits are what a client with a cache asks for, the board so often out of 160.
+func revisits(board int) []webTarget {
+	return []webTarget{{weight: 40, line: "GET /look/depot.css", kept: true}, {weight: board, line: "GET /v1/board"},
+		{weight: 120 - board, line: "POST /v1/scans"}}
 }
 
 const passingVCL = "vcl 4.1;\nbackend depot { .host = \"{host}\"; .port = \"{port}\"; }\n"
@@ -291,6 +337,10 @@ func webRuns() []webRun {
 		{name: "gzip", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true}, perSec: 300, mix: css, keep: "NGX-09/fires"},
 		{name: "same", baseline: "plain", depot: good, nginx: webConf{keep: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
 		{name: "gzip-and-more", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true, buffers: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
+		{name: "again", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-03/fires"},
+		{name: "validated", depot: depot{Tag: true}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-03/silent"},
+		{name: "keeps-none", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40)[1:], keep: "CCH-03/silent"},
+		{name: "few-again", depot: depot{}, nginx: tuned, answers: true, perSec: 150, mix: revisits(8), keep: "CCH-03/under"},
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,

@@ -334,7 +334,7 @@ func TestCachePasses(t *testing.T) {
 
 // TestWebTitles: titles fit a line, and each finding quotes something.
 func TestWebTitles(t *testing.T) {
-	ids := []string{"NGX-01", "NGX-02", "NGX-03", "NGX-04", "NGX-05", "NGX-06", "NGX-08", "NGX-09", "CCH-01", "CCH-02", "APP-01", "APP-02"}
+	ids := []string{"NGX-01", "NGX-02", "NGX-03", "NGX-04", "NGX-05", "NGX-06", "NGX-08", "NGX-09", "CCH-01", "CCH-02", "CCH-03", "APP-01", "APP-02"}
 	for _, r := range All() {
 		if !slices.Contains(ids, r.ID()) {
 			continue
@@ -348,4 +348,54 @@ func TestWebTitles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestUnvalidated: CCH-03 takes clients that ask on condition, and answers that are known to be bare; without
+// one of both, and where anything says that there is a validator or an age, it says nothing.
+func TestUnvalidated(t *testing.T) {
+	const conf = "http { server { location / { proxy_pass http://127.0.0.1:8000; } } }"
+	run := func(conf string, change func(e *kasoku.Endpoint, again *kasoku.FetchedAgain, a *kasoku.ComparedAnswers), more ...kasoku.Setting) *diagnose.Case {
+		e := passed("GET", "/trend", 1000, 2*time.Millisecond)
+		e.Bytes = 1000 * 500
+		again := kasoku.FetchedAgain{Method: "GET", Route: "/trend", Requests: 600, Bytes: 600 * 500, Time: time.Second}
+		a := kasoku.ComparedAnswers{Asked: 3, Bare: map[string]string{"GET /trend": "shop.test"}}
+		change(&e, &again, &a)
+		rec := shop(conf, e)
+		rec.Settings = append(append(a.Settings(), again.Setting("")), more...)
+		return diagnose.NewCase(rec, nil)
+	}
+	none := func(*kasoku.Endpoint, *kasoku.FetchedAgain, *kasoku.ComparedAnswers) {}
+	r := cache.Unvalidated{}
+	sayAll(t, r, run(conf, none), "endpoint GET /trend", "Clients fetch GET /trend again although they have it", "info", "600 of 1,000 again")
+	found, _ := r.Check(run(conf, none))
+	if x := found[0].Fixes[0]; x.Code != "" || !strings.Contains(x.Note, "May GET /trend be some seconds old?") {
+		t.Errorf("without a contract: %+v", x)
+	}
+	stale := func(d string) kasoku.Setting {
+		return kasoku.Setting{Scope: kasoku.ContractScope, Name: "stale GET /trend", Value: d}
+	}
+	if found, _ = r.Check(run(conf, none, stale("20s"))); !strings.Contains(found[0].Fixes[0].Code, "private, max-age=20") {
+		t.Errorf("with a contract: %+v", found[0].Fixes[0])
+	}
+	for want, c := range map[string]*diagnose.Case{
+		"quiet: GET /trend must be fresh":                      run(conf, none, stale("0s")),
+		"quiet: nginx's configuration sets Cache-Control":      run(strings.Replace(conf, "location", "expires 1h; location", 1), none),
+		"quiet: nginx's configuration sets Cache-Control, ":    run(strings.Replace(conf, "location", "add_header ETag x; location", 1), none),
+		"blind: clients fetch GET /trend again, and no golden": run(conf, func(_ *kasoku.Endpoint, _ *kasoku.FetchedAgain, a *kasoku.ComparedAnswers) { a.Bare = nil }),
+		"quiet: GET /trend was answered with a validator": run(conf, func(_ *kasoku.Endpoint, _ *kasoku.FetchedAgain, a *kasoku.ComparedAnswers) {
+			a.Bare["GET /trend"] = ""
+		}),
+		"quiet: GET /trend answers 304 at times": run(conf, func(e *kasoku.Endpoint, _ *kasoku.FetchedAgain, _ *kasoku.ComparedAnswers) {
+			e.Codes = map[int]uint64{200: 999, 304: 1}
+		}),
+		"quiet: clients fetched GET /trend again 49 times":         run(conf, func(_ *kasoku.Endpoint, again *kasoku.FetchedAgain, _ *kasoku.ComparedAnswers) { again.Requests = 49 }),
+		"quiet: clients fetched GET /trend again 600 times, 1.8 %": run(conf, func(_ *kasoku.Endpoint, again *kasoku.FetchedAgain, _ *kasoku.ComparedAnswers) { again.Bytes = 9000 }),
+		"quiet: no client that asks on condition":                  run(conf, func(e *kasoku.Endpoint, _ *kasoku.FetchedAgain, _ *kasoku.ComparedAnswers) { e.Route = "/other" }),
+	} {
+		sayAll(t, r, c, want)
+	}
+	elsewhere := run(conf, none)
+	elsewhere.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "web", Role: kasoku.RoleWeb, Sure: kasoku.High,
+		Listeners: []kasoku.Listener{{Network: "tcp", Address: "0.0.0.0:8443"}}}}}
+	sayAll(t, r, elsewhere, "quiet: GET /trend was asked at shop.test, which is not where the web server listens")
 }

@@ -16,6 +16,7 @@ type detail struct {
 	botsPassed             uint64
 	botsUpstream           uint64 // ns
 	varied, variants       uint64
+	again                  refetch
 	paths                  [pathRegisters]uint8 // HyperLogLog of the URIs
 }
 
@@ -70,6 +71,7 @@ func (w *row) mergeDetail(o *detail) {
 	d.botsUpstream += o.botsUpstream
 	d.varied += o.varied
 	d.variants += o.variants
+	d.again.add(o.again)
 	for i, r := range o.paths {
 		d.paths[i] = max(d.paths[i], r)
 	}
@@ -94,7 +96,10 @@ const uriSlots = 1 << 14
 const uriSizes = 6
 
 // uris is what the last answers of URIs were like.
-type uris struct{ slots []uriSlot }
+type uris struct {
+	slots []uriSlot
+	kept  kept
+}
 
 type uriSlot struct {
 	hash   uint64 // of method and URI; 0: free
@@ -131,6 +136,7 @@ func (u *uris) add(w *row, r *accessformat.Record, t *Table) {
 	}
 	hash := hashURI(r.Method, r.Path)
 	d.see(hash)
+	u.kept.answer(&d.again, hash, r)
 	if r.Status == 200 && r.Has&(accessformat.HasBytes|accessformat.HasTime) == accessformat.HasBytes|accessformat.HasTime {
 		u.answer(d, hash, r)
 	}
@@ -186,6 +192,11 @@ func hashURI(method, uri []byte) uint64 {
 	for _, b := range uri {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
+	return mixed(h)
+}
+
+// mixed has each bit of a hash depend on all of them, and is not 0.
+func mixed(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33

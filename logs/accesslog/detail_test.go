@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -109,5 +111,40 @@ func TestDetail_Off(t *testing.T) {
 		if e.Paths+e.Variants+e.Varied+e.ConnectCount+e.MaxRequestBytes+e.BotsPassed != 0 {
 			t.Errorf("%s: %+v", e.Route, e)
 		}
+	}
+}
+
+// TestFetchedAgain: what a client fetches again counts that was answered 304 before, with the
+// size that it had; not what others fetch, another size, or what a client without a cache does.
+func TestFetchedAgain(t *testing.T) {
+	var b bytes.Buffer
+	line := func(host, ua, uri string, status, size int) {
+		fmt.Fprintf(&b, "time:2026-11-21T02:00:00+00:00\tmethod:GET\thost:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:0.010\tua:%s\n", host, uri, status, size, ua)
+	}
+	line("192.0.2.1", "Browser/1", "/list", 200, 500) // before its first 304: not known to keep anything
+	line("192.0.2.1", "Browser/1", "/app.css", 304, 0)
+	for range 3 {
+		line("192.0.2.1", "Browser/1", "/list", 200, 500)
+		line("192.0.2.1", "wrk/4", "/list", 200, 500)     // another agent at that address
+		line("192.0.2.2", "Browser/1", "/list", 200, 500) // another address
+	}
+	line("192.0.2.1", "Browser/1", "/list", 200, 501)
+	line("192.0.2.1", "Browser/1", "/list", 200, 500)
+	line("192.0.2.1", "Browser/1", "/list?page=2", 200, 500)
+	line("192.0.2.1", "Browser/1", "/list", 500, 500)
+	line("192.0.2.1", "Browser/1", "/other", 200, 0)
+	line("192.0.2.1", "Browser/1", "/other", 200, 0)
+	table, _, err := CollectAll(t.Context(), []lines.Input{{R: &b}}, Options{Detail: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := table.FetchedAgain(9)
+	want := kasoku.FetchedAgain{Method: "GET", Route: "/list", Requests: 2, Bytes: 1000, Time: 20 * time.Millisecond}
+	if len(got) != 1 || got[0] != want {
+		t.Fatalf("%+v", got)
+	}
+	rec := kasoku.Recording{Settings: []kasoku.Setting{got[0].Setting("web")}}
+	if back := rec.FetchedAgain("web"); len(back) != 1 || back[0] != want {
+		t.Errorf("%+v", back)
 	}
 }

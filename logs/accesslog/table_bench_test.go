@@ -74,7 +74,7 @@ func BenchmarkTable(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		o    Options
-	}{{"all", Options{Slowest: 37}}, {"by=ua,status", Options{By: []string{"ua", "status"}}}, {"where", Options{Where: filter}}} {
+	}{{"all", Options{Slowest: 37}}, {"by=ua,status", Options{By: []string{"ua", "status"}}}, {"where", Options{Where: filter}}, {"detail", Options{Detail: true}}} {
 		b.Run(c.name, func(b *testing.B) {
 			table := NewTable(c.o).beside()
 			b.ReportAllocs()

@@ -463,12 +463,20 @@ func (w *Config) PassesAs(l Location) (out []string) {
 			out = append([]string{"proxy_pass " + scheme + "://" + name + ";"}, out...)
 		case strings.HasPrefix(d.Name(), "proxy_cache") || d.Name() == "proxy_no_cache":
 		default:
-			var words []string
-			for _, x := range d.Words[1:] {
-				words = append(words, strconv.Quote(x))
-			}
-			out = append(out, d.Name()+" "+strings.Join(words, " ")+";")
+			out = append(out, Lines([]nginxconf.Directive{*d})...)
 		}
+	}
+	return out
+}
+
+// Lines prints directives as they stand in a configuration.
+func Lines(directives []nginxconf.Directive) (out []string) {
+	for i := range directives {
+		var words []string
+		for _, x := range directives[i].Words[1:] {
+			words = append(words, strconv.Quote(x))
+		}
+		out = append(out, directives[i].Name()+" "+strings.Join(words, " ")+";")
 	}
 	return out
 }

@@ -222,23 +222,34 @@ func patternOf(route string) (pattern string, literal, ok bool) {
 	return "^" + strings.Join(parts, "/") + "$", literal, strings.HasPrefix(route, "/")
 }
 
+// passesAlone returns a location for the paths of a route alone, and what passes these on as the
+// location does that answers now; nothing where that is not known. place names the server block
+// that it belongs to, where there are others.
+func passesAlone(c *diagnose.Case, route string) (context string, pass []string, place string) {
+	w, err := webserver.ConfigOf(c.Recording)
+	pattern, literal, known := patternOf(route)
+	if err != nil || !known {
+		return "", nil, ""
+	}
+	from, ok := w.LocationOf(route)
+	pass = w.PassesAs(from)
+	if !ok || from.Modifier == "=" || !literal && from.Modifier != "" {
+		return "", nil, ""
+	}
+	context = "location = " + route
+	if !literal {
+		context = `location ~ "` + pattern + `"`
+	}
+	return context, pass, w.Place()
+}
+
 // nginxKeeps returns directives by which nginx keeps answers for so many seconds, in a
 // location that passes on as the one does that answers now; empty where that is not known. place
 // names the server block that they belong to, where there are others.
 func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) (code, place string) {
-	w, err := webserver.ConfigOf(c.Recording)
-	pattern, literal, known := patternOf(route)
-	if err != nil || !known {
+	context, pass, place := passesAlone(c, route)
+	if len(pass) == 0 {
 		return "", ""
-	}
-	from, ok := w.LocationOf(route)
-	pass := w.PassesAs(from)
-	if !ok || len(pass) == 0 || from.Modifier == "=" || !literal && from.Modifier != "" {
-		return "", ""
-	}
-	context := "location = " + route
-	if !literal {
-		context = `location ~ "` + pattern + `"`
 	}
 	pass = slices.DeleteFunc(pass, func(line string) bool { return strings.HasPrefix(line, "proxy_ignore_headers ") })
 	lines := append(pass, "proxy_cache short;", "proxy_cache_key $scheme$host$request_uri;",
@@ -252,7 +263,7 @@ func nginxKeeps(c *diagnose.Case, route string, seconds int, more string) (code,
 	return webserver.Block("http", "proxy_cache_path "+CachePath+" keys_zone=short:1m max_size=64m;",
 		webserver.Block("map $upstream_http_cache_control $short_refused", `default "";`,
 			`"~*(private|no-store|no-cache)" 1;`)) + "\n" +
-		webserver.Block("server", webserver.Block(context, lines...)), w.Place()
+		webserver.Block("server", webserver.Block(context, lines...)), place
 }
 
 // headersNote is what the headers of an answer decide.

@@ -9,6 +9,7 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		SharedAnswer{},
 		Passes{},
+		Unvalidated{},
 		QueryCache{},
 	}
 }
