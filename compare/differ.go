@@ -38,9 +38,9 @@ var volatile = []string{
 	"statement_id", "timestamp", "tmpdir", "warning_count",
 }
 
-// foundScope is the scope of facts that a run came upon, such as the zones of clocks,
-// and that are not settings.
-const foundScope = "clock"
+// notChosen are the scopes of facts that a run came upon, such as the zones of clocks, and that
+// are not settings.
+var notChosen = []string{"clock", kasoku.AgentsScope, kasoku.AgainScope, kasoku.AnswersScope}
 
 // unitScope is the scope of states of units. A run may record one only when it is bad,
 // so a run without any counts as one that looked.
@@ -53,7 +53,7 @@ type settingKey struct{ scope, name string }
 func settingsOf(r *kasoku.Recording) (values map[settingKey]string, scopes map[string]bool) {
 	values, scopes = map[settingKey]string{}, map[string]bool{unitScope: true}
 	for _, s := range r.Settings {
-		if !slices.Contains(volatile, s.Name) && s.Scope != foundScope && s.Scope != kasoku.AgentsScope {
+		if !slices.Contains(volatile, s.Name) && !slices.Contains(notChosen, s.Scope) {
 			values[settingKey{s.Scope, s.Name}] = s.Value
 			scopes[s.Scope] = true
 		}
