@@ -130,6 +130,12 @@ func (l botLists) evidence(c *diagnose.Case, sum kasoku.Endpoint, requests uint6
 	return out
 }
 
+// unnamedPass says why no bot is refused for what it does. A log has neither cookies nor what a cache answered, and
+// addresses are shared.
+const unnamedPass = " Bots without a product's name, and those that call themselves browsers, pass: that they fetch no " +
+	"files, never ask on condition or come often is also true of apps, of monitors, of programs that use an API and of people " +
+	"whose browser has the files. By a log alone these cannot be let pass for sure."
+
 // fixes are one for the bots that the log names, and one for search engines.
 func (l botLists) fixes(note string, risk kasoku.Risk) (out []kasoku.Fix) {
 	refuse := func(kind botKind, title, note, variable string, risk kasoku.Risk) {
@@ -139,7 +145,7 @@ func (l botLists) fixes(note string, risk kasoku.Risk) (out []kasoku.Fix) {
 				webserver.Edit("server", "if ("+variable+") {\n    return 503;\n}")))
 		}
 	}
-	refuse(botOther, "Answer these bots with 503 in nginx", note, "$from_bot", risk)
+	refuse(botOther, "Answer these bots with 503 in nginx", note+unnamedPass, "$from_bot", risk)
 	refuse(botVisits, "Answer search engines with 503, too: the owner's decision", "These bring visitors: "+l.list(botVisits)+
 		". Pages that they do not get are no longer found, and shared links have no preview. Only who owns the service can say "+
 		"whether that may be.", "$from_search", kasoku.RiskSemantics)
