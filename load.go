@@ -59,6 +59,7 @@ type Tally struct {
 	Asked             uint64 // due
 	Answered          uint64 // with any status code
 	Success           uint64 // 200 <= code < 400
+	Refused           uint64 // 503 to bots, on purpose: no failures; known of a run that has an access log
 	Codes             map[int]uint64
 	Errors            map[string]uint64
 	BytesIn, BytesOut uint64
@@ -100,6 +101,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Asked += o.Asked
 	t.Answered += o.Answered
 	t.Success += o.Success
+	t.Refused += o.Refused
 	t.BytesIn += o.BytesIn
 	t.BytesOut += o.BytesOut
 	t.Codes, t.Errors = added(t.Codes, o.Codes), added(t.Errors, o.Errors)
@@ -108,15 +110,16 @@ func (t *Tally) Merge(o *Tally) {
 	t.Service.Merge(o.Service)
 }
 
-// Failed returns how many requests did not succeed, unanswered ones included.
-func (t *Tally) Failed() uint64 { return t.Asked - min(t.Success, t.Asked) }
+// Failed returns how many requests failed, unanswered ones included, without those that were
+// refused on purpose.
+func (t *Tally) Failed() uint64 { return t.Asked - min(t.Success+t.Refused, t.Asked) }
 
-// SuccessRatio returns successes over requests due, 1 when none was due.
+// SuccessRatio returns the share of the requests due that did not fail, 1 when none was due.
 func (t *Tally) SuccessRatio() float64 {
 	if t.Asked == 0 {
 		return 1
 	}
-	return float64(t.Success) / float64(t.Asked)
+	return float64(t.Asked-t.Failed()) / float64(t.Asked)
 }
 
 // TopErrors returns the error messages, the most frequent first.

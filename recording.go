@@ -1,6 +1,9 @@
 package kasoku
 
-import "time"
+import (
+	"net/http"
+	"time"
+)
 
 // A Recording is everything that one run file holds. It is read whole; it is
 // not safe for concurrent change.
@@ -85,6 +88,9 @@ func (r *Recording) Tally(step int) *Tally {
 		if step == 0 || r.Seconds[i].Step == step {
 			t.Add(&r.Seconds[i])
 		}
+	}
+	if n := t.Codes[http.StatusServiceUnavailable]; n > 0 {
+		t.Refused = r.refusedIn(step, n)
 	}
 	return t
 }

@@ -21,7 +21,7 @@ type bin struct {
 type second struct {
 	length   float64 // seconds; the first and the last one of a step may be cut
 	asked    float64
-	success  float64
+	success  float64 // with bots that were refused on purpose
 	answered float64 // with a latency, errors included
 	latency  float64 // sum of latencies, s
 	bins     []bin
@@ -62,7 +62,9 @@ func newStepData(run *kasoku.Recording, step kasoku.Step, counters []counter) *s
 			left := step.Interval.To - time.Duration(s.Second)*time.Second
 			after += s.Latency.CountBetween(max(left, time.Second), math.MaxInt64)
 			all += s.Latency.Count()
-			addSecond(&d.seconds[windowAt(windows, s.Second)], s, lat, send)
+			to := &d.seconds[windowAt(windows, s.Second)]
+			addSecond(to, s, lat, send)
+			to.success += d.tally.RefusedOf(s)
 		}
 	}
 	d.spilled = float64(after) > spilledShare*float64(all)

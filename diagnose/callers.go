@@ -59,7 +59,7 @@ func (st Statements) QueriesByID(ids []string) (out []*kasoku.Query) {
 // them.
 func (st Statements) RequestTime() time.Duration {
 	var sum time.Duration
-	_, endpoints := FrontLog(st.c.Recording)
+	_, endpoints := st.c.FrontLog()
 	for i := range endpoints {
 		if e := &endpoints[i]; !st.initializes(e.Method + " " + e.Route) {
 			sum += e.Total
@@ -119,7 +119,7 @@ func (st Statements) ShareOf(d time.Duration) float64 {
 // EndpointOf returns an endpoint of the front log by "GET /orders/:id", nil when
 // it is not there.
 func (st Statements) EndpointOf(name string) *kasoku.Endpoint {
-	_, endpoints := FrontLog(st.c.Recording)
+	_, endpoints := st.c.FrontLog()
 	for i := range endpoints {
 		if endpoints[i].Method+" "+endpoints[i].Route == name {
 			return &endpoints[i]

@@ -79,7 +79,7 @@ func (c *Case) PerSec() float64 {
 // it, else as the access log did; 1 when nothing counted them.
 func (c *Case) Good() float64 {
 	if t := c.Focus.Tally; t != nil {
-		return succeeded(c.Recording, t, c.Focus.Interval)
+		return t.SuccessRatio()
 	}
 	r, _ := countLogged(c.Recording, c.Focus.Interval)
 	if c.Focus.Step == nil {
@@ -92,7 +92,7 @@ func (c *Case) Good() float64 {
 // many; 0 of 0 when nothing counted them.
 func (c *Case) Failed() (failed, of uint64) {
 	if t := c.Focus.Tally; t != nil {
-		return failedOf(c.Recording, t, c.Focus.Interval), t.Asked
+		return t.Failed(), t.Asked
 	}
 	r, _ := countLogged(c.Recording, c.Focus.Interval)
 	return min(r.Failed, r.Count), r.Count

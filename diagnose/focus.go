@@ -84,7 +84,7 @@ func usableSteps(rec *kasoku.Recording) []stepLoad {
 		}
 		l := stepLoad{step: s}
 		if t := rec.Tally(s.Number); s.Number > 0 && t.Asked > 0 {
-			l.tally, l.asked, l.good = t, t.Asked, succeeded(rec, t, s.Interval)
+			l.tally, l.asked, l.good = t, t.Asked, t.SuccessRatio()
 		} else if r, ok := countLogged(rec, s.Interval); ok {
 			l.asked, l.good = r.Count, r.SuccessRatio()
 		}
@@ -156,7 +156,7 @@ func withoutSteps(rec *kasoku.Recording) Focus {
 	}
 	good, asked := 1.0, uint64(0)
 	if t := rec.Tally(0); t.Asked > 0 {
-		f.Tally, good, asked = t, succeeded(rec, t, f.Interval), t.Asked
+		f.Tally, good, asked = t, t.SuccessRatio(), t.Asked
 	} else if r, ok := countLogged(rec, f.Interval); ok {
 		r.Failed += min(GivenUp(rec), r.Count)
 		good, asked = r.SuccessRatio(), r.Count

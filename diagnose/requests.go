@@ -31,7 +31,7 @@ var errNoRequests = errors.New("neither an access log nor a load counted request
 // against counters of the same interval; of the whole run and of the load phase of a run
 // without steps they count whole, so that the sum is that of the endpoints.
 //
-// Of a run with several hosts it is the log of one, see [FrontLog].
+// Of a run with several hosts it is the log of one, see [kasoku.Recording.FrontLog].
 //
 // When both are there and one is less than half of the other, the load's count is taken: the
 // log was then of something else, of two servers in a row, or of errors only. It fails when
@@ -60,7 +60,7 @@ func (c *Case) RequestsBySecond(source string) map[int]float64 {
 		}
 		return out
 	}
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		for s, n := range endpoints[i].Seconds {
 			out[s] += float64(n.Count)
@@ -79,14 +79,11 @@ func countLogged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 // loggedBy counts the requests in the access log, of each second its share.
 func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool) {
 	var count, failed float64
-	refuses := refusesBots(rec)
-	_, endpoints := FrontLog(rec)
+	_, endpoints := rec.FrontLog()
 	for i := range endpoints {
-		of := 1.0
-		if refuses {
-			of = failedShare(&endpoints[i])
-		}
-		for s, n := range endpoints[i].Seconds {
+		e := &endpoints[i]
+		of := 1 - float64(rec.RefusedBots(e))/float64(max(e.Failed(), 1)) // the log's seconds do not say which they were
+		for s, n := range e.Seconds {
 			part := share(s)
 			count += part * float64(n.Count)
 			failed += part * of * float64(n.Failed)
@@ -99,20 +96,12 @@ func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool)
 func countOffered(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 	var count, failed float64
 	share := shareOfSecond(rec, iv)
+	good := successesBySecond(rec)
 	for i := range rec.Seconds {
 		s := &rec.Seconds[i]
 		part := share(s.Second)
-		if part == 0 {
-			continue
-		}
-		var good uint64
-		for code, n := range s.Codes {
-			if code >= 200 && code < 400 {
-				good += n
-			}
-		}
 		count += part * float64(s.Asked)
-		failed += part * float64(s.Asked-min(good, s.Asked))
+		failed += part * max(float64(s.Asked)-good[i], 0)
 	}
 	return roundRequests(count, failed, "load")
 }
@@ -155,37 +144,13 @@ func shareOfSecond(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float6
 	}
 }
 
-// FrontLog returns the endpoints of the host whose access log has most requests, and
-// that host. In a run of several hosts, as of a proxy and of the applications that it passes to,
-// their logs have the same requests: added up they would count twice.
-func FrontLog(rec *kasoku.Recording) (host string, endpoints []kasoku.Endpoint) {
-	counts := map[string]uint64{}
-	for i := range rec.Endpoints {
-		counts[rec.Endpoints[i].Host] += rec.Endpoints[i].Count
-	}
-	for i := range rec.Endpoints { // the first of equals
-		if h := rec.Endpoints[i].Host; i == 0 || counts[h] > counts[host] {
-			host = h
-		}
-	}
-	if len(counts) < 2 {
-		return host, rec.Endpoints
-	}
-	for i := range rec.Endpoints {
-		if rec.Endpoints[i].Host == host {
-			endpoints = append(endpoints, rec.Endpoints[i])
-		}
-	}
-	return host, endpoints
-}
-
 // Busiest returns the endpoint with most requests in the interval, as "PUT
 // /orders/7"; from the load's targets when there is no access log, and empty when
 // there is neither.
 func (c *Case) Busiest(iv kasoku.Interval) string {
 	counts := map[string]float64{}
 	share := shareOfSecond(c.Recording, iv)
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		for s, n := range e.Seconds {
@@ -210,7 +175,7 @@ func (c *Case) Busiest(iv kasoku.Interval) string {
 // what counted them: the access log, else the load. It is empty when nothing did.
 func (c *Case) BySecond() (counts map[int]uint64, source string) {
 	counts = map[int]uint64{}
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		for s, n := range endpoints[i].Seconds {
 			counts[s] += n.Count

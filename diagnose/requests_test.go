@@ -68,7 +68,7 @@ func TestRequestsOfSeveralHosts(t *testing.T) {
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: sec(3)}, Endpoints: []kasoku.Endpoint{
 		logOf("app", map[int]uint64{0: 100, 1: 1000, 2: 21}), logOf("proxy", map[int]uint64{0: 300, 1: 1000, 2: 200}),
 	}}
-	if host, es := FrontLog(rec); host != "proxy" || len(es) != 1 {
+	if host, es := rec.FrontLog(); host != "proxy" || len(es) != 1 {
 		t.Errorf("front log is of %q: %v", host, es)
 	}
 	c := NewCase(rec, nil)
@@ -81,11 +81,11 @@ func TestRequestsOfSeveralHosts(t *testing.T) {
 	if s := Summarise(rec); s.Requests != 1500 || s.PerSec != 1000 {
 		t.Errorf("summary %+v", s)
 	}
-	if host, es := FrontLog(&kasoku.Recording{}); host != "" || es != nil {
+	if host, es := (&kasoku.Recording{}).FrontLog(); host != "" || es != nil {
 		t.Errorf("of nothing %q, %v", host, es)
 	}
 	rec.Endpoints[1] = logOf("proxy", map[int]uint64{0: 1121})
-	if host, _ := FrontLog(rec); host != "app" {
+	if host, _ := rec.FrontLog(); host != "app" {
 		t.Errorf("of equals %q, want the first", host)
 	}
 }

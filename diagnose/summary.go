@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"math"
+	"net/http"
 	"strings"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 // a second succeeded. For a foreign load the access log is used, over the time in which the
 // load phase lasted; answers below 500 count as successes there, without requests that were
 // given up ([GivenUp]), and so do answers to bots that were refused on purpose. Of the logs of
-// several hosts it is one, see [FrontLog].
+// several hosts it is one, see [kasoku.Recording.FrontLog].
 func Summarise(rec *kasoku.Recording) *kasoku.Summary {
 	s := &kasoku.Summary{}
 	times := loadTimes(rec)
@@ -35,17 +37,18 @@ func Summarise(rec *kasoku.Recording) *kasoku.Summary {
 // fillCarried fills in what the generator counted.
 func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 	s.Source = "load"
-	good := make(map[int]map[int]uint64) // successes by step and second
-	for i := range rec.Seconds {
+	good := make(map[int]map[int]float64) // successes by step and second
+	var succeeded float64
+	for i, n := range successesBySecond(rec) {
 		sec := &rec.Seconds[i]
-		n := countSuccesses(sec)
 		s.Requests += sec.Asked
-		s.Succeeded += n
+		succeeded += n
 		if good[sec.Step] == nil {
-			good[sec.Step] = map[int]uint64{}
+			good[sec.Step] = map[int]float64{}
 		}
 		good[sec.Step][sec.Second] += n
 	}
+	s.Succeeded = uint64(math.Round(succeeded))
 	best := 0
 	for _, step := range rec.Steps {
 		perSec := wholeSeconds(good[step.Number], step.Interval)
@@ -57,7 +60,7 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 		}
 	}
 	if len(rec.Steps) == 0 {
-		all := map[int]uint64{}
+		all := map[int]float64{}
 		for _, seconds := range good {
 			for at, n := range seconds {
 				all[at] += n
@@ -69,21 +72,32 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 	s.P50, s.P99 = t.Latency.Quantile(0.50), t.Latency.Quantile(0.99)
 }
 
-// countSuccesses counts the answers from 200 to 399.
-func countSuccesses(s *kasoku.LoadSecond) uint64 {
-	var n uint64
-	for code, k := range s.Codes {
-		if code >= 200 && code < 400 {
-			n += k
+// successesBySecond returns, for each of a load's seconds, how many of its requests did not
+// fail: answers from 200 to 399, and bots that were refused on purpose.
+func successesBySecond(rec *kasoku.Recording) []float64 {
+	out := make([]float64, len(rec.Seconds))
+	steps := map[int]*kasoku.Tally{}
+	for i := range rec.Seconds {
+		sec := &rec.Seconds[i]
+		for code, n := range sec.Codes {
+			if code >= 200 && code < 400 {
+				out[i] += float64(n)
+			}
+		}
+		if sec.Codes[http.StatusServiceUnavailable] > 0 {
+			if steps[sec.Step] == nil {
+				steps[sec.Step] = rec.Tally(sec.Step)
+			}
+			out[i] += steps[sec.Step].RefusedOf(sec)
 		}
 	}
-	return n
+	return out
 }
 
 // wholeSeconds returns counts per second over the seconds that lie whole in the
 // interval; over all of it when none does.
-func wholeSeconds(counts map[int]uint64, iv kasoku.Interval) float64 {
-	var in, all uint64
+func wholeSeconds(counts map[int]float64, iv kasoku.Interval) float64 {
+	var in, all float64
 	var seconds int
 	from, to := int((iv.From+time.Second-1)/time.Second), int(iv.To/time.Second)
 	for at, n := range counts {
@@ -93,17 +107,17 @@ func wholeSeconds(counts map[int]uint64, iv kasoku.Interval) float64 {
 		}
 	}
 	if seconds = to - from; seconds > 0 {
-		return float64(in) / float64(seconds)
+		return in / float64(seconds)
 	}
 	if iv.Empty() {
 		return 0
 	}
-	return float64(all) / iv.Len().Seconds()
+	return all / iv.Len().Seconds()
 }
 
 // busyInterval returns the time from the first second that counted something to the last.
 // Both are left out when others lie between them: they are not whole.
-func busyInterval(counts map[int]uint64) kasoku.Interval {
+func busyInterval[N uint64 | float64](counts map[int]N) kasoku.Interval {
 	first, last := -1, -1
 	for at, n := range counts {
 		if n == 0 {
@@ -127,14 +141,10 @@ func busyInterval(counts map[int]uint64) kasoku.Interval {
 func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interval) {
 	s.Source = "access log"
 	latency := histogram.New()
-	refuses := refusesBots(rec)
-	_, endpoints := FrontLog(rec)
+	_, endpoints := rec.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
-		failed := e.Failed()
-		if refuses {
-			failed -= min(refusedBots(e), failed)
-		}
+		failed := e.Failed() - rec.RefusedBots(e)
 		s.Requests += e.Count
 		s.Succeeded += e.Count - min(failed, e.Count)
 		latency.Merge(e.Latency)
@@ -180,7 +190,7 @@ func loadTimes(rec *kasoku.Recording) []kasoku.Interval {
 		counts[rec.Seconds[i].Second] += rec.Seconds[i].Asked
 	}
 	if len(counts) == 0 {
-		_, endpoints := FrontLog(rec)
+		_, endpoints := rec.FrontLog()
 		for i := range endpoints {
 			for at, n := range endpoints[i].Seconds {
 				counts[at] += n.Count

@@ -193,6 +193,9 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
 			unit.Duration(p95(t)))
 	}
+	if n := c.refusedBots(t); n > 0 {
+		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
+	}
 	if top := costliest(d); top != "" {
 		s += "; what costs most: " + top
 	}
@@ -200,6 +203,19 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
 	}
 	return s + "."
+}
+
+// refusedBots returns how many of the requests that the verdict counts were of bots, and refused
+// on purpose: those of a load, without one those in the log.
+func (c *Case) refusedBots(t *kasoku.Tally) (n uint64) {
+	if t != nil && t.Asked > 0 {
+		return t.Refused
+	}
+	_, endpoints := c.FrontLog()
+	for i := range endpoints {
+		n += c.RefusedBots(&endpoints[i])
+	}
+	return n
 }
 
 // failedClause describes what failed without a 5xx: what the benchmark counted as failed, and
@@ -258,7 +274,7 @@ var plainFirst = []string{"A", "All", "An", "Answers", "Bots", "Connections", "E
 func slowestEndpoint(c *Case) string {
 	var name string
 	slowest, timed := slowEndpoint-1, false
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		if e.Latency == nil || e.Latency.Count() < fewForHeadline {
@@ -303,7 +319,7 @@ func targetLatencies(c *Case) map[string]*histogram.Histogram {
 // clientErrors returns the share of 4xx among the answers in the access log.
 func (c *Case) clientErrors() float64 {
 	var refused, all uint64
-	_, endpoints := FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		for code, n := range endpoints[i].Codes {
 			if code == statusGivenUp {

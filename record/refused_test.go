@@ -13,6 +13,8 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -53,6 +55,16 @@ server { listen 127.0.0.1:{port}; ` + refusal + ` location / { proxy_pass ` + ap
 			res.Body.Close()
 		}
 	}
+	record := func(web *sandbox.NginxServer, o Options) *kasoku.Recording {
+		o.Path, o.Interval = filepath.Join(t.TempDir(), "x.kasoku"), 200*time.Millisecond
+		o.Sources.AccessLog = filepath.Join(web.Dir, "access.log")
+		o.Capture = &capture.Options{Files: []string{filepath.Join(web.Dir, "nginx.conf")}}
+		res, err := Record(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Recording
+	}
 	run := func(refusal string, load func(url string)) *kasoku.Recording {
 		web := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: config(refusal)})
 		begun, end := make(chan struct{}), make(chan struct{})
@@ -61,15 +73,9 @@ server { listen 127.0.0.1:{port}; ` + refusal + ` location / { proxy_pass ` + ap
 			<-begun
 			load(web.URL())
 		}()
-		res, err := Record(t.Context(), Options{Path: filepath.Join(t.TempDir(), "x.kasoku"), Interval: 200 * time.Millisecond,
-			Sources: Sources{AccessLog: filepath.Join(web.Dir, "access.log")}, Course: Course{Command: []string{"sleep", "4"}},
-			Opened:  func() error { close(begun); return nil },
-			Capture: &capture.Options{Files: []string{filepath.Join(web.Dir, "nginx.conf")}}})
+		rec := record(web, Options{Course: Course{Command: []string{"sleep", "4"}}, Opened: func() error { close(begun); return nil }})
 		<-end
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.Recording
+		return rec
 	}
 	verdict := func(rec *kasoku.Recording) string {
 		return diagnose.Diagnose(diagnose.NewCase(rec, nil), nil).Verdict
@@ -115,6 +121,30 @@ server { listen 127.0.0.1:{port}; ` + refusal + ` location / { proxy_pass ` + ap
 	}
 	if s := diagnose.Summarise(rec); s.Succeeded != 180 {
 		t.Errorf("%d of %d succeeded", s.Succeeded, s.Requests)
+	}
+	if v := verdict(rec); !strings.Contains(v, "; 30 answers 503 refused bots, as is configured") {
+		t.Errorf("the refused bots are not named: %s", v)
+	}
+	// A load of kasoku's own that asks as bots do gets the same answers.
+	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: config("if ($from_bot) { return 503; }")})
+	target := func(agent string) load.Target {
+		return load.Target{Method: http.MethodGet, URL: web.URL() + "/fast", Header: http.Header{"User-Agent": {agent}}}
+	}
+	engine, err := nethttp.New(nethttp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec = record(web, Options{Course: Course{Load: &Load{Engine: engine, Targets: []load.Target{target("people"), target("examplebot/1.0")},
+		Each: time.Second, Next: Climb(40, 80)}}})
+	if v := verdict(rec); !strings.HasPrefix(v, "No step broke: at 80 req/s, 100 % of requests succeed") ||
+		!strings.Contains(v, "; 40 answers 503 refused bots, as is configured") {
+		t.Errorf("a load's bots are refused as they are to be: %s; %v", v, codes(rec))
+	}
+	if s := diagnose.Summarise(rec); s.Requests != 120 || s.Succeeded != 120 || s.PerSec != 80 {
+		t.Errorf("%d of %d of the load succeeded, %v a second", s.Succeeded, s.Requests, s.PerSec)
+	}
+	if one := rec.Tally(1); one.Refused != 20 || one.Failed() != 0 || one.SuccessRatio() != 1 || rec.Tally(0).Refused != 60 {
+		t.Errorf("refused: %d in step 1, %d in all; failed: %d", one.Refused, rec.Tally(0).Refused, one.Failed())
 	}
 	// The same answers to people are failures.
 	rec = run("if ($http_user_agent ~ people) { return 503; }", bots)

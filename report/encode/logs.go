@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/diagnose"
 )
 
 // An Endpoint is a route of the access log.
@@ -117,7 +116,7 @@ func newQuery(q *kasoku.Query) Query {
 func newQueries(r *kasoku.Recording) []Query {
 	requests := r.Tally(0).Asked
 	if requests == 0 {
-		_, endpoints := diagnose.FrontLog(r)
+		_, endpoints := r.FrontLog()
 		for i := range endpoints {
 			requests += endpoints[i].Count
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
@@ -28,7 +27,7 @@ func EndpointsSection(r recorded.View) report.Section {
 	}
 	s.Sub = "From the access log: service time as the app saw it, without the wait before it."
 	if (logTables{r}).severalLogs() {
-		host, _ := diagnose.FrontLog(r.Recording)
+		host, _ := r.FrontLog()
 		s.Sub += report.Prose(" Requests are counted by the log of " + host + ", which has most.")
 	}
 	if len(ws) > 0 {

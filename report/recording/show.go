@@ -207,7 +207,7 @@ func (r summary) facts() []report.Fact {
 	}
 	if t := r.LoadTally(); t.Asked > 0 {
 		add(report.Fact{Label: "Result", Value: unit.Counted(t.Asked, "request", "requests") + ", " +
-			unit.Count(t.Success) + " 2xx, " + unit.Counted(t.Failed(), "error", "errors")})
+			unit.Count(t.Success) + " 2xx, " + unit.Counted(t.Failed(), "error", "errors") + refusedNote(t)})
 	}
 	if c := r.Run.Command; c != nil {
 		add(report.Fact{Label: "Command", Value: short(strings.Join(c.Args, " "), 60), Code: true})
@@ -217,6 +217,14 @@ func (r summary) facts() []report.Fact {
 	}
 	add(report.Fact{Label: "Note", Value: r.Run.Note})
 	return out
+}
+
+// refusedNote says how many requests of bots were refused on purpose.
+func refusedNote(t *kasoku.Tally) string {
+	if t.Refused == 0 {
+		return ""
+	}
+	return ", " + unit.Counted(t.Refused, "bot", "bots") + " refused as is configured"
 }
 
 func (r summary) hostFact() string {

@@ -101,8 +101,21 @@ func (r stepTables) stepConnections(s kasoku.Step) report.Cell {
 	return cell.Count(uint64(v))
 }
 
-// stepNote says between which steps the limit lies.
+// stepNote says between which steps the limit lies, and what is no failure.
 func (r stepTables) stepNote(ts []*kasoku.Tally) report.Prose {
+	var refused uint64
+	for _, t := range ts {
+		refused += t.Refused
+	}
+	limit := r.limitNote(ts)
+	if refused > 0 {
+		limit += report.Prose(" " + unit.Counted(refused, "answer 503 refused a bot", "answers 503 refused bots") +
+			", as is configured: no failures.")
+	}
+	return report.Prose(strings.TrimSpace(string(limit)))
+}
+
+func (r stepTables) limitNote(ts []*kasoku.Tally) report.Prose {
 	for i := range ts {
 		if r.Steps[i].Number != r.BrokenStep() {
 			continue

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
@@ -97,7 +96,7 @@ func (r queryTables) requests() uint64 {
 		return n
 	}
 	var n uint64
-	_, endpoints := diagnose.FrontLog(r.Recording)
+	_, endpoints := r.FrontLog()
 	for i := range endpoints {
 		n += endpoints[i].Count
 	}

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
@@ -74,7 +73,7 @@ func (r loadCharts) requestsChart() *plot {
 // endpointSeconds adds up the access log by seconds; false when it has none.
 func (r loadCharts) endpointSeconds(ok, failed []float64) bool {
 	any := false
-	_, endpoints := diagnose.FrontLog(r.Recording)
+	_, endpoints := r.FrontLog()
 	for i := range endpoints {
 		for sec, e := range endpoints[i].Seconds {
 			if sec >= 0 && sec < len(ok) {

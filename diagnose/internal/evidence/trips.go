@@ -19,7 +19,7 @@ func TripImpact(c *diagnose.Case, saved, rest float64) kasoku.Impact {
 	if t := c.Focus.Tally; t != nil {
 		n, mean = t.Asked, t.Latency.Mean()
 	} else if r, err := c.Requests(c.Focus.Interval); err == nil && r.Count > 0 {
-		_, endpoints := diagnose.FrontLog(c.Recording)
+		_, endpoints := c.FrontLog()
 		var all uint64
 		for i := range endpoints {
 			all += endpoints[i].Count

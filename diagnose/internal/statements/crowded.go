@@ -50,7 +50,7 @@ func openBySecond(c *diagnose.Case) map[int]float64 {
 			return nil
 		}
 		open := map[int]float64{}
-		_, endpoints := diagnose.FrontLog(c.Recording)
+		_, endpoints := c.FrontLog()
 		first, last, longest := math.MaxInt, math.MinInt, 0
 		for i := range endpoints {
 			e := &endpoints[i]

@@ -415,7 +415,7 @@ func (r RowLoop) Between(c *diagnose.Case) time.Duration {
 		return 0
 	}
 	each, known := longestTrip, false
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		if d, ok := idlePerStatement(c, &endpoints[i]); ok {
 			each, known = min(each, d), true

@@ -26,7 +26,7 @@ var errNoUpstream = errors.New("the access log does not report which requests we
 // FrontEndpoints returns the endpoints of the front log, how many requests they had
 // and how many were passed on. The error says why that is not known.
 func FrontEndpoints(c *diagnose.Case) (endpoints []kasoku.Endpoint, requests, passed uint64, err error) {
-	_, endpoints = diagnose.FrontLog(c.Recording)
+	_, endpoints = c.FrontLog()
 	for i := range endpoints {
 		requests += endpoints[i].Count
 		passed += endpoints[i].UpstreamCount

@@ -281,7 +281,7 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 		of = children
 	}
 	s, next := c.Find(of.Key), 0.0
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		var x, y []float64

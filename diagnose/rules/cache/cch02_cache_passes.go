@@ -114,7 +114,7 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 // countWrites returns how many requests had another method than GET and HEAD.
 func countWrites(c *diagnose.Case) (n float64) {
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		if e := &endpoints[i]; e.Method != "GET" && e.Method != "HEAD" {
 			n += float64(e.Count)

@@ -197,7 +197,7 @@ func slowdownOf(c *diagnose.Case) (diagnose.Signal, string) {
 // latencyEvidence quotes how long the web server waited for the application, where its log
 // says so.
 func latencyEvidence(c *diagnose.Case) []kasoku.Evidence {
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	var waited time.Duration
 	var passed uint64
 	for i := range endpoints {
@@ -233,7 +233,7 @@ func meanLatency(c *diagnose.Case) time.Duration {
 	if t := c.Focus.Tally; t != nil && t.Latency.Count() > 0 {
 		return t.Latency.Mean()
 	}
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	var n uint64
 	for i := range endpoints {
 		n += endpoints[i].Count

@@ -114,7 +114,7 @@ func failedWrites(c *diagnose.Case) uint64 {
 		return c.Tally(0).Failed()
 	}
 	var n uint64
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		if e := &endpoints[i]; isWriteMethod(e.Method) {
 			for code, k := range e.Codes {
@@ -137,7 +137,7 @@ func cutOff(c *diagnose.Case) uint64 {
 		return 0 // kasoku's own load waits for its answers
 	}
 	var n uint64
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		if !isWriteMethod(e.Method) {

@@ -237,7 +237,7 @@ func failuresOf(c *diagnose.Case) failures {
 func loggedFailures(c *diagnose.Case, f *failures) (codes map[int]uint64, front float64) {
 	codes = map[int]uint64{}
 	var all, given uint64
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		var own, failed uint64

@@ -35,7 +35,7 @@ func (ByDesign) Doc() diagnose.Doc {
 
 // Check looks at each endpoint.
 func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	timed := 0
 	for i := range endpoints {
 		if endpoints[i].Latency != nil && endpoints[i].Latency.Count() > 0 {

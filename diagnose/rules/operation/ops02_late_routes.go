@@ -22,7 +22,7 @@ const (
 // lateRoutes compares the routes that the contract has a limit for with it.
 func (r SlowInitialize) lateRoutes(c *diagnose.Case) (found []kasoku.Finding, silent []kasoku.Silence) {
 	initialize, _ := evidence.InitializeOf(c)
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		terms, _ := c.TermsOf(e.Method, e.Route)

@@ -89,7 +89,7 @@ func mostlyOf(c *diagnose.Case, q *kasoku.Query) *kasoku.Caller {
 // answered returns the bytes of all answers of the run: where they are too few for the rows of
 // a class, its rows are unused whichever endpoint runs it.
 func answered(c *diagnose.Case) (bytes float64) {
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		bytes += float64(endpoints[i].Bytes)
 	}

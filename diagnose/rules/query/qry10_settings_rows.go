@@ -136,7 +136,7 @@ func ofSeveral(c *diagnose.Case, q *kasoku.Query, per float64) bool {
 	if callers > 0 {
 		return callers > 1
 	}
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	var most, all uint64
 	for i := range endpoints {
 		most, all = max(most, endpoints[i].Count), all+endpoints[i].Count

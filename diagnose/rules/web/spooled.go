@@ -62,7 +62,7 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 	}
 	method, uri := requestIn(s.most.Sample)
 	s.uri = uri
-	_, endpoints := diagnose.FrontLog(c.Recording)
+	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		if e.Method == method && sameRoute(e.Route, uri) && (s.endpoint == nil || e.Count > s.endpoint.Count) {

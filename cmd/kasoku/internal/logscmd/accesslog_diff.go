@@ -7,7 +7,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/logfile"
@@ -95,7 +94,7 @@ func (f *accessDiffFlags) ofRun(rec *kasoku.Recording, arg string) (*logfile.Acc
 	if !slices.Equal(f.read.by, []string{"method", "route"}) {
 		return nil, cli.Usagef("compare the logs themselves", "--by: the run %s keeps methods and routes only", arg)
 	}
-	host, endpoints := diagnose.FrontLog(rec)
+	host, endpoints := rec.FrontLog()
 	out := &logfile.AccessLog{By: f.read.by, Started: rec.Run.Started}
 	for _, w := range rec.Logs {
 		if w.Kind == "accesslog" && w.Host == host {
