@@ -93,6 +93,7 @@ type Limits struct {
 	Processes   uint64
 	MemoryBytes uint64  // of its control group
 	Cores       float64 // of its control group
+	CPUs        string  // the cores that its processes may run on, as the kernel lists them: 0-1,4; empty when unknown
 }
 
 // A Listener is where a member listens, or another host that a member calls.
@@ -213,6 +214,19 @@ func (m *Member) InGroup(name string) bool {
 	return name == m.Unit && m.Unit != "" ||
 		m.Cgroup != "" && (name == m.Cgroup || name == path.Base(m.Cgroup)) ||
 		m.Container != "" && strings.Contains(name, m.Container[:min(len(m.Container), shortID)])
+}
+
+// Within reports whether the member runs in that control group, or in one below it.
+func (m *Member) Within(group string) bool {
+	if m.InGroup(group) {
+		return true
+	}
+	for p := path.Dir(m.Cgroup); len(p) > 1; p = path.Dir(p) {
+		if above := (Member{Cgroup: p}); above.InGroup(group) {
+			return true
+		}
+	}
+	return false
 }
 
 // Label names the member in a picture: "puma (3 × 5)", "nginx :80".

@@ -20,7 +20,7 @@ type Limit struct {
 // NearestLimit returns the resource that was closest to its limit in the focus;
 // ok is false when none was recorded.
 func (hs Hosts) NearestLimit() (nearest Limit, ok bool) {
-	for _, l := range []func() (Limit, bool){hs.connectionLimit, hs.cpuLimit, hs.memoryLimit, hs.fileLimit} {
+	for _, l := range []func() (Limit, bool){hs.connectionLimit, hs.heldLimit, hs.cpuLimit, hs.memoryLimit, hs.fileLimit} {
 		if got, have := l(); have && (!ok || got.Used > nearest.Used) {
 			nearest, ok = got, true
 		}

@@ -41,7 +41,7 @@ func findBottleneck(rec *kasoku.Recording, times []kasoku.Interval) string {
 		return ""
 	}
 	l := limited{c, rec, times[0]}
-	for _, find := range []func() string{l.cpu, l.thread, l.disk, c.connections, c.named} {
+	for _, find := range []func() string{l.cpu, l.held, l.thread, l.disk, c.connections, c.named} {
 		if s := find(); s != "" {
 			return s
 		}
@@ -71,6 +71,15 @@ func (l limited) cpu() string {
 		return name + " " + unit.Sig3(cores) + " of " + unit.Counted(h.Cores, "core", "cores") + l.on(h.Name)
 	}
 	return ""
+}
+
+// held names the member that used up what it is held to.
+func (l limited) held() string {
+	m, a := l.c.Hosts().mostHeld()
+	if m == nil || a.Busy < usedUpCPU*a.Cores {
+		return ""
+	}
+	return m.Program + " " + unit.Sig3(a.Busy) + " of its " + CoresText(a.Cores) + l.on(m.Host)
 }
 
 // on names the host when there are several.

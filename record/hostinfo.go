@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // hostInfo describes this machine. What cannot be read stays empty.
@@ -24,13 +26,20 @@ func hostInfo() kasoku.Host {
 	name, _ := os.Hostname() // an empty name is shown as such
 	clockError, clockNote := clockState()
 	return kasoku.Host{
-		Name: name, Cores: runtime.NumCPU(), Arch: runtime.GOARCH,
+		Name: name, Cores: onlineCores(readFile("/sys/devices/system/cpu/online")), Arch: runtime.GOARCH,
 		MemoryBytes: parseMemTotal(readFile("/proc/meminfo")),
 		OS:          parsePrettyName(readFile("/etc/os-release")),
 		Kernel:      strings.TrimSpace(string(readFile("/proc/sys/kernel/osrelease"))),
 		BootID:      strings.TrimSpace(string(readFile("/proc/sys/kernel/random/boot_id"))),
 		ClockError:  clockError, ClockNote: clockNote,
 	}
+}
+
+// onlineCores returns how many cores the host has, also where kasoku itself may run on fewer.
+//
+// Source: the kernel's Documentation/admin-guide/cputopology.rst.
+func onlineCores(list []byte) int {
+	return cmp.Or(len(unit.ParseCores(string(list))), runtime.NumCPU())
 }
 
 // clockState asks the kernel how far the wall clock may be from UTC; 0 when no

@@ -83,7 +83,7 @@ func sampleRecording() *kasoku.Recording {
 				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Private: true}}, Language: "go", Framework: "none", Version: "go1.26.0",
 				Workers: 3, Threads: 5, Logs: []string{"/var/log/app.log"}, Configs: []string{"/etc/app.conf"},
 				Blocks: []kasoku.ConfigBlock{{File: "/etc/app.conf", Line: 3}},
-				Limits: kasoku.Limits{OpenFiles: 1024, Processes: 99, MemoryBytes: 1 << 30, Cores: 1.5},
+				Limits: kasoku.Limits{OpenFiles: 1024, Processes: 99, MemoryBytes: 1 << 30, Cores: 1.5, CPUs: "0-1,4"},
 				Found:  []kasoku.Reason{{By: kasoku.ByLoad, Text: "listens at 127.0.0.1:8080"}}, Sure: kasoku.High, Others: 2}},
 			Edges: []kasoku.Edge{{From: "application userapi :8080", To: "x", At: kasoku.Listener{Network: "tcp", Address: "127.0.0.1:3306", Private: true},
 				Protocol: "mysql", Seen: 4, Weak: true, Found: []kasoku.Reason{{By: kasoku.ByConnection, Text: "4 connections"}}}},
@@ -178,6 +178,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 12 && rec.Service != nil {
 		rec.Service.Members[0].Blocks = nil
+	}
+	if v < 14 && rec.Service != nil {
+		rec.Service.Members[0].Limits.CPUs = ""
 	}
 	for i := range rec.Tables {
 		if v < 10 {

@@ -50,7 +50,7 @@ var keptColumns = map[string]string{
 	"profile_function": "name file",
 	"trace":            "members endpoints calls externals syncs",
 	"member": "member_id role program unit container cgroup processes listeners language framework version logs configs found sure " +
-		"blocks",
+		"blocks cpus",
 	"member_edge": "from_member to_member network address protocol found",
 	"unseen":      "what why show_by",
 }

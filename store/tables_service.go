@@ -65,6 +65,7 @@ func memberTable() table[kasoku.Member] {
 			{"max_memory", numberOf(&v.Limits.MemoryBytes)}, {"max_cores", realOf(&v.Limits.Cores)},
 			{"found", packedOf(&v.Found, packReason, unpackReason)}, {"sure", textOf(&v.Sure)},
 			{"others", numberOf(&v.Others)}, {"blocks", packedOf(&v.Blocks, packBlock, unpackBlock)},
+			{"cpus", textOf(&v.Limits.CPUs)},
 		}
 	})
 }

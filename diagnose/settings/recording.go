@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	hostkeys "github.com/kasoku/kasoku/observe/host"
@@ -205,6 +206,9 @@ func (r recorded) host() {
 	if in.System.Cores = h.Cores; h.Cores == 0 {
 		r.in.miss("the run does not report the cores of "+h.Name, "", PartCores)
 	}
+	if all := r.rec.Service.Of(kasoku.RoleDatabase); len(all) == 1 && all[0].Host == h.Name {
+		in.System.Cores = heldCores(in.System.Cores, all[0].Limits)
+	}
 	for _, s := range r.rec.Settings {
 		if s.Scope == scopeSysctl && s.Host == h.Name {
 			if in.System.Settings == nil {
@@ -301,6 +305,18 @@ func (r recorded) machine() *kasoku.Host {
 		}
 	}
 	return nil
+}
+
+// heldCores returns how many of a host's cores a member may use, at least one: fewer where
+// taskset, a cpuset or a quota holds it.
+func heldCores(cores int, l kasoku.Limits) int {
+	if n := len(unit.ParseCores(l.CPUs)); n > 0 {
+		cores = min(cores, n)
+	}
+	if l.Cores > 0 {
+		cores = min(cores, int(math.Ceil(l.Cores)))
+	}
+	return cores
 }
 
 // shortName cuts the domain off a host's name.

@@ -35,6 +35,8 @@ type Member struct {
 	Version   string          `json:"version,omitempty"`
 	Workers   int             `json:"workers"`
 	Threads   int             `json:"threads,omitempty"`
+	CPUs      string          `json:"cpus,omitempty"`
+	MaxCores  float64         `json:"max_cores,omitempty"`
 	Logs      []string        `json:"logs"`
 	Configs   []string        `json:"configs"`
 	Blocks    []string        `json:"blocks,omitempty"`
@@ -112,7 +114,7 @@ func setHost(values *map[string]float64, host string, v float64) {
 func newMember(m *kasoku.Member) Member {
 	return Member{ID: m.ID, Role: string(m.Role), Program: m.Program, Host: m.Host, Unit: m.Unit, Container: m.Container,
 		Cgroup: m.Cgroup, Language: m.Language, Framework: m.Framework, Version: m.Version, Workers: m.Workers,
-		Threads: m.Threads, Logs: full(m.Logs), Configs: full(m.Configs), Sure: string(m.Sure), Others: m.Others,
+		Threads: m.Threads, CPUs: m.Limits.CPUs, MaxCores: m.Limits.Cores, Logs: full(m.Logs), Configs: full(m.Configs), Sure: string(m.Sure), Others: m.Others,
 		Processes: list(m.Processes, func(p *kasoku.MemberProcess) MemberProcess {
 			return MemberProcess{p.PID, p.Leader, p.Ended.Seconds()}
 		}),

@@ -6,11 +6,17 @@ import (
 	"github.com/kasoku/kasoku/report"
 )
 
-// Service draws what is measured in one line, and what others on the host used; empty when
-// nothing is known of the service.
-func Service(s *kasoku.Service, neighbours string) string {
+// Service draws what is measured in one line, what members are held to fewer cores than their
+// host has, and what others on the host used; empty when nothing is known of the service.
+func Service(s *kasoku.Service, neighbours string, held ...string) string {
 	picture := s.Picture()
-	if picture != "" && neighbours != "" {
+	if picture == "" {
+		return ""
+	}
+	for _, h := range held {
+		picture += "; " + h
+	}
+	if neighbours != "" {
 		picture += "; neighbours: " + neighbours
 	}
 	return picture
@@ -34,12 +40,12 @@ func Unseen(u kasoku.Unseen) string {
 const mostUnseen = 4
 
 // ServiceFacts are the lines of a document about the service.
-func ServiceFacts(s *kasoku.Service, neighbours string) []report.Fact {
+func ServiceFacts(s *kasoku.Service, neighbours string, held ...string) []report.Fact {
 	if s == nil {
 		return nil
 	}
 	var out []report.Fact
-	if line := Service(s, neighbours); line != "" {
+	if line := Service(s, neighbours, held...); line != "" {
 		out = append(out, report.Fact{Label: report.FactService, Value: line})
 	}
 	for i, u := range s.Unknown {

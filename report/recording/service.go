@@ -12,7 +12,23 @@ import (
 // serviceFacts draw what was measured: the way of a request, what others on the host used
 // meanwhile, and what could not be seen.
 func (r summary) serviceFacts() []report.Fact {
-	return machine.ServiceFacts(r.Service, r.neighbours())
+	return machine.ServiceFacts(r.Service, r.neighbours(), r.held()...)
+}
+
+// held says which members may use fewer cores than their host has: "puma is held to core 3 of
+// 8 cores".
+func (r summary) held() (out []string) {
+	if !r.Service.Known() {
+		return nil
+	}
+	hosts := diagnose.NewCase(r.Recording, nil).Hosts()
+	for i := range r.Service.Members {
+		m := &r.Service.Members[i]
+		if a, err := hosts.Allowed(m); err == nil && a.Held() {
+			out = append(out, m.Program+" is held to "+a.By())
+		}
+	}
+	return out
 }
 
 // leastDisk is how many bytes a second processes read from disks and write to them at least

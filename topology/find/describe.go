@@ -32,6 +32,7 @@ func describe(ctx context.Context, m *kasoku.Member, language string) {
 	if text, err := os.ReadFile(dir + "/limits"); err == nil {
 		m.Limits.OpenFiles, m.Limits.Processes = parseLimits(string(text))
 	}
+	m.Limits.CPUs, m.Limits.Cores = allowedCores(m), quotaOf(leader.PID)
 	if m.Role == kasoku.RoleApplication {
 		m.Threads = workingThreads(m)
 		if language != "" && language != m.Language {

@@ -85,7 +85,7 @@ func joinMember(m, again kasoku.Member) kasoku.Member {
 	if len(again.Blocks) > 0 { // the load is known better than before, or the configuration is another
 		m.Blocks = again.Blocks
 	}
-	m.Version = cmp.Or(again.Version, m.Version)
+	m.Version, m.Limits.CPUs = cmp.Or(again.Version, m.Version), cmp.Or(again.Limits.CPUs, m.Limits.CPUs)
 	return m
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // The sizes of what is kept in the kernel, some 8 MB in all: elements are allocated at once,
@@ -178,7 +179,7 @@ func (a *attached) attachClocks() error {
 	if err != nil {
 		return fmt.Errorf("processors of this host: %w", err)
 	}
-	for _, cpu := range parseProcessors(string(text)) {
+	for _, cpu := range unit.ParseCores(string(text)) {
 		fd, err := unix.PerfEventOpen(&unix.PerfEventAttr{
 			Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Size: unix.PERF_ATTR_SIZE_VER0,
 			Sample: rate, Bits: unix.PerfBitFreq | unix.PerfBitDisabled,
@@ -197,29 +198,6 @@ func (a *attached) attachClocks() error {
 		}
 	}
 	return nil
-}
-
-// mostProcessors is the kernel's own limit on x86-64.
-const mostProcessors = 8192
-
-// parseProcessors reads a list of processors: 0-3,8.
-func parseProcessors(text string) (out []int) {
-	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
-		first, last, ranged := strings.Cut(part, "-")
-		from, err := strconv.Atoi(first)
-		to := from
-		if err == nil && ranged {
-			to, err = strconv.Atoi(last)
-		}
-		if err != nil || from < 0 {
-			continue
-		}
-		for cpu := from; cpu <= to && len(out) < mostProcessors; cpu++ {
-			out = append(out, cpu)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // detach takes the programs out of the kernel; what they have written can still be read.

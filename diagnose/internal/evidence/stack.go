@@ -20,6 +20,10 @@ type Stack struct {
 	Database, App diagnose.Program
 	// Where is "" where the run has one host, else " on db1", to say of which host a figure is.
 	Where string
+	// held is what the program that the finding is about is held to, where that is less than its
+	// host has: Busy and Cores are of that then.
+	held     *diagnose.Allowed
+	heldName string
 }
 
 // StackOf finds the database that used most CPU, and the other program that did
@@ -52,6 +56,7 @@ func StackOf(c *diagnose.Case) (Stack, error) {
 			s.App = p
 		}
 	}
+	s.hold(c, s.Database, programs)
 	return s, nil
 }
 
@@ -165,12 +170,14 @@ func (s Stack) Severity(c *diagnose.Case) kasoku.Severity {
 	return kasoku.Info
 }
 
-// Words describes who uses the CPU: "mariadbd uses 1.52 of 2 cores, shop 0.20, the
-// load's generator and kasoku 0.15".
-func (s Stack) Words() string {
-	text := fmt.Sprintf("%s uses %s of %s cores", s.Database.Name, unit.Sig3(s.Database.Cores), unit.Plain(s.Cores))
-	if s.App.Name != "" {
-		text += fmt.Sprintf(", %s %s", s.App.Name, unit.Sig3(s.App.Cores))
+// Words describes who uses the CPU, a program first: "mariadbd uses 1.52 of 2 cores, shop 0.20,
+// the load's generator and kasoku 0.15".
+func (s Stack) Words(first diagnose.Program) string {
+	text := fmt.Sprintf("%s uses %s of %s", first.Name, unit.Sig3(first.Cores), s.Of())
+	for _, p := range []diagnose.Program{s.App, s.Database} {
+		if p.Name != "" && p.Name != first.Name {
+			text += fmt.Sprintf(", %s %s", p.Name, unit.Sig3(p.Cores))
+		}
 	}
 	if s.Own > 0 {
 		text += fmt.Sprintf(", the load's generator and kasoku %s", unit.Sig3(s.Own))
@@ -181,12 +188,7 @@ func (s Stack) Words() string {
 // Evidence quotes the CPU in use on the database's host, and what the database, the app,
 // and the load's generator with kasoku have of it.
 func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
-	out := []kasoku.Evidence{{
-		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
-		Number: s.Busy, Strong: true,
-		Series:   []kasoku.Key{{Host: s.Database.Host, Source: diagnose.Host, Name: host.CPUIdle}},
-		Interval: c.Focus.Interval,
-	}}
+	out := []kasoku.Evidence{s.InUse(c, s.Database.Host)}
 	for _, p := range []diagnose.Program{s.Database, s.App} {
 		if p.Name != "" {
 			out = append(out, CPUOf(c, p))
@@ -199,6 +201,21 @@ func (s Stack) Evidence(c *diagnose.Case) []kasoku.Evidence {
 		})
 	}
 	return out
+}
+
+// InUse is the evidence of how busy a host was, or the cores of it that the program is held to.
+func (s Stack) InUse(c *diagnose.Case, of string) kasoku.Evidence {
+	e := kasoku.Evidence{
+		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
+		Number: s.Busy, Strong: true,
+		Series:   []kasoku.Key{{Host: of, Source: diagnose.Host, Name: host.CPUIdle}},
+		Interval: c.Focus.Interval,
+	}
+	if s.held != nil {
+		e.Note = "of what " + s.heldName + " is held to: " + s.held.By()
+		e.Series = s.held.Series(of)
+	}
+	return e
 }
 
 // CPUOf is the evidence of a program's CPU.
@@ -222,7 +239,7 @@ func (s Stack) Signals(c *diagnose.Case) []diagnose.Signal {
 		slower.Holds = t.Latency.Quantile(0.95) > base.Latency.Quantile(0.95)*3/2
 	}
 	return []diagnose.Signal{
-		{Holds: s.BusyRatio() >= Saturated, Lacks: "the host had CPU left"},
+		{Holds: s.BusyRatio() >= Saturated, Lacks: s.what() + " had CPU left"},
 		slower,
 		{Holds: s.Own < generatorShare*s.Cores, Lacks: "the load's generator runs on the same host"},
 	}
@@ -234,6 +251,9 @@ const Saturated = 0.90
 // Apart is the first thing to do when the generator takes part of the host.
 func (s Stack) Apart() []kasoku.Fix {
 	if s.Own < generatorShare*s.Cores {
+		return nil
+	}
+	if s.held != nil {
 		return nil
 	}
 	return []kasoku.Fix{{
@@ -276,5 +296,6 @@ func AppStack(c *diagnose.Case) (Stack, error) {
 			s.Database = p
 		}
 	}
+	s.hold(c, s.App, programs)
 	return s, nil
 }

@@ -30,7 +30,8 @@ func (DBBound) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `says that the database is what uses the CPU.`,
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
-			left out, was used by a database server, and the host was at least 70 % busy.`,
+			left out, was used by a database server, and the host was at least 70 % busy. Of a
+			database that taskset, a cpuset or a quota holds to fewer cores, these alone count.`,
 		Cause: `the time of a request is time in queries; the app hardly matters, where it was recorded
 			on the same host or on one that is less than 70 % busy. Elsewhere that is not said, and the
 			confidence is medium at most.`,
@@ -54,8 +55,8 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	if s.DatabaseShare() < evidence.LeastDatabaseShare || s.BusyRatio() < dbBusy {
 		return nil, diagnose.Quiet(r.ID(), min(s.DatabaseShare()/evidence.LeastDatabaseShare, s.BusyRatio()/dbBusy, 1),
-			"%s used %s of the service's CPU, and the host was %s busy; the thresholds are %s and %s", s.Database.Name,
-			unit.Percent(s.DatabaseShare()), unit.Percent(s.BusyRatio()), unit.Percent(evidence.LeastDatabaseShare), unit.Percent(dbBusy))
+			"%s used %s of the service's CPU, and %s; the thresholds are %s and %s", s.Database.Name,
+			unit.Percent(s.DatabaseShare()), s.HostBusy(), unit.Percent(evidence.LeastDatabaseShare), unit.Percent(dbBusy))
 	}
 	rest := evidence.RestOf(c, s.Database.Host, "the application", evidence.IsApp(c))
 	decided := fmt.Sprintf("What a request costs%s is decided in the database, so queries and indexes come first",
@@ -67,20 +68,21 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.Database.Name},
 		Title: fmt.Sprintf("The database, %s, uses %s of the service's CPU%s", wording.Cut(s.Database.Name, 20),
 			unit.Percent(s.DatabaseShare()), s.Where),
-		Clause: fmt.Sprintf("%s uses %s of %s cores%s", s.Database.Name, unit.Sig3(s.Database.Cores),
-			unit.Plain(s.Cores), s.Where),
+		Clause: fmt.Sprintf("%s uses %s of %s%s", s.Database.Name, unit.Sig3(s.Database.Cores),
+			s.Of(), s.Where),
 		Severity:   s.Severity(c),
 		Confidence: diagnose.Confidence(append(s.Signals(c), rest.Signal...)...),
 		Impact: kasoku.Impact{Share: s.DatabaseShare(), Of: "of the service's CPU" + s.Where + " " + c.At(),
 			Estimate: true},
 		Evidence: s.Evidence(c),
-		Cause: fmt.Sprintf("The host is %s busy %s: %s%s. %s.%s", unit.Percent(s.BusyRatio()), c.At(), s.Words(),
+		Cause: fmt.Sprintf("The host is %s busy %s: %s%s. %s.%s", unit.Percent(s.BusyRatio()), c.At(), s.Words(s.Database),
 			s.Where, decided, rest.Words),
 		Fixes:    append(r.fixes(c), s.Apart()...),
 		Expect:   "less of the database's CPU for each request",
 		Verify:   "repeat the load: the CPU of " + s.Database.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
+	s.SayHeld(c, &f, s.Database)
 	if q, _ := costliestQuery(c); q != nil {
 		took := c.Statements().QueryTime(q)
 		f.Evidence = append(f.Evidence, kasoku.Evidence{

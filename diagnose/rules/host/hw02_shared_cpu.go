@@ -25,7 +25,8 @@ func (SharedCPU) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an app and a database that fight for one host's CPU.`,
 		Evidence: `the host is at least 90 % busy, and the database and one other program, neither the
-			load's generator nor kasoku, each use at least 25 % of its cores.`,
+			load's generator nor kasoku, each use at least 25 % of its cores. Where taskset,
+			a cpuset or a quota holds both to the same cores, these alone count.`,
 		Cause: `both run on one host, and each waits while the other runs.`,
 		Fix: `a host of its own for the database. The gain is bounded by what stays: the larger of the two
 			still needs its own CPU.`,
@@ -50,24 +51,24 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	db, app := s.Database.Cores/max(s.Cores, 0.01), s.App.Cores/max(s.Cores, 0.01)
 	if s.BusyRatio() < evidence.Saturated || min(db, app) < fightingShare {
 		return nil, diagnose.Quiet(r.ID(), min(s.BusyRatio()/evidence.Saturated, db/fightingShare, app/fightingShare, 1),
-			"the host was %s busy, %s used %s of its cores and %s %s; the thresholds are %s and %s each",
-			unit.Percent(s.BusyRatio()),
+			"%s, %s used %s of its cores and %s %s; the thresholds are %s and %s each",
+			s.HostBusy(),
 			s.Database.Name, unit.Percent(db), s.App.Name, unit.Percent(app), unit.Percent(evidence.Saturated),
 			unit.Percent(fightingShare))
 	}
 	// As many times as much as now, should everything scale with its CPU: what
 	// stays has the whole host, and so has the database on its own.
 	most := max(min(s.Busy/max(s.Busy-s.Database.Cores, 0.01), s.Busy/s.Database.Cores), 1)
-	return []kasoku.Finding{{
+	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "CPU"},
 		Title:      "The app and its database fight for one host's CPU",
-		Clause:     fmt.Sprintf("%s and %s fight for %s cores", s.App.Name, s.Database.Name, unit.Plain(s.Cores)),
+		Clause:     fmt.Sprintf("%s and %s fight for %s", s.App.Name, s.Database.Name, s.Of()),
 		Severity:   s.Severity(c),
 		Confidence: diagnose.Confidence(s.Signals(c)...),
 		Impact:     kasoku.Impact{Share: min(db, app), Of: "of the host's CPU " + c.At(), Estimate: true},
 		Evidence:   s.Evidence(c),
 		Cause: fmt.Sprintf("The host is %s busy %s: %s. Each waits while the other runs.",
-			unit.Percent(s.BusyRatio()), c.At(), s.Words()),
+			unit.Percent(s.BusyRatio()), c.At(), s.Words(s.Database)),
 		Fixes: append(s.Apart(), kasoku.Fix{
 			Text: "Move the database to a host of its own", Risk: kasoku.RiskRestart,
 			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, "+
@@ -78,5 +79,7 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			unit.Sig3(most)),
 		Verify: "repeat the load with two hosts: neither may be " + unit.Percent(evidence.Saturated) +
 			" busy at the present rate", Interval: c.Focus.Interval,
-	}}, nil
+	}
+	s.SayHeld(c, &f, s.Database)
+	return []kasoku.Finding{f}, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
-	hostkeys "github.com/kasoku/kasoku/observe/host"
 )
 
 // AppCPU is the rule HW-03.
@@ -31,7 +30,8 @@ func (AppCPU) Doc() diagnose.Doc {
 		Summary: `says that the application is what uses the CPU.`,
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
 			left out, was used by one program that is no database server, the database used less than 40 %,
-			and the host was at least 70 % busy.`,
+			and the host was at least 70 % busy. Of a
+			program that taskset, a cpuset or a quota holds to fewer cores, these alone count.`,
 		Cause: `the time of a request is time in the program; the database hardly matters, where it was
 			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
 			and the confidence is medium at most.`,
@@ -57,10 +57,10 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
 	if app < appShare || db >= restShare || s.BusyRatio() < dbBusy {
 		return nil, diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
-			"%s used %s of the service's CPU, and the host was %s busy; the thresholds are %s and %s",
-			s.App.Name, unit.Percent(app), unit.Percent(s.BusyRatio()), unit.Percent(appShare), unit.Percent(dbBusy))
+			"%s used %s of the service's CPU, and %s; the thresholds are %s and %s",
+			s.App.Name, unit.Percent(app), s.HostBusy(), unit.Percent(appShare), unit.Percent(dbBusy))
 	}
-	words := fmt.Sprintf("%s uses %s of %s cores", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores))
+	words := fmt.Sprintf("%s uses %s of %s", s.App.Name, unit.Sig3(s.App.Cores), s.Of())
 	if s.Database.Name != "" {
 		words += fmt.Sprintf(", %s %s", s.Database.Name, unit.Sig3(s.Database.Cores))
 	}
@@ -73,7 +73,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
 		Title: fmt.Sprintf("The application, %s, uses %s of the service's CPU%s", wording.Cut(s.App.Name, 20),
 			unit.Percent(app), s.Where),
-		Clause: fmt.Sprintf("%s uses %s of %s cores%s", s.App.Name, unit.Sig3(s.App.Cores), unit.Plain(s.Cores),
+		Clause: fmt.Sprintf("%s uses %s of %s%s", s.App.Name, unit.Sig3(s.App.Cores), s.Of(),
 			s.Where),
 		Severity:   s.Severity(c),
 		Confidence: diagnose.Confidence(append(s.Signals(c), rest.Signal...)...),
@@ -91,6 +91,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Verify:   "repeat the load: the CPU of " + s.App.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
+	s.SayHeld(c, &f, s.App)
 	if rate := c.PerSec(); rate > 0 {
 		f.Expect = fmt.Sprintf("less than the present %s ms of the program's CPU for each request",
 			unit.Sig3(s.App.Cores/rate*1000))
@@ -100,12 +101,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
-	out := []kasoku.Evidence{{
-		Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(s.Cores), Value: unit.Sig3(s.Busy) + " cores",
-		Number: s.Busy, Strong: true,
-		Series:   []kasoku.Key{{Host: s.App.Host, Source: diagnose.Host, Name: hostkeys.CPUIdle}},
-		Interval: c.Focus.Interval,
-	}}
+	out := []kasoku.Evidence{s.InUse(c, s.App.Host)}
 	for _, p := range []diagnose.Program{s.App, s.Database} {
 		if p.Name != "" {
 			out = append(out, evidence.CPUOf(c, p))

@@ -37,7 +37,7 @@ func (OneCore) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an application whose processes use a core each, and can use no more, while others are idle.`,
 		Evidence: `the application runs in Ruby (MRI), Python (CPython), Node.js, PHP or Perl, in fewer processes
-			than the host, or the quota of its control group, has cores. In at least half of the seconds with
+			than it may use cores: those of the host, of taskset or a cpuset, or of the quota of its control group. In at least half of the seconds with
 			requests, five or more, each of its processes used 90 % of a core and none more than 115 %; of
 			Node.js the main thread counts where threads were recorded. In these seconds at least half a core
 			was idle and left of the quota.`,
@@ -48,7 +48,7 @@ func (OneCore) Doc() diagnose.Doc {
 		Silent: `for other languages and those that are not known, when a process has CPU left, uses more than
 			a core, or as many run as there are cores; when neighbours, the load's generator or the database
 			use the other cores; blind when neither the members of the service nor requests nor the CPU were
-			recorded. Whether a process may run on the other cores (taskset, cpuset) is not recorded.`,
+			recorded.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU, diagnose.OnMemory},
 	}
 }
@@ -141,6 +141,10 @@ func (r OneCore) finding(c *diagnose.Case, w workers) kasoku.Finding {
 			unit.Plain(w.cores))
 	}
 	late, latency := slowdownOf(c)
+	elsewhere := diagnose.Signal{Holds: true}
+	if w.m.Limits.CPUs == "" {
+		elsewhere = diagnose.Signal{Blind: unknownCores}
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: w.m.Program}, Title: title,
 		Clause:   fmt.Sprintf("%s can use %s of %s cores", w.m.Program, unit.Plain(float64(w.n)), unit.Plain(w.cores)),
@@ -148,7 +152,7 @@ func (r OneCore) finding(c *diagnose.Case, w workers) kasoku.Finding {
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: w.room >= 2*idleCore || float64(w.fullSeconds) >= nearlyAlways*float64(w.seconds),
 				Lacks: "neither a whole core is idle nor are the processes full nearly all the time"}, late,
-			diagnose.Signal{Blind: unknownCores}),
+			elsewhere),
 		Impact:   kasoku.Impact{Share: w.waiting(c), Of: "of request time", Estimate: true},
 		Evidence: append(w.evidence(c), latencyEvidence(c)...),
 		Cause: fmt.Sprintf("%s used %s of a core (median; at least %s in %d of %d seconds with requests), while %s of %s "+
@@ -163,7 +167,7 @@ func (r OneCore) finding(c *diagnose.Case, w workers) kasoku.Finding {
 	}
 }
 
-// unknownCores is why the confidence is never high.
+// unknownCores is why the confidence is not high for runs of before schema 14.
 const unknownCores = "whether the process may run on the other cores (taskset, cpuset) is not recorded"
 
 // stood words the cores that are idle.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +50,7 @@ type workers struct {
 	idle, room           float64 // cores of the host that are idle while all are full, and what of it the quota leaves
 	hostCores, cores     float64 // of the host, and those that the service may use
 	quota                float64 // of the control group that leaves least; 0: none
+	cpus                 []int   // the cores that it is held to; none: all of the host's
 	quotaKey, idleKey    kasoku.Key
 	keys                 []kasoku.Key // of the processes' CPU
 	rss                  float64      // the most that one of the busiest held, bytes
@@ -60,12 +61,11 @@ type workers struct {
 func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (workers, error) {
 	w := workers{m: m, n: max(m.Workers, 1),
 		idleKey: kasoku.Key{Host: m.Host, Source: diagnose.Host, Name: hostkeys.CPUIdle}}
-	var err error
-	if _, w.hostCores, err = c.Hosts().BusyOn(m.Host); err != nil {
+	a, err := c.Hosts().Allowed(m)
+	if err != nil {
 		return w, err
 	}
-	w.cores = w.hostCores
-	w.limit(c)
+	w.hostCores, w.cores, w.quota, w.quotaKey, w.cpus = a.Host, a.Cores, a.Quota, a.QuotaKey, a.CPUs
 	var each, most, idle, room []float64
 	for _, iv := range secondsOf(c, m) {
 		if requests[int(iv.From/time.Second)]+requests[int((iv.To-1)/time.Second)] <= 0 {
@@ -76,7 +76,7 @@ func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (wo
 			used = append(used, make([]float64, w.n-len(used))...)
 		}
 		each, most = append(each, used[w.n-1]), append(most, used[0])
-		free, ok := idleIn(c, w.idleKey, iv)
+		free, ok := w.idleIn(c, iv)
 		if ok && used[w.n-1] >= fullCore {
 			idle, room = append(idle, free), append(room, min(free, w.left(c, iv)))
 		}
@@ -95,42 +95,17 @@ func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (wo
 	return w, nil
 }
 
-// limit sets the quota of the control groups that the member is in, the smallest one.
-func (w *workers) limit(c *diagnose.Case) {
-	for _, s := range c.FindAll(diagnose.Cgroup, cgroup.CPUMax) {
-		if s.Key.Host != w.m.Host && s.Key.Host != "" && w.m.Host != "" || !within(w.m, s.Key.Instance) {
-			continue
-		}
-		if g, err := c.Counters().Gauge(s.Key); err == nil && g.Min > 0 && g.Min < w.cores {
-			w.quota, w.quotaKey, w.cores = g.Min, s.Key, g.Min
-		}
-	}
-}
-
-// left is what the quota leaves of its cores in an interval; all of the host's without one.
+// left is what the quota leaves of its cores in an interval; all that it may run on without one.
 func (w *workers) left(c *diagnose.Case, iv kasoku.Interval) float64 {
 	if w.quota <= 0 {
-		return w.hostCores
+		return w.cores
 	}
-	k := w.quotaKey
+	k := w.quotaKey // without a series of its own it has no usage either
 	k.Name = cgroup.CPUUsage
 	if used, ok := rateIn(c.Find(k), iv); ok {
 		return w.quota - used
 	}
 	return w.quota - float64(w.n)*fullCore
-}
-
-// within reports whether a member is in a control group, or in one below it.
-func within(m *kasoku.Member, group string) bool {
-	if m.InGroup(group) {
-		return true
-	}
-	for p := path.Dir(m.Cgroup); len(p) > 1; p = path.Dir(p) {
-		if above := (kasoku.Member{Cgroup: p}); above.InGroup(group) {
-			return true
-		}
-	}
-	return false
 }
 
 // secondsOf returns the times between samples of the member's processes in the focus's load, none
@@ -233,11 +208,21 @@ func mainThread(c *diagnose.Case, k kasoku.Key, iv kasoku.Interval, all float64)
 	return all
 }
 
-// idleIn returns how many cores of a host nothing ran on in an interval.
-func idleIn(c *diagnose.Case, idle kasoku.Key, iv kasoku.Interval) (cores float64, ok bool) {
-	for _, idle.Name = range [...]string{hostkeys.CPUIdle, hostkeys.CPUIowait} {
-		v, known := rateIn(c.Find(idle), iv)
-		cores, ok = cores+v, ok || known
+// idleIn returns how many of the cores that the member may run on nothing ran on in an interval.
+func (w *workers) idleIn(c *diagnose.Case, iv kasoku.Interval) (cores float64, ok bool) {
+	instances := []string{""}
+	if len(w.cpus) > 0 {
+		instances = nil
+	}
+	for _, cpu := range w.cpus {
+		instances = append(instances, "cpu"+strconv.Itoa(cpu))
+	}
+	k := w.idleKey
+	for _, k.Instance = range instances {
+		for _, k.Name = range [...]string{hostkeys.CPUIdle, hostkeys.CPUIowait} {
+			v, known := rateIn(c.Find(k), iv)
+			cores, ok = cores+v, ok || known
+		}
 	}
 	return cores, ok
 }

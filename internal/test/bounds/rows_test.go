@@ -376,11 +376,12 @@ func otherRows() []row {
 		{name: "folded stacks", covers: []string{"observe/profile ReadFolded"}, read: text(func(s string) { _, _ = profile.ReadFolded(s, kasoku.ProfileCPU, "nanoseconds") }), pieces: []string{"a;b 1\n", "a%d;b 1\n", "a;", ";", "1 "}},
 		{name: "digests", covers: []string{"report/encode ReadDigests"}, read: func(in []byte) { _, _, _, _ = encode.ReadDigests(bytes.NewReader(in)) }, start: `{"kind":"digests","classes":[`,
 			pieces: []string{`{"id":"x%d","calls":1,"total_s":1,"buckets":[[1,2,3]]},`, `{"id":"`, "{", "[", "[1,2,3],"}},
-		{name: "units", covers: []string{"internal/unit ParseRate", "internal/unit ParseDuration", "internal/unit ParseSize", "internal/unit ParseLeast"}, pieces: []string{"1", "1s", "ms", " ", ".", "/s", "k", "0"}, read: text(func(s string) {
+		{name: "units", covers: []string{"internal/unit ParseRate", "internal/unit ParseDuration", "internal/unit ParseSize", "internal/unit ParseLeast", "internal/unit ParseCores"}, pieces: []string{"1", "1s", "ms", " ", ".", "/s", "k", "0", "0-9,"}, read: text(func(s string) {
 			_, _ = unit.ParseRate(s)
 			_, _ = unit.ParseDuration(s)
 			_, _ = unit.ParseSize(s)
 			_, _ = unit.ParseLeast(s)
+			unit.FormatCores(unit.ParseCores(s))
 		})},
 		{name: "terminal", pieces: []string{"\x1b[", "\x1b]0;", "日", "\u202e", "a ", "\r\n", "\x9b", "e\u0301"}, read: func(in []byte) {
 			_, _ = terminal.NewScreen(io.Discard).Write(in)
