@@ -33,6 +33,9 @@ type GoProgram struct {
 var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "deno", "bun", "gunicorn", "uwsgi",
 	"puma", "unicorn", "uvicorn", "dotnet", "beam.smp"}
 
+// exeName is the name of a program without its version: python of /usr/bin/python3.12.
+func exeName(exe string) string { return strings.TrimRight(filepath.Base(exe), "0123456789.") }
+
 // homes are where people put what they wrote themselves.
 var homes = []string{"/home/", "/opt/", "/srv/", "/var/www/", "/usr/local/", "/root/", "/app/", "/tmp/"}
 
@@ -108,7 +111,7 @@ func (p *applications) scoreOne(s *subject) {
 	if s.Repository != "" {
 		add(1, "its directory is in the git checkout %s", s.Repository)
 	}
-	base := strings.TrimRight(filepath.Base(s.Exe), "0123456789.")
+	base := exeName(s.Exe)
 	if i := slices.IndexFunc(runtimes, func(r string) bool {
 		return strings.HasPrefix(base, r) ||
 			strings.HasPrefix(s.Name, r)

@@ -3,8 +3,12 @@ package topology
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +65,32 @@ func TestLook_Contest(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Check(t, "testdata/contest.golden", describe(f))
+}
+
+// TestLook_Repository: the checkout that an interpreter lies in, as pyenv's, is not that of the
+// application; that of a program of its own is.
+func TestLook_Repository(t *testing.T) {
+	for exe, want := range map[string]string{
+		"/home/isucon/webapp/go/shop":                          "/home/isucon/webapp",
+		"/home/isucon/webapp/versions/3.12.1/bin/python3.12":   "",
+		"/home/isucon/webapp/versions/3.12.1/bin/python-shop2": "/home/isucon/webapp",
+	} {
+		root := plant(t, "testdata/contest.txtar")
+		for link, to := range map[string]string{"exe": exe, "cwd": "/srv"} {
+			name := filepath.Join(root, "proc/1204", link)
+			if err := errors.Join(os.Remove(name), os.Symlink(to, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := Look(t.Context(), Options{Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(f.Services, func(s Service) bool { return s.PID == 1204 })
+		if i < 0 || f.Services[i].Repository != want {
+			t.Errorf("%s: %+v, want the checkout %q", exe, f.Services, want)
+		}
+	}
 }
 
 // TestLook_Programs: no program that a process points to is run, nor one by its name

@@ -219,12 +219,17 @@ func (f *family) service(kind Kind) *subject {
 	return s
 }
 
-// findRepository finds the git work tree that a service lies in.
+// findRepository finds the git work tree that a service lies in. That of an interpreter, such as
+// pyenv's checkout, is not its program's.
 func (v *view) findRepository(s *subject) {
 	if s.Container != "" || s.elsewhere() {
 		return
 	}
-	for _, dir := range []string{s.Dir, filepath.Dir(s.Exe)} {
+	dirs := []string{s.Dir}
+	if !slices.Contains(runtimes, exeName(s.Exe)) {
+		dirs = append(dirs, filepath.Dir(s.Exe))
+	}
+	for _, dir := range dirs {
 		if top, ok := v.filesOf(s).upward(dir, ".git"); ok && top != "/" {
 			s.Repository = top
 			return
