@@ -29,6 +29,9 @@ func allowedCores(m *kasoku.Member) string {
 	allowed := map[int]bool{}
 	read := 0
 	for _, p := range processes {
+		if list := statusLine(readSmall("/proc/"+strconv.Itoa(p.PID)+"/status"), "Cpus_allowed_list:"); slices.Equal(online, unit.ParseCores(list)) {
+			return list // most are not held: this spares the threads
+		}
 		dir := "/proc/" + strconv.Itoa(p.PID) + "/task"
 		tasks, err := os.ReadDir(dir)
 		if err != nil {

@@ -29,6 +29,7 @@ func (w *Workers) Begin() {
 // Of returns the workers of a leader that are not known: the children that run its program
 // and, where listens has any, hold one of these sockets.
 func (w *Workers) Of(leader int, listens []uint32, known func(pid int) bool) (out []Process) {
+	own := "" // read when the first child asks for it
 	for _, pid := range command.ThreadChildren(leader, w.turn) {
 		if known(pid) {
 			continue
@@ -38,16 +39,20 @@ func (w *Workers) Of(leader int, listens []uint32, known func(pid int) bool) (ou
 			w.now[pid] = looks + 1
 			continue
 		}
-		own, err1 := os.Readlink("/proc/" + strconv.Itoa(leader) + "/exe")
-		its, err2 := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
-		if err1 != nil || err2 != nil {
+		if own == "" {
+			own, _ = os.Readlink("/proc/" + strconv.Itoa(leader) + "/exe")
+		}
+		its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+		if own == "" || err != nil {
 			continue // it has gone, or may not be seen
 		}
-		if start, ok := command.StartOf(pid); ok && own == its && (len(listens) == 0 || holds(pid, listens)) {
-			out = append(out, Process{PID: pid, Start: start})
-		} else {
-			w.now[pid] = looks + 1
+		if own == its { // else its start is of no use
+			if start, ok := command.StartOf(pid); ok && (len(listens) == 0 || holds(pid, listens)) {
+				out = append(out, Process{PID: pid, Start: start})
+				continue
+			}
 		}
+		w.now[pid] = looks + 1
 	}
 	return out
 }
