@@ -421,10 +421,10 @@ func TestKeptAnswer_Headers(t *testing.T) {
 	}
 }
 
-// TestKeptAge: with CCH-03's fix clients get the age that the contract allows, answers and the
+// TestKeptAge: with CCH-08's fix clients get the age that the contract allows, answers and the
 // headers that nginx adds stay as they were, and other paths get no age.
 func TestKeptAge(t *testing.T) {
-	s := served(t, "CCH-03", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := served(t, "CCH-08", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "of "+r.Header.Get("X-Host")+r.URL.RequestURI())
 	}), func(rec *kasoku.Recording) {
 		rec.Endpoints = []kasoku.Endpoint{endpoint("/trend", 20*time.Millisecond, 10)}

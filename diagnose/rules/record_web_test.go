@@ -148,7 +148,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 			origin += "want: " + map[string]string{
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
-				"CCH-01": "endpoint GET /v1/board", "CCH-03": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
+				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -337,10 +337,10 @@ func webRuns() []webRun {
 		{name: "gzip", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true}, perSec: 300, mix: css, keep: "NGX-09/fires"},
 		{name: "same", baseline: "plain", depot: good, nginx: webConf{keep: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
 		{name: "gzip-and-more", baseline: "plain", depot: good, nginx: webConf{keep: true, gzip: true, buffers: true}, perSec: 300, mix: css, keep: "NGX-09/silent"},
-		{name: "again", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-03/fires"},
-		{name: "validated", depot: depot{Tag: true}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-03/silent"},
-		{name: "keeps-none", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40)[1:], keep: "CCH-03/silent"},
-		{name: "few-again", depot: depot{}, nginx: tuned, answers: true, perSec: 150, mix: revisits(8), keep: "CCH-03/under"},
+		{name: "again", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-08/fires"},
+		{name: "validated", depot: depot{Tag: true}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-08/silent"},
+		{name: "keeps-none", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40)[1:], keep: "CCH-08/silent"},
+		{name: "few-again", depot: depot{}, nginx: tuned, answers: true, perSec: 150, mix: revisits(8), keep: "CCH-08/under"},
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,

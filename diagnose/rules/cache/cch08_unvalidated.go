@@ -17,17 +17,17 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// Unvalidated is the rule CCH-03.
+// Unvalidated is the rule CCH-08.
 type Unvalidated struct{}
 
-// Thresholds of CCH-03.
+// Thresholds of CCH-08.
 const (
 	fewAgain   = 50
 	againShare = 0.02
 )
 
-// ID returns CCH-03.
-func (Unvalidated) ID() string { return "CCH-03" }
+// ID returns CCH-08.
+func (Unvalidated) ID() string { return "CCH-08" }
 
 // Doc describes the rule.
 func (Unvalidated) Doc() diagnose.Doc {
