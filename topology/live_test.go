@@ -125,6 +125,11 @@ func TestLook_Servers(t *testing.T) {
 	db := sandboxtest.MariaDB(t, sandbox.Options{})
 	addr, app := serve(t)
 	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Upstream: addr})
+	res, err := http.Get(web.URL()) // a worker answers: the leader listens before it has one
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
 	f := look(t)
 
 	s := find(t, f, web.Pid())
