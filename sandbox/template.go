@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // templateAge is how long an unused cached data directory is kept.
@@ -72,7 +75,7 @@ func templateOf(ctx context.Context, e engine) (string, error) {
 	if err := e.init(ctx, made); err != nil {
 		return "", err
 	}
-	if err := forget(made); err != nil {
+	if err := errors.Join(forget(made), dig(made)); err != nil {
 		return "", err
 	}
 	if err := os.Rename(made, final); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -89,7 +92,7 @@ func templateKey(e engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const recipe = 1 // grows when this package initialises in another way
+	const recipe = 2 // grows when this package initialises in another way
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %s %d %d %d", recipe, e.binary, info.Size(), info.ModTime().UnixNano(),
 		os.Geteuid()))
 	return hex.EncodeToString(h[:8]), nil
@@ -126,8 +129,7 @@ func prune(base string, now time.Time) {
 	}
 }
 
-// copyTree copies directories and plain files. io.Copy between files lets the
-// kernel copy, and share blocks where the file system can.
+// copyTree copies directories and plain files.
 func copyTree(ctx context.Context, from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -151,7 +153,9 @@ func copyTree(ctx context.Context, from, to string) error {
 	})
 }
 
-func copyFile(from, to string) error {
+// copyFile copies a file with its holes. io.Copy between files lets the kernel copy, and
+// share blocks where the file system can.
+func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -165,6 +169,73 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	defer func() { err = errors.Join(err, out.Close()) }()
+	if err := out.Truncate(info.Size()); err != nil {
+		return err
+	}
+	for at := int64(0); at < info.Size(); {
+		begin, end, err := nextData(in, at)
+		if errors.Is(err, unix.ENXIO) { // what follows is a hole
+			return nil
+		}
+		if err != nil {
+			begin, end = at, info.Size() // the file system knows no holes
+		}
+		if _, err := in.Seek(begin, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := out.Seek(begin, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(out, in, end-begin); err != nil {
+			return err
+		}
+		at = end
+	}
+	return nil
+}
+
+// nextData returns where the next data of a file are: from at on, up to a hole or the end.
+// Source: lseek(2), SEEK_DATA.
+func nextData(f *os.File, at int64) (begin, end int64, err error) {
+	if begin, err = unix.Seek(int(f.Fd()), at, unix.SEEK_DATA); err != nil {
+		return 0, 0, err
+	}
+	end, err = unix.Seek(int(f.Fd()), begin, unix.SEEK_HOLE)
+	return begin, end, err
+}
+
+// holeSize is the least stretch of zeros that becomes a hole.
+const holeSize = 64 << 10
+
+// dig makes holes of the zeros in the files of a directory: nine tenths of what servers
+// fill a new data directory with, for their logs above all. Where the file system has no
+// holes they stay.
+func dig(dir string) error {
+	zeros, block := make([]byte, holeSize), make([]byte, holeSize)
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for at := int64(0); ; at += holeSize {
+			n, err := f.ReadAt(block, at)
+			if n == holeSize && bytes.Equal(block, zeros) {
+				const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+				if unix.Fallocate(int(f.Fd()), hole, at, holeSize) != nil {
+					return fs.SkipAll
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
 }
