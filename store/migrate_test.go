@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/golden"
 )
 
 var keep = flag.Bool("keep", false, "write the kept samples of the current version anew; never after it was released")
@@ -48,6 +49,27 @@ func current(tb testing.TB) schema {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// TestWholeSchema: a new file gets what all steps make of an empty one.
+func TestWholeSchema(t *testing.T) {
+	path := tempRun(t)
+	mustWrite(t, path, nil)
+	db, err := connect(path, editing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := current(t).migrate(db); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	stepwise := schemaOf(t, path)
+	golden.CheckString(t, "schema.sql", stepwise)
+	fresh := tempRun(t)
+	record(t, fresh, 1, 1)
+	if got := schemaOf(t, fresh); got != stepwise {
+		t.Errorf("a new file has the schema\n%s\nwant\n%s", got, stepwise)
+	}
 }
 
 // TestKeptSchemas builds a database of each released schema, brings it up to date

@@ -203,10 +203,10 @@ func build(path string, run kasoku.Run, by recorder) error {
 	if _, err := db.Exec(fmt.Sprintf("PRAGMA page_size=%d; PRAGMA auto_vacuum=incremental", pageBytes)); err != nil {
 		return fmt.Errorf("set page size: %w", err)
 	}
-	if err := s.migrate(db); err != nil {
-		return err
-	}
 	err = inTx(db, func(tx *sql.Tx) error {
+		if err := (migration{s.version(), wholeSchema}).run(tx); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
 		return insertRun(tx, run, by)
 	})
 	if err != nil {
