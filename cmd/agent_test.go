@@ -70,7 +70,7 @@ func newRig(t *testing.T) *rig {
 			t.Fatal(err)
 		}
 	}
-	goTool(t, append([]string{"build", "-o", filepath.Join(r.dir, "bin") + "/"}, commands(t)...)...)
+	build(t)
 	return r
 }
 
@@ -108,7 +108,7 @@ func (r *rig) text() string {
 	for kind, all := range map[string]map[string][]string{"metrics": r.plugins, "checks": r.checks} {
 		for name, argv := range all {
 			words := []string{strconv.Quote(filepath.Join(r.dir, "spy")), strconv.Quote(r.printed), strconv.Quote(name)}
-			for _, w := range append([]string{filepath.Join(r.dir, "bin", argv[0])}, argv[1:]...) {
+			for _, w := range append([]string{filepath.Join(binaries, argv[0])}, argv[1:]...) {
 				words = append(words, strconv.Quote(w))
 			}
 			fmt.Fprintf(&b, "[plugin.%s.%s]\ncommand = [%s]\n", kind, name, strings.Join(words, ", "))

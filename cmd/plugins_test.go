@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,29 @@ func commands(t *testing.T) []string {
 	return dirs
 }
 
+// binaries is where [build] puts the commands; TestMain makes and removes it.
+var binaries string
+
+func TestMain(m *testing.M) {
+	os.Exit(runWithBinaries(m))
+}
+
+func runWithBinaries(m *testing.M) int {
+	var err error
+	if binaries, err = os.MkdirTemp("", "kasoku-commands-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(binaries)
+	return m.Run()
+}
+
+// build makes all commands, as they are shipped; each is linked once.
+func build(t *testing.T) {
+	t.Helper()
+	goTool(t, append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", binaries + "/"}, commands(t)...)...)
+}
+
 func goTool(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := command.Output(t.Context(), command.Spec{Path: "go", Args: args, Env: []string{"CGO_ENABLED=0"}}, 4<<20)
@@ -76,11 +100,9 @@ func TestBinaries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: builds all of them")
 	}
-	dir := t.TempDir()
-	dirs := commands(t)
-	goTool(t, append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", dir + "/"}, dirs...)...)
-	for _, d := range dirs {
-		path := filepath.Join(dir, filepath.Base(d))
+	build(t)
+	for _, d := range commands(t) {
+		path := filepath.Join(binaries, filepath.Base(d))
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Error(err)

@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 			if toolchain == "" && arch != runtime.GOARCH {
 				continue // its runtime would have to be compiled
 			}
-			build := exec.Command("go", "build", "-o", "program", ".")
+			build := exec.Command("go", "build", "-trimpath", "-o", "program", ".")
 			build.Dir = dir
 			build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOARCH="+arch, "GOWORK=off")
 			if toolchain != "" {

@@ -159,7 +159,7 @@ func build(t *testing.T, mode string) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "program")
-	c := exec.Command("go", "build", "-buildmode="+mode, "-ldflags=-s -w", "-o", file, filepath.Join(dir, "main.go"))
+	c := exec.Command("go", "build", "-trimpath", "-buildmode="+mode, "-ldflags=-s -w", "-o", file, filepath.Join(dir, "main.go"))
 	c.Env = append(os.Environ(), "GO111MODULE=off", "GOFLAGS=")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -67,7 +67,7 @@ func runBuilt(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	_ = os.Chmod(dir, 0o755) // others run it, too
 	program = filepath.Join(dir, "kasoku")
-	build := exec.Command("go", "build", "-o", program, "../../../cmd/kasoku")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "../../../cmd/kasoku")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build kasoku: %v\n%s", err, out)
