@@ -193,7 +193,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
 			unit.Duration(p95(t)))
 	}
-	if n := c.refusedBots(t); n > 0 {
+	if n := refusedBots(c, t); n > 0 {
 		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
 	}
 	if top := costliest(d); top != "" {
@@ -207,7 +207,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 
 // refusedBots returns how many of the requests that the verdict counts were of bots, and refused
 // on purpose: those of a load, without one those in the log.
-func (c *Case) refusedBots(t *kasoku.Tally) (n uint64) {
+func refusedBots(c *Case, t *kasoku.Tally) (n uint64) {
 	if t != nil && t.Asked > 0 {
 		return t.Refused
 	}

@@ -145,7 +145,7 @@ func (b *logbook) ofClients() (out []kasoku.Setting) {
 	if b.access == nil {
 		return nil
 	}
-	for _, one := range b.access.FetchedAgain(mostAgain) {
+	for _, one := range accesslog.FetchedAgain(b.access, mostAgain) {
 		out = append(out, one.Setting(b.host()))
 	}
 	for _, one := range b.access.NamedBots(mostBots) {

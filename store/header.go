@@ -31,8 +31,5 @@ func parseHeader(b []byte) (header, error) {
 	if id := binary.BigEndian.Uint32(b[68:]); id != applicationID {
 		return header{}, fmt.Errorf("%w: it is an SQLite database of another program", ErrNotRun)
 	}
-	return header{
-		log:     b[18] == 2 || b[19] == 2,
-		version: int64(binary.BigEndian.Uint32(b[60:])),
-	}, nil
+	return header{log: b[18] == 2 || b[19] == 2, version: int64(binary.BigEndian.Uint32(b[60:]))}, nil
 }

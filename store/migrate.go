@@ -85,10 +85,7 @@ func (s schema) migrate(db *sql.DB) error {
 
 // run does what brings a file to the migration's version, and marks it as a run file.
 func (m migration) run(tx *sql.Tx) error {
-	if _, err := tx.Exec(m.sql); err != nil {
-		return err
-	}
-	_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, m.number))
+	_, err := tx.Exec(fmt.Sprintf("%s\nPRAGMA application_id=%d; PRAGMA user_version=%d", m.sql, applicationID, m.number))
 	return err
 }
 

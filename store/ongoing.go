@@ -28,15 +28,12 @@ func Ongoing(path string, from int) (*kasoku.Recording, error) {
 // Load reads the same of any run. When [Ongoing] fails because the run has ended, a
 // poller reads its last seconds with Load.
 func Load(path string, from int) (*kasoku.Recording, error) {
+	var rec *kasoku.Recording
 	s, err := currentSchema()
-	if err != nil {
-		return nil, stepError("open run file", path, err)
+	if err == nil {
+		rec, err = opener{s}.ongoing(target(path), from)
 	}
-	rec, err := opener{s}.ongoing(target(path), from)
-	if err != nil {
-		return nil, stepError("open run file", path, err)
-	}
-	return rec, nil
+	return rec, stepError("open run file", path, err)
 }
 
 func (o opener) ongoing(path string, from int) (*kasoku.Recording, error) {

@@ -57,10 +57,9 @@ func (o opener) settle(path string) error {
 	if by, err := recorderOf(path); err == nil && by.alive() {
 		return ErrBusy
 	}
-	if err := o.repair(path); isBusy(err) {
+	err = o.repair(path)
+	if isBusy(err) {
 		return ErrBusy
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }

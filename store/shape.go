@@ -1,8 +1,6 @@
 package store
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // A run file is data: SQLite computes nothing of what a file says, and walks through each
 // table once. A view or a column that is computed can go on for ever or take all memory,

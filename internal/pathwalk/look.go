@@ -150,7 +150,7 @@ func Statfs(name string) (st unix.Statfs_t, err error) {
 // again repeats a call that a signal interrupts, as network file systems let it.
 func again(call func() error) error {
 	for {
-		if err := call(); err != unix.EINTR {
+		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

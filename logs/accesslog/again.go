@@ -80,10 +80,10 @@ func hashClient(address, agent []byte) uint64 {
 	return mixed(h)
 }
 
-// FetchedAgain returns what clients fetched again that they had, the most bytes first, n
+// FetchedAgain returns what clients of a table fetched again that they had, the most bytes first, n
 // endpoints at most. It is counted with Options.Detail, and empty where rows are not those of
 // endpoints.
-func (t *Table) FetchedAgain(n int) (out []kasoku.FetchedAgain) {
+func FetchedAgain(t *Table, n int) (out []kasoku.FetchedAgain) {
 	s := t.settle()
 	for _, w := range s.rows {
 		if !s.by.usual || w.detail == nil || w.detail.again.requests == 0 || w.key == otherKey {

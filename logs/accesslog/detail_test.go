@@ -138,7 +138,7 @@ func TestFetchedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := table.FetchedAgain(9)
+	got := FetchedAgain(table, 9)
 	want := kasoku.FetchedAgain{Method: "GET", Route: "/list", Requests: 2, Bytes: 1000, Time: 20 * time.Millisecond}
 	if len(got) != 1 || got[0] != want {
 		t.Fatalf("%+v", got)
