@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/lazyregexp"
@@ -12,16 +13,19 @@ import (
 // ordersRefusal is a directive by which nginx answers with 503 itself.
 var ordersRefusal = lazyregexp.New(`(?m)^[^#\n]*\breturn\s+503\b`)
 
-// RefusedBots returns how many answers 503 of an endpoint nginx gave to bots on purpose, as
-// NGX-05 proposes: its configuration has such a directive, or the contract says so, and they
-// were not passed on. They are no failures. It is 0 where the log does not say what was
-// passed on.
-func (r *Recording) RefusedBots(e *Endpoint) uint64 {
-	n := min(e.Codes[http.StatusServiceUnavailable], e.Bots-min(e.BotsPassed, e.Bots))
-	if n == 0 || !r.refusesBots() {
-		return 0
+// RefusedBots returns what says how many answers 503 of an endpoint nginx gave to bots on
+// purpose, as NGX-05 proposes: its configuration has such a directive, or the contract says so,
+// and they were not passed on. They are no failures. It is 0 where the log does not say what was
+// passed on. The configuration is read once, when an endpoint may have some.
+func (r *Recording) RefusedBots() func(e *Endpoint) uint64 {
+	refuses := sync.OnceValue(r.refusesBots)
+	return func(e *Endpoint) uint64 {
+		n := min(e.Codes[http.StatusServiceUnavailable], e.Bots-min(e.BotsPassed, e.Bots))
+		if n == 0 || !refuses() {
+			return 0
+		}
+		return n
 	}
-	return n
 }
 
 // refusesBots reports whether the service answers bots with 503 on purpose, and its log says
@@ -45,8 +49,9 @@ func (r *Recording) refusesBots() bool {
 func (r *Recording) refusedIn(step int, n uint64) uint64 {
 	var refused, all, load uint64
 	_, endpoints := r.FrontLog()
+	refusedOf := r.RefusedBots()
 	for i := range endpoints {
-		refused += r.RefusedBots(&endpoints[i])
+		refused += refusedOf(&endpoints[i])
 		all += endpoints[i].Codes[http.StatusServiceUnavailable]
 	}
 	for i := range r.Seconds {
@@ -64,7 +69,7 @@ func (r *Recording) refusedIn(step int, n uint64) uint64 {
 	var sum float64
 	for i := range endpoints {
 		e := &endpoints[i]
-		of := float64(r.RefusedBots(e)) / float64(max(e.Failed(), 1))
+		of := float64(refusedOf(e)) / float64(max(e.Failed(), 1))
 		for s, one := range e.Seconds {
 			begin := time.Duration(s) * time.Second
 			in := min(begin+time.Second, r.Steps[at].Interval.To) - max(begin, r.Steps[at].Interval.From)

@@ -80,9 +80,10 @@ func countLogged(rec *kasoku.Recording, iv kasoku.Interval) (Requests, bool) {
 func loggedBy(rec *kasoku.Recording, share func(s int) float64) (Requests, bool) {
 	var count, failed float64
 	_, endpoints := rec.FrontLog()
+	refused := rec.RefusedBots()
 	for i := range endpoints {
 		e := &endpoints[i]
-		of := 1 - float64(rec.RefusedBots(e))/float64(max(e.Failed(), 1)) // the log's seconds do not say which they were
+		of := 1 - float64(refused(e))/float64(max(e.Failed(), 1)) // the log's seconds do not say which they were
 		for s, n := range e.Seconds {
 			part := share(s)
 			count += part * float64(n.Count)

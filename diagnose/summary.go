@@ -142,9 +142,10 @@ func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interv
 	s.Source = "access log"
 	latency := histogram.New()
 	_, endpoints := rec.FrontLog()
+	refused := rec.RefusedBots()
 	for i := range endpoints {
 		e := &endpoints[i]
-		failed := e.Failed() - rec.RefusedBots(e)
+		failed := e.Failed() - refused(e)
 		s.Requests += e.Count
 		s.Succeeded += e.Count - min(failed, e.Count)
 		latency.Merge(e.Latency)

@@ -212,8 +212,9 @@ func refusedBots(c *Case, t *kasoku.Tally) (n uint64) {
 		return t.Refused
 	}
 	_, endpoints := c.FrontLog()
+	refused := c.RefusedBots()
 	for i := range endpoints {
-		n += c.RefusedBots(&endpoints[i])
+		n += refused(&endpoints[i])
 	}
 	return n
 }

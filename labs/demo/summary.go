@@ -88,10 +88,9 @@ func (s *story) finish(err error) (Summary, error) {
 			t.Effect.P99.After.Value * 1000})
 	}
 	sum.RowsMatch = rowsMatch(s.before) && rowsMatch(s.after)
-	switch {
-	case err == nil:
+	if err == nil {
 		sum.Failures = s.failures(&sum)
-	default: // what was measured until then proves nothing
+	} else { // what was measured until then proves nothing
 		sum.Failures = append(sum.Failures, "the story did not come to its end: "+err.Error())
 	}
 	for _, f := range []string{sum.Before.File, sum.After.File} {

@@ -63,8 +63,7 @@ func (k *kept) answer(f *refetch, uri uint64, r *accessformat.Record) {
 }
 
 // hashClient is a hash of a client, as repeatable as [hashURI], that takes eight bytes at a
-// step: user agents are
-// long.
+// step: user agents are long.
 func hashClient(address, agent []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range [2][]byte{address, agent} {

@@ -26,8 +26,9 @@ func (r ImplicitOrder) answers(c *diagnose.Case) (out []kasoku.Finding, compared
 		out = append(out, r.reordered(c, endpoint, "before", "the golden answer, asked again after the load",
 			got.Order[endpoint]))
 	}
+	others := othersOf(c)
 	for _, endpoint := range slices.Sorted(maps.Keys(got.Sequences)) {
-		other := otherOrder(c, endpoint, got.Sequences[endpoint])
+		other := otherOrder(others, endpoint, got.Sequences[endpoint])
 		if other == nil || got.Order[endpoint] != "" {
 			continue
 		}
@@ -44,17 +45,30 @@ func (r ImplicitOrder) answers(c *diagnose.Case) (out []kasoku.Finding, compared
 	return out, got.Asked
 }
 
-// otherOrder returns a run of the group, or of the one that it is compared with, in which the answers of
-// an endpoint had the same elements in another order; nil without one.
-func otherOrder(c *diagnose.Case, endpoint string, now kasoku.AnswerSequence) *kasoku.Recording {
+// answeredRun is another run with what its answers hold, by endpoint.
+type answeredRun struct {
+	run  *kasoku.Recording
+	hold map[string]kasoku.AnswerSequence
+}
+
+// othersOf returns the other runs of the group, and those of the one that it is compared with.
+func othersOf(c *diagnose.Case) (out []answeredRun) {
 	for _, other := range slices.Concat([]*kasoku.Recording{c.Baseline}, c.Baselines, c.Repeats) {
-		if other == nil {
-			continue
+		if other != nil {
+			was, _ := other.ComparedAnswers()
+			out = append(out, answeredRun{other, was.Sequences})
 		}
-		was, _ := other.ComparedAnswers()
-		x, ok := was.Sequences[endpoint]
+	}
+	return out
+}
+
+// otherOrder returns the run in which the answers of an endpoint had the same elements in another
+// order; nil without one.
+func otherOrder(others []answeredRun, endpoint string, now kasoku.AnswerSequence) *kasoku.Recording {
+	for _, o := range others {
+		x, ok := o.hold[endpoint]
 		if ok && x.Requests == now.Requests && x.Elements == now.Elements && x.Order != now.Order {
-			return other
+			return o.run
 		}
 	}
 	return nil
