@@ -253,7 +253,8 @@ func (p *applications) findLogs() {
 			path := s.fds[fd]
 			regular := strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "/dev/") &&
 				!strings.HasSuffix(path, " (deleted)")
-			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] || noLog(path) {
+			if !regular || fd > 2 && filepath.Ext(path) != ".log" || fd == 0 || seen[path] || noLog(path) ||
+				isJournal(path, s.fds) {
 				continue
 			}
 			seen[path] = true
@@ -290,6 +291,23 @@ func noLog(path string) bool {
 	switch filepath.Ext(path) {
 	case ".pid", ".lock", ".sock", ".db", ".sqlite", ".sqlite3", ".state":
 		return true
+	}
+	return false
+}
+
+// isJournal reports whether a .log file is the journal of a LevelDB or RocksDB: the process has
+// its manifest open in the same directory.
+//
+// Source: LevelDB, doc/impl.md, "Files".
+func isJournal(path string, fds map[int]string) bool {
+	dir, name := filepath.Split(path)
+	if strings.Trim(strings.TrimSuffix(name, ".log"), "0123456789") != "" {
+		return false
+	}
+	for _, other := range fds {
+		if in, base := filepath.Split(other); in == dir && strings.HasPrefix(base, "MANIFEST-") {
+			return true
+		}
 	}
 	return false
 }
