@@ -71,6 +71,14 @@ func (c *changes) startGuard(ctx context.Context) error {
 	return nil
 }
 
+// ownPIDs returns the guard process, where there is one.
+func (c *changes) ownPIDs() []int {
+	if c.guard == nil {
+		return nil
+	}
+	return []int{c.guard.PID()}
+}
+
 // place is where the run stands among those who change the server.
 func (c *changes) place() guard.Place {
 	if c.db == nil {

@@ -216,7 +216,7 @@ func (s *session) measure(ctx context.Context) error {
 	s.changes.startRelaxing()
 	defer s.loads.once.end()
 	s.service.procs = s.sampling.procs
-	s.service.begin(ctx)
+	s.service.begin(ctx, s.changes.ownPIDs()...)
 	defer s.service.end()
 	switch {
 	case s.o.Load != nil:

@@ -51,12 +51,14 @@ type serviceWatch struct {
 	bug    error // of the watch, which ended with it; read once done is closed
 }
 
-// begin begins to look for members. Without observers nothing is looked for.
-func (w *serviceWatch) begin(ctx context.Context) {
+// begin begins to look for members; own are kasoku's other processes. Without observers nothing
+// is looked for.
+func (w *serviceWatch) begin(ctx context.Context, own ...int) {
 	if w.o.Observers == kasoku.ObserversOff {
 		return
 	}
 	w.ask, w.done = askService(w.o), make(chan struct{})
+	w.ask.Own = own
 	ctx, w.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(w.done) // out here: a panic at the part's very start must not leave end waiting

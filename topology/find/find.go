@@ -39,13 +39,14 @@ type Ask struct {
 	Databases []members.Place
 	Asked     []string // URLs and addresses of servers that kasoku was given to ask
 	Load      []int    // processes that make the load
+	Own       []int    // kasoku's other processes
 	Loaded    bool     // the load runs now
 	Language  string   // of the application, one of kasoku.Languages; empty: as it is seen
 }
 
 // question returns what package members is asked. Names of hosts become their addresses.
 func (a *Ask) question(ctx context.Context) members.Question {
-	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Load: a.Load, Webs: map[int]members.Web{}}
+	q := members.Question{PIDs: a.PIDs, Units: a.Units, Logs: a.Logs, Load: a.Load, Own: a.Own, Webs: map[int]members.Web{}}
 	for _, p := range a.Databases {
 		q.Databases = append(q.Databases, followed(p))
 	}

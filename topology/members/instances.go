@@ -180,6 +180,15 @@ func (w *wiring) markLoad(pids []int) {
 	}
 }
 
+// markOwn marks what kasoku started to help it: what these ask is asked by kasoku.
+func (w *wiring) markOwn(pids []int) {
+	for _, pid := range pids {
+		if in := w.byPID[pid]; in != nil {
+			in.self = true
+		}
+	}
+}
+
 // below returns the processes of an instance, and the children of its leader that run its
 // program: those to which it may hand what it accepted.
 func (w *wiring) below(in *instance) (pids []int) {

@@ -45,6 +45,7 @@ type Question struct {
 	Databases []Place  // of the DSN
 	Asked     []Place  // servers that kasoku was given to ask, such as nginx's for its status
 	Load      []int    // processes that make the load, with all that they started
+	Own       []int    // kasoku's other processes, such as its guard
 	// Idle is how long a connection must have carried nothing for its edge to be weak.
 	// 0: there is no load, and none is.
 	Idle time.Duration
@@ -93,6 +94,7 @@ type Result struct {
 func Decide(s *scan.Snapshot, q Question) Result {
 	d := &decision{q: q, wires: newWiring(s)}
 	d.wires.markLoad(q.Load)
+	d.wires.markOwn(q.Own)
 	d.enter()
 	d.followAll()
 	d.databases()

@@ -96,6 +96,8 @@ func (a *arrangement) line(f []string) {
 		a.q.Databases = append(a.q.Databases, placeOf(f[1]))
 	case "pid":
 		a.q.PIDs = append(a.q.PIDs, atoi(f[1]))
+	case "own":
+		a.q.Own = append(a.q.Own, atoi(f[1]))
 	case "load":
 		a.q.Load = append(a.q.Load, atoi(f[1]))
 	case "unit":
@@ -597,6 +599,38 @@ func TestDecide_Blocks(t *testing.T) {
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("blocks %v, want %v", c.got, c.want)
+		}
+	}
+}
+
+// TestOwn: kasoku's guard holds a connection to the database that it would put back; it is no
+// other program that uses it.
+func TestOwn(t *testing.T) {
+	const text = `
+proc 20 1 /usr/bin/app
+proc 30 1 /usr/sbin/mariadbd
+proc 950 900 /usr/local/bin/kasoku -- kasoku guard
+listen 20 127.0.0.1:8080
+listen 30 127.0.0.1:3306
+listen 30 /run/own/mysqld.sock
+conn 20 127.0.0.1:51000 > 30 127.0.0.1:3306
+unix 950 > 30 /run/own/mysqld.sock
+target 127.0.0.1:8080
+dsn /run/own/mysqld.sock
+`
+	for _, own := range []string{"own 950\n", ""} {
+		a := arrange(t, text+own)
+		found := false
+		for _, m := range Decide(&a.snap, a.q).Service.Members {
+			if m.Role == kasoku.RoleDatabase {
+				found = true
+				if (m.Others == 0) != (own != "") {
+					t.Errorf("%q: %d connections of other programs", own, m.Others)
+				}
+			}
+		}
+		if !found {
+			t.Error("no database")
 		}
 	}
 }
