@@ -179,8 +179,8 @@ func findCandidates(t *table, wishes []wish, descending bool) []*candidate {
 	}
 	var out []*candidate
 	seen := map[string]bool{}
-	add := func(base []Part, tail []string) {
-		c := t.candidate(base, tail)
+	add := func(base []Part, tail []string, covers bool) {
+		c := t.candidate(base, tail, covers)
 		if c == nil || len(out) >= maxCandidates || t.has(c.parts) {
 			return
 		}
@@ -192,7 +192,7 @@ func findCandidates(t *table, wishes []wish, descending bool) []*candidate {
 	for _, k := range keys {
 		base := bases[k]
 		var tests, all []string
-		add(base, nil)
+		add(base, nil, false)
 		for _, w := range wishes {
 			if !isPrefix(w.base, base) {
 				continue
@@ -204,26 +204,27 @@ func findCandidates(t *table, wishes []wish, descending bool) []*candidate {
 				all = appendNew(all, c)
 			}
 			if keyOf(w.base) == k {
-				add(base, w.tests)
-				add(base, w.all)
+				add(base, w.tests, false)
+				add(base, w.all, true)
 			}
 		}
-		add(base, tests)
-		add(base, all)
+		add(base, tests, false)
+		add(base, all, true)
 		for _, c := range tests {
 			all = appendNew(all, c)
 		}
-		add(base, all)
+		add(base, all, true)
 	}
 	return out
 }
 
-// candidate appends to the base what is narrow enough of the tail, in the table's order.
-func (t *table) candidate(base []Part, tail []string) *candidate {
+// candidate appends to the base what is narrow enough of the tail, in the table's order. A column
+// of one value finds nothing, but an index that covers a statement needs it.
+func (t *table) candidate(base []Part, tail []string, covers bool) *candidate {
 	c := &candidate{index: index{parts: slices.Clone(base)}, seek: len(base)}
 	bytes, n := 0, 0
 	for _, col := range t.columns {
-		if !containsName(tail, col.name) || c.holds(col.name) || t.isOneValue(col.name) ||
+		if !containsName(tail, col.name) || c.holds(col.name) || t.isOneValue(col.name) && !covers ||
 			col.wide || col.text || col.spatial ||
 			t.isPrimary(col.name) {
 			continue

@@ -27,6 +27,7 @@ type chooser struct {
 	by       []*index
 	busy     time.Duration // all statements of the run
 	writes   writes
+	whole    map[string]reading // all tables of a statement, by its id
 }
 
 // writes is how many rows a table gets and how often columns of it change.
@@ -35,8 +36,8 @@ type writes struct {
 	updates map[string]float64 // by column
 }
 
-func newChooser(t *table, accesses []*access, units map[string]float64, busy time.Duration, w writes) *chooser {
-	c := &chooser{t: t, accesses: accesses, busy: busy, writes: w}
+func newChooser(t *table, accesses []*access, whole map[string]reading, busy time.Duration, w writes) *chooser {
+	c := &chooser{t: t, accesses: accesses, busy: busy, writes: w, whole: whole}
 	for _, a := range accesses {
 		r, by := a.best(t.have)
 		if _, examined := a.perCall(); a.alone() && examined > 0 {
@@ -44,7 +45,7 @@ func newChooser(t *table, accesses []*access, units map[string]float64, busy tim
 		}
 		c.now, c.by = append(c.now, r), append(c.by, by)
 		share := 1.0
-		if all := units[a.query.ID]; all > 0 {
+		if all := whole[a.query.ID].units; all > 0 {
 			share = min(1, r.units/all)
 		}
 		c.weight = append(c.weight, time.Duration(share*float64(a.query.Total-min(a.query.Lock, a.query.Total))))
@@ -216,13 +217,16 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 		before, _ := a.best(set)
 		after, by := a.best(append(slices.Clip(set), &x.index))
 		saved := c.spared(i, before, after)
+		_, examined := a.perCall()
+		left := c.rowsWith(i, after)
+		if by == &x.index && examined > 0 && left > examined {
+			continue // the model is wrong about what it reads today
+		}
 		p.Saved += saved
 		if by != &x.index || saved <= 0 {
 			continue
 		}
-		_, examined := a.perCall()
-		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: after.rows * after.times,
-			Saved:   saved,
+		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: left, Saved: saved,
 			Ordered: after.ordered && a.sorted, Covered: after.covered})
 		why[c.why(i, a, after, x)] += saved
 	}
@@ -234,6 +238,19 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 			p.Why = w
 		}
 	}
+}
+
+// rowsWith returns how many rows a statement examines when it reads the table in another way:
+// what it examines of its other tables stays, unless the join is turned.
+func (c *chooser) rowsWith(i int, after reading) float64 {
+	a, left := c.accesses[i], after.rows*after.times
+	now, all := c.now[i].rows*c.now[i].times, c.whole[c.accesses[i].query.ID].rows
+	if a.alone() || after.turned || now <= 0 || all <= 0 {
+		return left
+	}
+	_, examined := a.perCall()
+	part := min(1, now/all)
+	return examined * (1 - part + part*min(1, left/now))
 }
 
 // why says for one statement why it is long without the candidate.
@@ -250,7 +267,7 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 		return WrongOrder
 	case by != nil && now.equal > 0 && after.equal > now.equal:
 		return Composite
-	case after.equal > 0 && now.equal == 0:
+	case after.equal > 0 && now.equal == 0 && !c.t.has(x.parts[:1]):
 		return Equality
 	}
 	return General

@@ -19,6 +19,7 @@ type Hidden struct {
 	Column   string
 	Function string // in upper case: LIKE, YEAR, DATE …
 	Pattern  string // of LIKE: [PatternWild], [PatternText], [PatternAny], empty when its text was not kept
+	Folded   bool   // of LIKE: LOWER or UPPER of the column is compared, so that no index seeks it
 	Type     string // of the column, in lower case: datetime, varchar(40); empty when not known
 	Collate  string // of a column with text, as far as the definition says
 }
@@ -33,22 +34,29 @@ const (
 // LikeFunction is the Function of a condition by LIKE.
 const LikeFunction = "LIKE"
 
-// hide notes a condition that no index can seek; of an OR when all its parts are by LIKE.
+// hide notes a condition that no index can seek; of an OR when a part is by LIKE, and all are
+// conditions on the rows: such as values decide alone may leave the rest undone.
 func (s *scope) hide(e ast.ExprNode) {
 	switch e := unwrapParentheses(e).(type) {
 	case *ast.PatternLikeOrIlikeExpr:
 		if e.Not || !e.IsLike {
 			return
 		}
-		if a, name := s.bare(e.Expr); a != nil && len(s.touch(e.Pattern)) == 0 {
-			a.hidden = append(a.hidden, a.hiddenColumn(name, LikeFunction, patternOf(e.Pattern)))
+		column := e.Expr
+		folded := foldOf(e.Expr)
+		if folded != nil {
+			column = folded
+		}
+		if a, name := s.bare(column); a != nil && len(s.touch(e.Pattern)) == 0 {
+			h := a.hiddenColumn(name, LikeFunction, patternOf(e.Pattern))
+			h.Folded = folded != nil
+			a.hidden = append(a.hidden, h)
 		}
 	case *ast.BinaryOperationExpr:
 		switch e.Op {
 		case opcode.LogicOr:
-			if allLikes(e) {
-				s.hide(e.L)
-				s.hide(e.R)
+			if all, some := s.likes(e); all && some {
+				s.hideLikes(e)
 			}
 		case opcode.EQ, opcode.LT, opcode.LE, opcode.GT, opcode.GE:
 			s.hideFunction(e.L, e.R)
@@ -65,14 +73,42 @@ func (s *scope) hide(e ast.ExprNode) {
 	}
 }
 
-func allLikes(e ast.ExprNode) bool {
+// likes reports of an OR whether all of its parts are conditions on columns, and some by LIKE.
+func (s *scope) likes(e ast.ExprNode) (all, some bool) {
 	switch e := unwrapParentheses(e).(type) {
 	case *ast.BinaryOperationExpr:
-		return e.Op == opcode.LogicOr && allLikes(e.L) && allLikes(e.R)
+		if e.Op != opcode.LogicOr {
+			break
+		}
+		left, one := s.likes(e.L)
+		right, other := s.likes(e.R)
+		return left && right, one || other
 	case *ast.PatternLikeOrIlikeExpr:
-		return !e.Not && e.IsLike
+		return !e.Not && e.IsLike, true
 	}
-	return false
+	return len(s.touch(e)) > 0, false
+}
+
+// hideLikes notes the LIKEs of an OR.
+func (s *scope) hideLikes(e ast.ExprNode) {
+	switch e := unwrapParentheses(e).(type) {
+	case *ast.BinaryOperationExpr:
+		if e.Op == opcode.LogicOr {
+			s.hideLikes(e.L)
+			s.hideLikes(e.R)
+		}
+	case *ast.PatternLikeOrIlikeExpr:
+		s.hide(e)
+	}
+}
+
+// foldOf returns what LOWER or UPPER is of; nil where an expression is neither.
+func foldOf(e ast.ExprNode) ast.ExprNode {
+	switch name, arg := FunctionOf(e); name {
+	case "LOWER", "UPPER", "LCASE", "UCASE":
+		return arg
+	}
+	return nil
 }
 
 // hideFunction notes a function of one column that is compared with values.

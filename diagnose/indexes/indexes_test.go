@@ -107,3 +107,83 @@ func TestPropose_Sorted(t *testing.T) {
 	f("Using filesort", WrongOrder+" (type, status, published_at)")
 	f("Backward index scan", "")
 }
+
+// issues is a table of issues of several projects, as bug trackers have it.
+var issues = kasoku.TableDef{Name: "issue", Engine: "InnoDB", Rows: 20000, DataBytes: 20 << 20,
+	Create: "CREATE TABLE `issue` (\n  `id` bigint NOT NULL,\n  `repo_id` bigint,\n  `name` varchar(255),\n  `content` longtext,\n" +
+		"  `is_closed` tinyint(1),\n  `is_pull` tinyint(1),\n  `created` bigint,\n  PRIMARY KEY (`id`),\n  KEY `r` (`repo_id`),\n" +
+		"  KEY `c` (`is_closed`),\n  KEY `p` (`is_pull`)\n) ENGINE=InnoDB",
+	Columns: []kasoku.ColumnSample{{Name: "is_pull", Rows: 4000, Distinct: 1, Most: 4000}},
+	Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{20000}},
+		{Name: "r", Columns: []string{"repo_id"}, Cardinality: []int64{24}}, {Name: "c", Columns: []string{"is_closed"}, Cardinality: []int64{2}},
+		{Name: "p", Columns: []string{"is_pull"}, Cardinality: []int64{2}}}}
+
+// TestPropose_Join: of a statement with other tables an index saves rows of its own table alone, and
+// none that a rowid filter leaves out today; one that covers it has the columns of one value too.
+func TestPropose_Join(t *testing.T) {
+	f := func(sql string, examined uint64, want string, steps ...kasoku.PlanRow) {
+		t.Helper()
+		rec := &kasoku.Recording{
+			Tables: []kasoku.TableDef{issues, {Name: "repository", Engine: "InnoDB", Rows: 12, Create: "CREATE TABLE `repository` (\n  `id` bigint NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{12}}}}},
+			Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "10.11.6-MariaDB"}},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
+				Tables: []string{"issue", "repository"}, Calls: 10, Total: 20 * time.Second, RowsExamined: 10 * examined, RowsSent: 10}},
+			Plans: []kasoku.Plan{{QueryID: "A", Rows: append([]kasoku.PlanRow{{Select: "PRIMARY", Table: "repository", Access: "index", Rows: 12, Filtered: 100}}, steps...)}}}
+		a, err := Propose(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range a.Proposals {
+			got = append(got, columnsOf(p.Columns))
+			if after := p.Serves[0].After; after < 8000 || after > 14000 {
+				t.Errorf("%s: %v rows of %d are left, by an index that takes a third out", sql, after, examined)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+	of := " FROM issue INNER JOIN repository ON issue.repo_id = repository.id WHERE issue.is_closed = ? AND issue.is_pull = ?"
+	f("SELECT COUNT(issue.id)"+of, 20012, "repo_id, is_closed, is_pull",
+		kasoku.PlanRow{Select: "PRIMARY", Table: "issue", Access: "ref", Key: "r", Rows: 853, Filtered: 25})
+	f("SELECT COUNT(*)"+of+" AND LOWER(issue.name) LIKE ?", 45000, "",
+		kasoku.PlanRow{Select: "PRIMARY", Table: "issue", Access: "ref|filter", Key: "r|c", Rows: 853, Filtered: 50})
+	f("SELECT COUNT(*)"+of+" AND (issue.name LIKE ? OR issue.id IN (SELECT issue_id FROM comment WHERE content LIKE ?))", 90000, "",
+		kasoku.PlanRow{Select: "PRIMARY", Table: "issue", Access: "ref|filter", Key: "r|c", Rows: 853, Filtered: 50},
+		kasoku.PlanRow{Select: "DEPENDENT SUBQUERY", Table: "comment", Access: "ref", Key: "i", Rows: 3, Filtered: 100})
+}
+
+// TestHidden: LIKEs of an OR are noted where each of its parts is about the rows, also in LOWER.
+func TestHidden(t *testing.T) {
+	f := func(where, want string) {
+		t.Helper()
+		sql := "SELECT id FROM issue WHERE " + where
+		rec := &kasoku.Recording{Tables: []kasoku.TableDef{issues},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql, Raw: sql, Tables: []string{"issue"}, Calls: 1, Total: time.Second}}}
+		a, err := Propose(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range a.Reads() {
+			for _, h := range r.Hidden {
+				word := h.Column + " " + h.Pattern
+				if h.Folded {
+					word += " folded"
+				}
+				got = append(got, word)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %q", where, got, want)
+		}
+	}
+	f("name LIKE '%a%'", "name wild")
+	f("LOWER(name) LIKE '%a%'", "name wild folded")
+	f("(LOWER(name) LIKE '%a%' OR UPPER(content) LIKE 'a%' OR id IN (SELECT issue_id FROM comment WHERE content LIKE '%a%'))", "name wild folded, content text folded")
+	f("(5 = 5 OR name LIKE '%a%')", "") // values decide alone
+	f("(name NOT LIKE '%a%' OR content LIKE '%a%')", "")
+	f("(id = 5 OR repo_id = 7)", "")
+}

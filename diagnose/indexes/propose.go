@@ -47,7 +47,7 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 		w.propose(t)
 	}
 	w.advice.Proposals = slices.DeleteFunc(w.advice.Proposals, func(p Proposal) bool {
-		return !slices.ContainsFunc(p.Serves, halvesTime)
+		return !slices.ContainsFunc(p.Serves, func(s Served) bool { return halvesRows(s) || w.coversFigure(&p, s) })
 	})
 	w.refute()
 	slices.SortStableFunc(w.advice.Proposals, func(a, b Proposal) int {
@@ -188,11 +188,13 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 			continue
 		}
 		n := 1.0
+		placed := map[*access]bool{}
 		for i, r := range p.Rows {
-			for _, a := range list {
-				if strings.EqualFold(a.table.def.Name, r.Table) {
-					a.probes, a.first = max(1, n), i == 0
-				}
+			// A table that is read in several places has a row for each, in the statement's order.
+			at := slices.IndexFunc(list, func(a *access) bool { return !placed[a] && strings.EqualFold(a.alias, r.Table) })
+			if at >= 0 {
+				placed[list[at]] = true
+				list[at].probes, list[at].first, list[at].step = max(1, n), i == 0, &p.Rows[i]
 			}
 			n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
 		}
@@ -277,10 +279,12 @@ func (w *work) propose(t *table) {
 		!strings.Contains(t.def.Create, "CREATE TABLE") {
 		return
 	}
-	units, shared := map[string]float64{}, map[string]float64{}
+	whole, shared := map[string]reading{}, map[string]float64{}
 	for _, a := range w.accesses {
 		r, _ := a.best(a.table.have)
-		units[a.query.ID] += r.units
+		sum := whole[a.query.ID]
+		sum.units, sum.rows = sum.units+r.units, sum.rows+r.rows*r.times
+		whole[a.query.ID] = sum
 	}
 	for _, a := range accesses {
 		for _, list := range [][]string{a.equal, a.joined} {
@@ -289,7 +293,7 @@ func (w *work) propose(t *table) {
 			}
 		}
 	}
-	c := newChooser(t, accesses, units, w.busy, w.writes[t])
+	c := newChooser(t, accesses, whole, w.busy, w.writes[t])
 	var wishes []wish
 	for i, a := range accesses {
 		if c.now[i].units > 2*callUnits && len(a.geo) == 0 {
@@ -301,6 +305,22 @@ func (w *work) propose(t *table) {
 	w.advice.Proposals = append(w.advice.Proposals, c.proposals(chosen)...)
 }
 
-// halvesTime reports whether an index at least halves the rows that a statement examines,
-// where these are no few: smaller savings are within the error of the model.
-func halvesTime(s Served) bool { return 2*s.After <= s.Before && s.Before >= fewRows }
+// halvesRows reports whether an index at least halves the rows that a statement examines, where
+// these are no few: smaller savings are within the error of the model.
+func halvesRows(s Served) bool { return 2*s.After <= s.Before && s.Before >= fewRows }
+
+// coversFigure reports whether a COUNT or SUM reads an index in place of the rows, which takes less
+// than half of its time also where it looks at as many entries, and the server's plan says that it
+// reads the rows today.
+func (w *work) coversFigure(p *Proposal, s Served) bool {
+	if !s.Covered || s.Before < fewRows {
+		return false
+	}
+	return slices.ContainsFunc(w.accesses, func(a *access) bool {
+		if a.query.ID != s.QueryID || !a.single || a.table.def.Name != p.Table || 2*s.Saved < a.query.Total {
+			return false
+		}
+		row, _ := a.plan(w.rec)
+		return row != nil && !slices.Contains(strings.Split(row.Extra, "; "), "Using index")
+	})
+}

@@ -41,6 +41,7 @@ type place struct {
 	probes float64 // how often it is looked into
 	outer  bool    // one of the statement's joins is LEFT or RIGHT
 	turn   turn
+	step   *kasoku.PlanRow // of the server's plan, in a join; nil when it is not known
 }
 
 // A sorting is the order in which a statement wants a table's rows.
