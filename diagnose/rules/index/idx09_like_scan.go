@@ -24,10 +24,11 @@ func (LikeScan) ID() string { return "IDX-09" }
 // Doc describes the rule.
 func (LikeScan) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds searches by LIKE that read a whole table.`,
-		Evidence: `a SELECT with a LIKE that all of its rows must meet, or an OR of nothing else, examines at
+		Summary: `finds searches by LIKE that read a whole table, or all that other conditions leave of it.`,
+		Evidence: `a SELECT with a LIKE that all of its rows must meet, or as a part of an OR, examines at
 			least 1,000 rows a call, at least half of the table and ten for each that it sends; the plan
-			reads the whole table, or all of it through a join; it takes at least 2 % of the requests' time. Whether
+			reads the whole table, or all of it through a join, or a quarter of the rows that it counts on are
+			those of the table that other conditions leave; it takes at least 2 % of the requests' time. Whether
 			the pattern begins with % is known of the slowest statement, where the run keeps statements, and of a column whose
 			index the server does not use.`,
 		Cause: `an index has text from its beginning: of '%word%' it finds nothing, and each row is read
@@ -56,7 +57,8 @@ func (r LikeScan) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}
 		switch s.pattern() {
 		case indexes.PatternText:
-			if !s.indexed(s.hidden[0].Column) && isText(s.hidden[0].Type) {
+			h := &s.hidden[0]
+			if !s.part && !h.Folded && !s.indexed(h.Column) && isText(h.Type) {
 				out = append(out, r.prefix(c, s))
 			}
 		default:
@@ -92,8 +94,13 @@ func isText(kind string) bool {
 }
 
 func (r LikeScan) title(s *scan) string {
+	sent := wording.Average(statements.RowsPerCall(s.query))
+	if s.part {
+		return fmt.Sprintf("LIKE on %s: %s rows examined for %s", wording.Cut(s.read.Table.Name, 20),
+			diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
+	}
 	return fmt.Sprintf("LIKE reads %s rows of %s for %s", diagnose.Whole(s.rowsRead()),
-		wording.Cut(s.read.Table.Name, 20), wording.Average(statements.RowsPerCall(s.query)))
+		wording.Cut(s.read.Table.Name, 20), sent)
 }
 
 // prefix is about patterns that begin with text.
@@ -126,9 +133,14 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 		how = "A pattern that begins with % is of no use to an index"
 	}
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), begins)
-	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, %s of them fit.", how,
-		diagnose.Whole(s.rowsRead()), s.read.Table.Name,
-		wording.Average(statements.RowsPerCall(s.query)))
+	sent := wording.Average(statements.RowsPerCall(s.query))
+	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, for %s that it sends.", how,
+		diagnose.Whole(s.rowsRead()), s.read.Table.Name, sent)
+	if s.part {
+		f.Cause = fmt.Sprintf("%s: each call reads and compares all rows of %s that its other conditions leave. It "+
+			"examines %s rows, with those of other tables, for %s that it sends.", how, s.read.Table.Name,
+			diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
+	}
 	f.Fixes = r.fixes(c, s)
 	f.Expect = "the statement examines the rows that have the words"
 	f.Verify = "rows examined a call of the statement; `kasoku answers` says what is found otherwise"

@@ -27,6 +27,9 @@ const (
 	scannedPerRow = 10
 	// smallShare of the table's rows are few: so many may a join begin with.
 	smallShare = 0.1
+	// leastPart of the rows that a plan counts on are most of what a statement with a subquery of
+	// two tables for each row does.
+	leastPart = 0.25
 	// leastWhole of a table's rows are all of them, when those of other tables are left out;
 	// otherWhole is how many there may be at most where another table is read whole before.
 	leastWhole, otherWhole = 0.95, 1.25
@@ -39,6 +42,7 @@ type scan struct {
 	read   indexes.Read
 	hidden []indexes.Hidden
 	plan   *kasoku.PlanRow // of the table; nil when it was not recorded
+	part   bool            // other conditions leave a part of the table, and that is read
 	impact kasoku.Impact
 }
 
@@ -63,8 +67,11 @@ func scansOf(c *diagnose.Case, advised *indexes.Advice, want func(*indexes.Hidde
 		s.impact = evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		s.impact.Estimate = true
 		examined := advice.ExaminedPerCall(q)
-		n := min(examined/scannedRows, examined/(scannedShare*float64(max(read.Table.Rows, 1))),
-			examined/(scannedPerRow*max(statements.RowsPerCall(q), 1)), s.impact.Share/evidence.SmallShare)
+		n := min(examined/scannedRows, examined/(scannedPerRow*max(statements.RowsPerCall(q), 1)),
+			s.impact.Share/evidence.SmallShare)
+		if !s.part {
+			n = min(n, examined/(scannedShare*float64(max(read.Table.Rows, 1))))
+		}
 		if n >= 1 {
 			out = append(out, s)
 		} else if n >= near {
@@ -97,9 +104,44 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 			return false
 		}
 		s.plan = &steps[at]
-		return isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(c, steps, at)
+		if isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(c, steps, at) {
+			return true
+		}
+		s.part = len(s.hidden) > 0 && s.hidden[0].Function == indexes.LikeFunction &&
+			!strings.HasPrefix(s.plan.Select, "DEPENDENT") && partOfRows(steps, at) >= leastPart
+		return s.part
 	}
 	return s.read.Alone
+}
+
+// partOfRows returns which part of the rows that a plan counts on are read at one of its steps. A
+// dependent subquery is run for each row of the statement's own tables, another one once.
+func partOfRows(steps []kasoku.PlanRow, at int) float64 {
+	prefix, own, sum, there := 1.0, 1.0, 0.0, 0.0
+	for i := range steps {
+		p, first := &steps[i], i == 0 || steps[i].Select != steps[i-1].Select
+		switch {
+		case !first:
+		case strings.HasPrefix(p.Select, "DEPENDENT"):
+			prefix = own
+		default:
+			prefix = 1
+		}
+		rows := prefix * max(p.Rows, 1)
+		sum += rows
+		if i == at {
+			there = rows
+		}
+		left := 1.0
+		if p.Filtered >= 0 {
+			left = p.Filtered / 100
+		}
+		prefix = max(prefix*max(p.Rows, 1)*left, 1)
+		if p.Select == "PRIMARY" || p.Select == "SIMPLE" {
+			own = prefix
+		}
+	}
+	return there / max(sum, 1)
 }
 
 // isWhole reports whether a step of a plan reads all of its table.
@@ -203,6 +245,14 @@ func (s *scan) planned() diagnose.Signal {
 	return diagnose.Signal{Holds: true}
 }
 
+// which words the rows of the table that are read.
+func (s *scan) which() string {
+	if s.part {
+		return "each row that is left of"
+	}
+	return "all rows of"
+}
+
 // finding is what both rules have in common.
 func (s *scan) finding(c *diagnose.Case, id, title string) kasoku.Finding {
 	t := s.read.Table.Name
@@ -210,7 +260,7 @@ func (s *scan) finding(c *diagnose.Case, id, title string) kasoku.Finding {
 		ID: id, Object: kasoku.Object{Kind: "table", Name: t}, Severity: evidence.StatementSeverity(s.impact), Impact: s.impact,
 		Interval: c.Focus.Interval,
 		Title:    wording.Cut(title, wording.MaxTitle),
-		Clause:   fmt.Sprintf("%s reads all rows of %s", wording.Cut(s.condition(), 30), wording.Cut(t, 30)),
+		Clause:   fmt.Sprintf("%s reads %s %s", wording.Cut(s.condition(), 30), s.which(), wording.Cut(t, 30)),
 		Evidence: s.evidence(c),
 		Verify:   "rows examined a call of the statement; EXPLAIN names the index",
 	}

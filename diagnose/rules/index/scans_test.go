@@ -93,3 +93,27 @@ func TestWrappedRows(t *testing.T) {
 		t.Errorf("%s\n%s", got.Title, got.Cause)
 	}
 }
+
+// TestReadsPart: as Gitea's search in all repositories, which compares the issues that are open; a
+// LIKE on a small table of a join is not what reads the rows.
+func TestReadsPart(t *testing.T) {
+	f := func(want, part bool, table, function string, steps ...kasoku.PlanRow) {
+		t.Helper()
+		q := kasoku.Query{ID: "A", Calls: 6, RowsExamined: 6 * 45_363}
+		s := scan{query: &q, read: indexes.Read{QueryID: "A", Table: &kasoku.TableDef{Name: table, Rows: 20_012}},
+			hidden: []indexes.Hidden{{Column: "name", Function: function}}}
+		c := &diagnose.Case{Recording: &kasoku.Recording{Plans: []kasoku.Plan{{QueryID: "A", Rows: steps}}}}
+		if got := s.readsTable(c); got != want || s.part != part {
+			t.Errorf("%s of %v: %v, a part %v; want %v, %v", table, steps, got, s.part, want, part)
+		}
+	}
+	first := kasoku.PlanRow{Select: "PRIMARY", Table: "repository", Access: "index", Rows: 12, Filtered: 100}
+	issue := kasoku.PlanRow{Select: "PRIMARY", Table: "issue", Access: "ref|filter", Rows: 852, Filtered: 50}
+	comment := kasoku.PlanRow{Select: "DEPENDENT SUBQUERY", Table: "comment", Access: "ref", Rows: 1, Filtered: 50}
+	again := kasoku.PlanRow{Select: "DEPENDENT SUBQUERY", Table: "issue", Access: "eq_ref", Rows: 1, Filtered: 100}
+	once := kasoku.PlanRow{Select: "MATERIALIZED", Table: "repository", Access: "ref", Rows: 12, Filtered: 100}
+	f(true, true, "issue", indexes.LikeFunction, first, issue, comment, again, once)
+	f(false, false, "issue", "YEAR", first, issue, comment, again, once)
+	f(false, false, "users", indexes.LikeFunction, first, issue, kasoku.PlanRow{Select: "SUBQUERY", Table: "users", Access: "ref", Rows: 40})
+	f(true, false, "issue", indexes.LikeFunction, kasoku.PlanRow{Select: "SIMPLE", Table: "issue", Access: "ALL", Rows: 20_012})
+}
