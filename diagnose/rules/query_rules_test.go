@@ -108,6 +108,27 @@ func TestAggregate(t *testing.T) {
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")
 	q.RowsExamined, q.Total = 20_000*1000, time.Second
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: ", "1.0 % of request time")
+	// Groups without a figure are distinct rows, as WordPress asks for the posts of a category.
+	q = class("S", "SELECT p.id FROM papers p LEFT JOIN pupils u ON u.id = p.pupil WHERE u.room IN (?) GROUP BY p.id LIMIT ?", 1000, 10, 30*time.Second)
+	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers", "pupils"}
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: no SELECT adds up")
+}
+
+func TestFoundRows(t *testing.T) {
+	r := query.FoundRows{}
+	page := func(where, extra string) *diagnose.Case {
+		q := class("F", "SELECT SQL_CALC_FOUND_ROWS id FROM papers WHERE "+where+" ORDER BY day DESC LIMIT ?", 1000, 10, 30*time.Second)
+		q.RowsExamined = 20_000 * 1000
+		rec := queryRun(ordersGet, []kasoku.Query{q})
+		rec.Tables = []kasoku.TableDef{{Name: "papers", Rows: 20_000, Engine: "InnoDB",
+			Create: "CREATE TABLE `papers` (\n  `id` int NOT NULL,\n  `kind` int,\n  `title` text,\n  `day` date,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB"}}
+		rec.Plans = []kasoku.Plan{{QueryID: "F", Rows: []kasoku.PlanRow{{Table: "papers", Access: "ref", Extra: extra}}}}
+		return rec
+	}
+	sayAll(t, r, page("kind = ?", "Using where; Using filesort"), "table papers", "finds 20,000 rows of papers for a page of 10", "finding")
+	// The page alone reads them all as well: two statements take twice as long.
+	sayAll(t, r, page("kind = ?", "Using where; Using temporary; Using filesort"), "quiet: ", "reads all rows without the words")
+	sayAll(t, r, page("(title LIKE ?)", "Using where; Using filesort"), "quiet: ", "no index finds those that fit")
 }
 
 func TestRecount(t *testing.T) {

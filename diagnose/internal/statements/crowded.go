@@ -104,7 +104,7 @@ func unplaced(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) *Loope
 	switch {
 	case crowded:
 		return l
-	case len(c.Callers) == 0 && (perAnyRequest(c, q) >= LeastPerRequest && (l.Row || l.List != nil) || inLoops(c, q)):
+	case len(c.Callers) == 0 && (perAnyRequest(c, q) >= LeastPerRequest && l.Row || inLoops(c, q)):
 		return l
 	}
 	return nil

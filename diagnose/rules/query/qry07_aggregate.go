@@ -36,7 +36,7 @@ func (Aggregate) ID() string { return "QRY-07" }
 func (Aggregate) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a sum over many rows that is worked out again for each request.`,
-		Evidence: `a SELECT that adds up or groups (SUM, AVG, MAX …, GROUP BY) examines at least 2,000
+		Evidence: `a SELECT that adds up (SUM, AVG, MAX …, COUNT with GROUP BY) examines at least 2,000
 			rows a call and 50 for each row that it sends, takes at least 2 % of the requests' time, and its
 			tables change at most twice for each of its calls.`,
 		Cause: `the result is worked out over all rows at each call, although it is the same until the
@@ -58,7 +58,7 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		s := statements.Of(q)
-		if q.Verb != "SELECT" || !s.Sums && !s.Grouped || q.Calls < fewAggregates {
+		if q.Verb != "SELECT" || !s.Sums && (!s.Grouped || !s.Counts) || q.Calls < fewAggregates {
 			continue
 		}
 		examined := float64(q.RowsExamined) / float64(q.Calls)

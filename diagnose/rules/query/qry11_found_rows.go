@@ -40,7 +40,8 @@ func (FoundRows) Doc() diagnose.Doc {
 			reads also those that no page shows.`,
 		Fix: `two statements: the page, which stops at its LIMIT where an index has its order, and COUNT(*),
 			which reads no columns and may be kept. MySQL has called the words deprecated since 8.0.17.`,
-		Silent: `when few rows are examined, when it takes little time, and blind without a slow log.`,
+		Silent: `when few rows are examined, when the page alone reads all rows too (a search by LIKE, groups in a
+			temporary table), when it takes little time, and blind without a slow log.`,
 	}
 }
 
@@ -54,6 +55,12 @@ func (r FoundRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		if q.Verb != "SELECT" || q.Calls == 0 || !wording.ContainsFold(q.Fingerprint, "sql_calc_found_rows") {
+			continue
+		}
+		if why := readsAllAnyway(c, q); why != "" {
+			if near == 0 {
+				said = "a page with SQL_CALC_FOUND_ROWS reads all rows without the words, too: " + why
+			}
 			continue
 		}
 		examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
@@ -71,6 +78,29 @@ func (r FoundRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// readsAllAnyway returns why a page reads all rows also when nothing counts them: asked for twice,
+// for the page and for their number, it takes twice as long. Empty when an index may end it sooner.
+func readsAllAnyway(c *diagnose.Case, q *kasoku.Query) string {
+	if advised, err := advice.ForIndexes(c); err == nil {
+		for _, read := range advised.Reads() {
+			if read.QueryID == q.ID && len(read.Hidden) > 0 {
+				return "no index finds those that fit"
+			}
+		}
+	}
+	for i := range c.Plans {
+		if c.Plans[i].QueryID != q.ID {
+			continue
+		}
+		for _, step := range c.Plans[i].Rows {
+			if strings.Contains(step.Extra, "Using temporary") {
+				return "they are gathered before they are sorted"
+			}
+		}
+	}
+	return ""
 }
 
 func (r FoundRows) finding(c *diagnose.Case, q *kasoku.Query, impact kasoku.Impact) kasoku.Finding {
