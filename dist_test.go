@@ -52,7 +52,7 @@ func TestDist(t *testing.T) {
 		}
 		dir, want = filepath.Join(t.TempDir(), "dist"), version
 		build := exec.CommandContext(t.Context(), "tools/dist", dir)
-		build.Env = append(os.Environ(), "VERSION=v"+version, "ARCHES="+strings.Join(arches, " "))
+		build.Env = append(os.Environ(), "VERSION=v"+version, "ARCHES="+strings.Join(arches, " "), "LEVEL=1")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
