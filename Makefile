@@ -48,7 +48,7 @@ LONG       ?= 30m
 .PHONY: test-long
 test-long: ## the tests of make test, the ones that take minutes, and a recording of LONG=30m
 	tools/setup long
-	KASOKU_RECORD=$(LONG) $(GO) test -count=1 -v -run '^TestRecording$$' -timeout 24h ./observe
+	KASOKU_RECORD=$(LONG) $(GO) test -count=1 -v -run '^TestRecording$$' -timeout 24h ./observe/sources
 	KASOKU_LONG=1 $(GO) test -count=1 -timeout 60m ./...
 
 # APP, and what tools/field/field reads: LOG=default, RATE or SESSIONS, RUNS, FOR, FIELD.
