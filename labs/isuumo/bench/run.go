@@ -38,7 +38,7 @@ var (
 )
 
 func newRun(o *Options) *run {
-	r := &run{o: o, chairs: truth.NewChairs(o.Data), estates: truth.NewEstates(o.Data), start: time.Now()}
+	r := &run{o: o, chairs: o.Known.chairs.Again(), estates: o.Known.estates.Again(), start: time.Now()}
 	r.chairRows, r.estateRows = chairShelf(r.chairs), estateShelf(r.estates)
 	r.official = official{r.chairs, r.estates}
 	return r

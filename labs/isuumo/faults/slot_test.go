@@ -25,6 +25,8 @@ import (
 
 var small = sync.OnceValue(func() *isuumo.Data { return data.Generate(data.Options{Size: data.Small}) })
 
+var known = sync.OnceValue(func() *bench.Known { return bench.Know(small()) })
+
 // A slot is the tuned service with a database of its own on a shared server. One
 // benchmark at a time uses it.
 type slot struct {
@@ -134,7 +136,7 @@ func (s *slot) run(ctx context.Context, rule Rule, compat bool, long time.Durati
 	server := httptest.NewServer(http.HandlerFunc(p.ServeHTTP))
 	defer server.Close()
 	o := bench.Options{
-		Target: server.URL, Data: small(), Compat: compat, Seed: 10, Verify: 40,
+		Target: server.URL, Data: small(), Known: known(), Compat: compat, Seed: 10, Verify: 40,
 		Duration: long, Levels: []int64{2, 3, 4},
 	}
 	if rule.Lose != nil {

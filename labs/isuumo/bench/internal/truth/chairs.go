@@ -13,9 +13,14 @@ import (
 // Chairs are the chairs of a run.
 type Chairs struct {
 	*table
+	*chairFacts
+	stocks stocks
+}
+
+// chairFacts are what never changes of a data set's chairs.
+type chairFacts struct {
 	rows    []*isuumo.Chair // by rank
 	byPrice []int32         // ranks in the order price ASC, id ASC
-	stocks  stocks
 
 	price, height, width, depth []set // by range
 	kind, color, feature        map[string]set
@@ -33,11 +38,7 @@ func NewChairs(d *isuumo.Data) *Chairs {
 	for rank, row := range rows {
 		ids[rank] = row.ID
 	}
-	c := &Chairs{
-		table:  newTable("chair", ids, func(id int64) bool { return first[id] }),
-		rows:   rows,
-		stocks: stocks{units: map[int32]*units{}},
-	}
+	c := &chairFacts{rows: rows}
 	c.byPrice = sortedRanks(len(rows), func(a, b int32) int {
 		return cmp.Or(cmp.Compare(rows[a].Price, rows[b].Price), cmp.Compare(rows[a].ID, rows[b].ID))
 	})
@@ -49,8 +50,15 @@ func NewChairs(d *isuumo.Data) *Chairs {
 	c.kind = textSets(cond.Kind, rows, func(r *isuumo.Chair, kind string) bool { return r.Kind == kind })
 	c.color = textSets(cond.Color, rows, func(r *isuumo.Chair, color string) bool { return r.Color == color })
 	c.feature = textSets(cond.Feature, rows, hasChairFeature)
-	return c
+	return newChairs(newTable("chair", ids, func(id int64) bool { return first[id] }), c)
 }
+
+func newChairs(t *table, f *chairFacts) *Chairs {
+	return &Chairs{table: t, chairFacts: f, stocks: stocks{units: map[int32]*units{}}}
+}
+
+// Again returns the chairs before the first request of another run.
+func (c *Chairs) Again() *Chairs { return newChairs(c.again(), c.chairFacts) }
 
 func hasChairFeature(r *isuumo.Chair, feature string) bool {
 	return strings.Contains(r.Features, feature)

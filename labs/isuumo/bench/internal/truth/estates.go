@@ -14,6 +14,11 @@ import (
 // Estates are the estates of a run. They come, and stay.
 type Estates struct {
 	*table
+	*estateFacts
+}
+
+// estateFacts are what never changes of a data set's estates.
+type estateFacts struct {
 	rows   []*isuumo.Estate // by rank
 	byRent []int32          // ranks in the order rent ASC, id ASC
 	doors  []door           // by rank
@@ -37,7 +42,7 @@ func NewEstates(d *isuumo.Data) *Estates {
 		first[d.Estates[i].ID] = true
 	}
 	ids := make([]int64, len(rows))
-	e := &Estates{rows: rows, doors: make([]door, len(rows)), places: newPlaces(rows)}
+	e := &Estates{estateFacts: &estateFacts{rows: rows, doors: make([]door, len(rows)), places: newPlaces(rows)}}
 	for rank, row := range rows {
 		ids[rank] = row.ID
 		e.doors[rank] = door{min(row.DoorHeight, row.DoorWidth), max(row.DoorHeight, row.DoorWidth)}
@@ -53,6 +58,9 @@ func NewEstates(d *isuumo.Data) *Estates {
 	e.feature = textSets(cond.Feature, rows, hasEstateFeature)
 	return e
 }
+
+// Again returns the estates before the first request of another run.
+func (e *Estates) Again() *Estates { return &Estates{e.again(), e.estateFacts} }
 
 func hasEstateFeature(r *isuumo.Estate, feature string) bool {
 	return strings.Contains(r.Features, feature)

@@ -71,6 +71,7 @@ type table struct {
 	what  string          // "chair" or "estate"
 	ids   []int64         // by rank
 	ranks map[int64]int32 // by id
+	begin *Moment         // before the first request
 
 	changing sync.Mutex // of now; readers need no lock
 	now      atomic.Pointer[Moment]
@@ -84,18 +85,26 @@ type matches struct {
 }
 
 func newTable(what string, ids []int64, here func(id int64) bool) *table {
-	t := &table{what: what, ids: ids, ranks: make(map[int64]int32, len(ids))}
+	ranks := make(map[int64]int32, len(ids))
 	first := newSet(len(ids))
 	for rank, id := range ids {
-		t.ranks[id] = int32(rank)
+		ranks[id] = int32(rank)
 		if here(id) {
 			first.add(int32(rank))
 		}
 	}
 	none := newSet(len(ids))
-	t.now.Store(&Moment{arriving: first, arrived: first, leaving: none, gone: none})
-	t.scratch.New = func() any { return &matches{certain: newSet(len(ids)), possible: newSet(len(ids))} }
-	return t
+	t := &table{what: what, ids: ids, ranks: ranks, begin: &Moment{arriving: first, arrived: first, leaving: none, gone: none}}
+	return t.again()
+}
+
+// again returns the table as it was before the first request. What never changes is shared.
+func (t *table) again() *table {
+	n := len(t.ids)
+	a := &table{what: t.what, ids: t.ids, ranks: t.ranks, begin: t.begin}
+	a.now.Store(a.begin)
+	a.scratch.New = func() any { return &matches{certain: newSet(n), possible: newSet(n)} }
+	return a
 }
 
 // Len returns how many rows the run has, those that are uploaded later too.
