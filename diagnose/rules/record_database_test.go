@@ -385,22 +385,14 @@ func TestConstructDesk(t *testing.T) {
 			}
 		})
 		f("POOL-06", server+"-small-pool", "making requests slower until the pool is 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { p, _ := evidence.PoolLoads(c); return p.Share }))
-		f("HW-03", server+"-burning", "taking CPU of the application away until it has 55 %", func(rec, _ *kasoku.Recording) {
+		f("HW-03", server+"-burning", "giving the database CPU of the application until that has 58 %", func(rec, _ *kasoku.Recording) {
 			s, err := evidence.AppStack(diagnose.NewCase(rec, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
-			by := 0.55 * max(s.Busy-s.Own, s.App.Cores) / s.App.Cores
-			for _, k := range s.App.Keys {
-				for _, name := range []string{"cpu.user", "cpu.system"} {
-					k.Name = name
-					if x := rec.Find(k); x != nil {
-						for i := range x.Points {
-							x.Points[i].Value *= by
-						}
-					}
-				}
-			}
+			service := s.App.Cores + s.Database.Cores
+			scaleCPU(rec, s.App, 0.58*service/s.App.Cores)
+			scaleCPU(rec, s.Database, 0.42*service/s.Database.Cores)
 		})
 		f("HW-11", server+"-row-by-row", "taking statements out of samples until 48 % of them have one", func(rec, _ *kasoku.Recording) {
 			points := rec.Find(kasoku.Key{Source: diagnose.MySQL, Name: "conn.query"}).Points
@@ -425,4 +417,17 @@ var deskTables = []string{
 	"CREATE TABLE seats (seat INT PRIMARY KEY, holder INT NOT NULL DEFAULT 0, visits INT NOT NULL DEFAULT 0) ENGINE=InnoDB",
 	"CREATE TABLE bookings (id BIGINT AUTO_INCREMENT PRIMARY KEY, seat INT NOT NULL, note VARCHAR(80) NOT NULL) ENGINE=InnoDB",
 	"INSERT INTO seats (seat) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n",
+}
+
+// scaleCPU multiplies the CPU of a program's processes.
+func scaleCPU(rec *kasoku.Recording, p diagnose.Program, by float64) {
+	for _, k := range p.Keys {
+		for _, k.Name = range []string{"cpu.user", "cpu.system"} {
+			if s := rec.Find(k); s != nil {
+				for i := range s.Points {
+					s.Points[i].Value *= by
+				}
+			}
+		}
+	}
 }

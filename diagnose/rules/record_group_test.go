@@ -275,7 +275,7 @@ func scaleTo(rec *kasoku.Recording, q, seconds float64) {
 
 // takeCounters gives a run the counters of another, statements and prepares 4 % lower.
 func takeCounters(rec, from *kasoku.Recording) {
-	rec.Series = nil
+	rec.Series, rec.Service = nil, from.Service // whose processes are those of the counters
 	for _, s := range from.Series {
 		s.Points = append([]kasoku.Point(nil), s.Points...)
 		if s.Key.Name == "Questions" || s.Key.Name == "Com_stmt_prepare" {
