@@ -189,7 +189,7 @@ func TestUnrecordedSettings(t *testing.T) {
 		{[]string{"app"}, []string{"mysql"}, 0, []string{"the settings of mysql were not recorded before", "the settings of app were not recorded after"}},
 		{nil, []string{"mysql", "clock"}, 0, []string{"the settings of mysql were not recorded before"}},
 		{[]string{"mysql"}, []string{"mysql"}, 2, nil},
-		{[]string{"mysql", "answers", "agents"}, []string{"mysql", "answers", "again"}, 2, nil}, // what was found is no choice
+		{[]string{"mysql", "answers", "agents"}, []string{"mysql", "answers", "again", "variants"}, 2, nil}, // what was found is no choice
 		{nil, nil, 0, nil},
 	} {
 		c := compared(t, with("before", 1, x.before...), with("after", 2, x.after...), Options{})

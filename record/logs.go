@@ -133,19 +133,25 @@ func emptyWarning(paths []string) kasoku.Warning {
 	return w
 }
 
-// Of the clients in access logs a run keeps so many names of bots, and so many endpoints
-// that they fetched again.
+// Of the clients in access logs a run keeps so many names of bots, so many endpoints that
+// they fetched again, and so many with what they were put together from.
 const (
-	mostBots  = 40
-	mostAgain = 40
+	mostBots     = 40
+	mostAgain    = 40
+	mostVariants = 100
+	mostKeySets  = 8 // of one of them, and one of the rest
 )
 
-// ofClients returns the names of the bots in the access logs, and what clients fetched again.
+// ofClients returns the names of the bots in the access logs, what clients fetched again, and
+// with which query keys they asked.
 func (b *logbook) ofClients() (out []kasoku.Setting) {
 	if b.access == nil {
 		return nil
 	}
 	for _, one := range accesslog.FetchedAgain(b.access, mostAgain) {
+		out = append(out, one.Setting(b.host()))
+	}
+	for _, one := range accesslog.Variants(b.access, mostVariants, mostKeySets) {
 		out = append(out, one.Setting(b.host()))
 	}
 	for _, one := range b.access.NamedBots(mostBots) {

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -17,7 +18,8 @@ type detail struct {
 	botsUpstream           uint64 // ns
 	varied, variants       uint64
 	again                  refetch
-	paths                  [pathRegisters]uint8 // HyperLogLog of the URIs
+	uris, paths            estimate // of different ones
+	keys                   keySets
 }
 
 // pathRegisters are the registers of an estimate: its standard error is 1.04/√256, 6.5 %.
@@ -26,19 +28,29 @@ type detail struct {
 // the registers it counts those that are empty, as they say.
 const pathRegisters = 256
 
-// see adds a URI's hash to the estimate.
-func (d *detail) see(hash uint64) {
+// estimate counts different things by their hashes: HyperLogLog.
+type estimate [pathRegisters]uint8
+
+// see adds a hash to the estimate.
+func (d *estimate) see(hash uint64) {
 	rank := uint8(bits.LeadingZeros64(hash<<8|1<<7) + 1)
-	if r := &d.paths[hash>>56]; rank > *r {
+	if r := &d[hash>>56]; rank > *r {
 		*r = rank
 	}
 }
 
-// uris estimates how many URIs there were.
-func (d *detail) uris() uint64 {
+// merge adds what another estimate saw.
+func (d *estimate) merge(o *estimate) {
+	for i, r := range o {
+		d[i] = max(d[i], r)
+	}
+}
+
+// count estimates how many there were.
+func (d *estimate) count() uint64 {
 	var sum float64
 	empty := 0
-	for _, r := range d.paths {
+	for _, r := range d {
 		sum += math.Ldexp(1, -int(r))
 		if r == 0 {
 			empty++
@@ -72,9 +84,9 @@ func (w *row) mergeDetail(o *detail) {
 	d.varied += o.varied
 	d.variants += o.variants
 	d.again.add(o.again)
-	for i, r := range o.paths {
-		d.paths[i] = max(d.paths[i], r)
-	}
+	d.uris.merge(&o.uris)
+	d.paths.merge(&o.paths)
+	d.keys.merge(&o.keys)
 }
 
 // fill puts the detail into an endpoint. A row without any leaves it as it is.
@@ -84,7 +96,7 @@ func (d *detail) fill(e *kasoku.Endpoint) {
 	}
 	e.Connects, e.ConnectCount, e.MaxRequestBytes = d.connects, d.connectCount, d.maxRequest
 	e.BotsPassed, e.BotsUpstream = d.botsPassed, time.Duration(min(d.botsUpstream, math.MaxInt64))
-	e.Paths, e.Varied, e.Variants = d.uris(), d.varied, d.variants
+	e.Paths, e.Varied, e.Variants = d.uris.count(), d.varied, d.variants
 }
 
 // uriSlots is how many URIs are followed at once, a power of two. Where two meet
@@ -99,6 +111,7 @@ const uriSizes = 6
 type uris struct {
 	slots []uriSlot
 	kept  kept
+	names queryNames
 }
 
 type uriSlot struct {
@@ -134,8 +147,10 @@ func (u *uris) add(w *row, r *accessformat.Record, t *Table) {
 	if len(r.Path) == 0 {
 		return
 	}
-	hash := hashURI(r.Method, r.Path)
-	d.see(hash)
+	hash, path := hashURI(r.Method, r.Path)
+	d.uris.see(hash)
+	d.paths.see(path)
+	d.keys.ask(u.names.of(r.Path), uint64(max(r.Latency, 0)))
 	u.kept.answer(&d.again, hash, r)
 	if r.Status == 200 && r.Has&(accessformat.HasBytes|accessformat.HasTime) == accessformat.HasBytes|accessformat.HasTime {
 		u.answer(d, hash, r)
@@ -182,17 +197,22 @@ func sameSize(a, b uint64) bool {
 	return a == b || a >= framedBytes && b-a <= a>>8
 }
 
-// hashURI is FNV-1a with the bits mixed. It has no seed, so that results are repeatable.
-func hashURI(method, uri []byte) uint64 {
+// hashURI is FNV-1a of method and URI, and of method and path, with the bits mixed. It has no
+// seed, so that results are repeatable.
+func hashURI(method, uri []byte) (hash, path uint64) {
 	h := uint64(14695981039346656037)
 	for _, b := range method {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
 	h = (h ^ ' ') * 1099511628211
 	for _, b := range uri {
+		if b == '?' && path == 0 {
+			path = mixed(h)
+		}
 		h = (h ^ uint64(b)) * 1099511628211
 	}
-	return mixed(h)
+	hash = mixed(h)
+	return hash, cmp.Or(path, hash)
 }
 
 // mixed has each bit of a hash depend on all of them, and is not 0.

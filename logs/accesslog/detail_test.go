@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/logs/routes"
 )
 
 // detailed is a log of 40 s: one URI with the same answer for all, one whose answer
@@ -146,5 +147,85 @@ func TestFetchedAgain(t *testing.T) {
 	rec := kasoku.Recording{Settings: []kasoku.Setting{got[0].Setting("web")}}
 	if back := rec.FetchedAgain("web"); len(back) != 1 || back[0] != want {
 		t.Errorf("%+v", back)
+	}
+}
+
+// TestVariants: requests of one endpoint are kept apart by which query keys they have, however a
+// log is cut; keys that a client made up neither take room nor hide the others.
+func TestVariants(t *testing.T) {
+	var b bytes.Buffer
+	line := func(uri, seconds string) {
+		fmt.Fprintf(&b, "time:2026-11-21T02:00:00+00:00\tmethod:GET\turi:%s\tstatus:200\tsize:1\treqtime:%s\n", uri, seconds)
+	}
+	for i := range 40 {
+		line("/search?page=1&q="+fmt.Sprint(i), "0.100")
+		line("/search?q=a", "0.010")
+		line("/search", "0.001")
+		line(fmt.Sprintf("/user/somebody%c%c", 'a'+i/26, 'a'+i%26), "0.001")
+		line(fmt.Sprintf("/item/%d?utm%d=1", i, i), "0.001")
+		line(fmt.Sprintf("/search?x%c%c=1", 'a'+i/26, 'a'+i%26), "0.001")
+		line("/search?"+fmt.Sprint(i), "0.001")
+		line("/plain", "0.001")
+	}
+	path := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var first []kasoku.Setting
+	for _, size := range []int{1 << 20, 1 << 10} {
+		in, err := lines.Inputs([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _, err := CollectAll(context.Background(), in, Options{Detail: true, Workers: 1, BlockSize: size,
+			Limits: routes.Limits{Names: 20}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := kasoku.Recording{}
+		for _, v := range Variants(table, 9, 3) {
+			rec.Settings = append(rec.Settings, v.Setting("web"))
+		}
+		got := rec.Variants("web")
+		if len(got) != 3 || got[0].Route != "/search" || got[1].Route != "/item/:id" || got[2].Route != "/user/:name" {
+			t.Fatalf("%+v", got)
+		}
+		want := []kasoku.QueryKeys{{Keys: "page&q", Requests: 40, Time: 4 * time.Second}, {Keys: "q", Requests: 40, Time: 400 * time.Millisecond},
+			{Keys: "", Requests: 40, Time: 40 * time.Millisecond}, {Keys: kasoku.OtherKeys, Requests: 80, Time: 80 * time.Millisecond}}
+		if !reflect.DeepEqual(got[0].Sets, want) {
+			t.Errorf("%+v", got[0].Sets)
+		}
+		if n := got[2].Paths; n < 37 || n > 43 {
+			t.Errorf("%d paths of 40", n)
+		}
+		if first == nil {
+			first = rec.Settings
+		} else if !reflect.DeepEqual(first, rec.Settings) {
+			t.Errorf("%+v\n%+v", first, rec.Settings)
+		}
+	}
+}
+
+// TestKeySets_Merge: what one row did not count apart is not counted apart in the sum.
+func TestKeySets_Merge(t *testing.T) {
+	var full, other keySets
+	for i := range mostSets + 5 {
+		full.ask(fmt.Sprintf("k%d", i), 1)
+	}
+	other.ask("k1", 1)
+	other.ask("late", 1)
+	for _, pair := range [][2]*keySets{{&full, &other}, {&other, &full}} {
+		sum := *pair[0]
+		sum.merge(pair[1])
+		n := sum.other.n
+		for _, s := range sum.sets {
+			n += s.n
+		}
+		if n != mostSets+7 || sum.has("late") || !sum.has("k1") || sum.other.n != 6 {
+			t.Errorf("%+v", sum)
+		}
+	}
+	if len(other.sets) != 2 {
+		t.Errorf("the row that was added changed: %+v", other)
 	}
 }

@@ -10,33 +10,55 @@ import (
 
 // A keeper defines which keys of query strings belong to routes.
 type keeper struct {
-	all    bool // with ids collapsed
-	keys   []string
-	masked []bool // of each key: ids in its values are collapsed
+	all   bool // with ids collapsed
+	named bool // the names of all keys
+	keys  []string
+	how   []keptValue // of each key
 }
+
+// keptValue is what a route has of the value of a key.
+type keptValue uint8
+
+const (
+	valueSent   keptValue = iota
+	valueMasked           // ids in it are collapsed
+	valueNone             // the name of the key alone
+)
 
 // newKeeper reads the keys of [Options].
 func newKeeper(keep []string) (keeper, error) {
 	var k keeper
-	keep = slices.Clone(keep)
-	slices.SortFunc(keep, func(a, b string) int {
-		return cmp.Or(cmp.Compare(strings.TrimSuffix(a, "=*"), strings.TrimSuffix(b, "=*")), cmp.Compare(a, b))
-	})
+	type kept struct {
+		text, key string
+		how       keptValue
+	}
+	var all []kept
 	for _, s := range keep {
-		key, masked := strings.CutSuffix(s, "=*")
+		one := kept{text: s, key: s}
+		if key, ok := strings.CutSuffix(s, "=*"); ok {
+			one.key, one.how = key, valueMasked
+		} else if key, ok := strings.CutSuffix(s, "="); ok {
+			one.key, one.how = key, valueNone
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.how, b.how)) })
+	for _, s := range all {
 		switch {
-		case key == "*":
+		case s.key == "*" && s.how == valueNone:
+			k.named = true
+		case s.key == "*":
 			k.all = true
-		case key == "" || strings.ContainsAny(key, "=&?#"):
-			return keeper{}, fmt.Errorf("query key %q: expected a name, name=* or *", s)
-		case len(k.keys) == 0 || k.keys[len(k.keys)-1] != key:
-			k.keys, k.masked = append(k.keys, key), append(k.masked, masked)
+		case s.key == "" || strings.ContainsAny(s.key, "=&?#"):
+			return keeper{}, fmt.Errorf("query key %q: expected a name, name=, name=*, *= or *", s.text)
+		case len(k.keys) == 0 || k.keys[len(k.keys)-1] != s.key:
+			k.keys, k.how = append(k.keys, s.key), append(k.how, s.how)
 		}
 	}
 	return k, nil
 }
 
-func (k *keeper) none() bool { return !k.all && len(k.keys) == 0 }
+func (k *keeper) none() bool { return !k.all && !k.named && len(k.keys) == 0 }
 
 // append appends ? and the kept pairs of the query string, which starts with
 // its question mark, in the order of the keys; nothing when none is kept.
@@ -48,8 +70,11 @@ func (k *keeper) append(dst, query []byte) []byte {
 	if i := bytes.IndexByte(query, '#'); i >= 0 {
 		query = query[:i]
 	}
-	if k.all {
+	switch {
+	case k.all:
 		return k.appendAll(dst, query)
+	case k.named:
+		return appendNamed(dst, query)
 	}
 	limit := len(dst) + MaxRoute
 	sign := byte('?')
@@ -59,9 +84,12 @@ func (k *keeper) append(dst, query []byte) []byte {
 			if string(name) != key || len(dst) > limit {
 				continue
 			}
-			dst = append(append(append(dst, sign), name...), '=')
-			dst = appendValue(dst, value, k.masked[i])
+			dst = append(append(dst, sign), name...)
 			sign = '&'
+			if k.how[i] == valueNone {
+				break
+			}
+			dst = appendValue(append(dst, '='), value, k.how[i] == valueMasked)
 		}
 	}
 	return dst
@@ -86,7 +114,7 @@ func (k *keeper) appendAll(dst, query []byte) []byte {
 		if some {
 			dst = append(dst, '=')
 			i, named := slices.BinarySearch(k.keys, string(name))
-			dst = appendValue(dst, value, !named || k.masked[i])
+			dst = appendValue(dst, value, !named || k.how[i] == valueMasked)
 		}
 		sign = '&'
 	}
@@ -115,4 +143,92 @@ func nextPair(query []byte) (pair, rest []byte) {
 		query = query[1:]
 	}
 	return nil, nil
+}
+
+// appendNamed appends the names of the keys, and ?* where they are no names that a program
+// gives.
+func appendNamed(dst, query []byte) []byte {
+	if len(query) == 0 {
+		return dst
+	}
+	start := len(dst)
+	dst, ok := AppendKeys(append(dst, '?'), query)
+	if !ok {
+		return append(dst[:start], "?*"...)
+	}
+	return dst
+}
+
+// Bounds of the names of [AppendKeys].
+const (
+	mostKeys   = 12 // of one query string
+	longestKey = 32 // bytes
+)
+
+// AppendKeys appends the names of the keys of a query string, without its question mark, in
+// alphabetical order, each once: "page&q". Places of lists are left out: item[12][name] is
+// item[][name]. It reports false, and appends nothing, where something is no name that a program
+// gives: a word without a value may be a value itself, and what is long, has other characters
+// or looks like an id comes from who asks.
+func AppendKeys(dst, query []byte) ([]byte, bool) {
+	var room [mostKeys][]byte
+	var text [mostKeys * longestKey]byte
+	names, buf := room[:0], text[:0]
+	for pair, rest := nextPair(query); pair != nil; pair, rest = nextPair(rest) {
+		name, _, some := bytes.Cut(pair, []byte("="))
+		if !some || len(names) == mostKeys {
+			return dst, false
+		}
+		start := len(buf)
+		var ok bool
+		if buf, ok = appendName(buf, name); !ok {
+			return dst, false
+		}
+		key := buf[start:]
+		if slices.ContainsFunc(names, func(o []byte) bool { return bytes.Equal(o, key) }) {
+			buf = buf[:start]
+			continue
+		}
+		names = append(names, key)
+	}
+	slices.SortFunc(names, bytes.Compare)
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, '&')
+		}
+		dst = append(dst, name...)
+	}
+	return dst, true
+}
+
+// appendName appends the name of a key, and reports whether it is one that a program gives.
+func appendName(dst, name []byte) (_ []byte, ok bool) {
+	start, inside, digits := len(dst), false, 0
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c == '%' && i+2 < len(name) {
+			b, ok := hexByte(name[i+1], name[i+2])
+			if !ok || b != '[' && b != ']' {
+				return dst, false
+			}
+			c, i = b, i+2
+		}
+		switch {
+		case len(dst)-start == longestKey:
+			return dst, false
+		case c == '[' || c == ']':
+			inside = c == '['
+		case '0' <= c && c <= '9':
+			if inside {
+				continue
+			}
+			digits++
+		case c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z':
+		case len(dst) == start || c != '.' && c != '-':
+			return dst, false
+		}
+		dst = append(dst, c)
+	}
+	key := dst[start:]
+	return dst, len(key) > 0 && (key[0] < '0' || key[0] > '9') && digits <= 4 && !isID(key)
 }

@@ -30,7 +30,8 @@ type Options struct {
 
 	// Keep are the keys of query strings that belong to the route, in the order of
 	// their names: "page" with its value as sent, "page=*" with :id for values that
-	// are ids, "*" every key. Without any, query strings are left out.
+	// are ids, "page=" its name alone; "*" every key, "*=" the names of all, see
+	// [AppendKeys]. Without any, query strings are left out.
 	Keep []string
 }
 

@@ -149,6 +149,17 @@ func TestAppend_Keep(t *testing.T) {
 	f("b", "/a?b", "/a?b=")
 	f("*", "/a?b=x&a=1&&c", "/a?a=:id&b=x&c")
 	f("* a", "/a?b=1&a=1", "/a?a=1&b=:id")
+	f("page=", "/a?page=2&x=1", "/a?page")
+	f("page= q", "/a?q=x&page=2&page=3", "/a?page&q=x")
+	f("*=", "/search?q=x&page=2&q=y", "/search?page&q")
+	f("*=", "/a", "/a")
+	f("*=", "/a?", "/a")
+	f("*=", "/a?item%5B12%5D[name]=x&item[3][name]=y&_=17", "/a?_&item[][name]")
+	f("*=", "/a?alice@example.com", "/a?*")
+	f("*=", "/a?secret", "/a?*")
+	f("*=", "/a?q=1&0f8fad5bd9cb469fa16570867728950e=1", "/a?*")
+	f("*=", "/a?q=1&"+strings.Repeat("k", 33)+"=1", "/a?*")
+	f("*=", "/a?q=1&%27%20or=1", "/a?*")
 	for _, bad := range []string{"", "=*", "a=b", "a&b"} {
 		if _, err := NewRules(Options{Keep: []string{bad}}); err == nil {
 			t.Errorf("%q: no error", bad)

@@ -126,6 +126,7 @@ type Run struct {
 	Silences     []Silence      `json:"silences"`
 	Rules        int            `json:"rules"` // that looked
 	Endpoints    []Endpoint     `json:"endpoints"`
+	Variants     []Variants     `json:"variants,omitempty"`
 	Slowest      []SlowRequest  `json:"slowest"`
 	Queries      []Query        `json:"queries"`
 	Callers      []Caller       `json:"callers"`

@@ -51,6 +51,41 @@ func deviation(squares float64, total time.Duration, n uint64) *float64 {
 	return known(math.Sqrt(max(squares/float64(n)-mean*mean, 0)), true)
 }
 
+// Variants are what an endpoint was put together from.
+type Variants struct {
+	Host   string      `json:"host,omitempty"`
+	Method string      `json:"method"`
+	Route  string      `json:"route"`
+	Paths  uint64      `json:"paths"`
+	Sets   []QueryKeys `json:"sets"`
+}
+
+// QueryKeys are the requests of an endpoint with the same query keys.
+type QueryKeys struct {
+	Keys     string  `json:"keys"`
+	Requests uint64  `json:"requests"`
+	Total    float64 `json:"total_s"`
+}
+
+// newVariants returns what the endpoints of all hosts were put together from.
+func newVariants(r *kasoku.Recording) (out []Variants) {
+	seen := map[string]bool{}
+	for i := range r.Endpoints {
+		host := r.Endpoints[i].Host
+		if seen[host] {
+			continue
+		}
+		seen[host] = true
+		of := r.Variants(host)
+		out = append(out, list(of, func(v *kasoku.Variants) Variants {
+			return Variants{v.Host, v.Method, v.Route, v.Paths, list(v.Sets, func(q *kasoku.QueryKeys) QueryKeys {
+				return QueryKeys{q.Keys, q.Requests, q.Time.Seconds()}
+			})}
+		})...)
+	}
+	return out
+}
+
 // A SlowRequest is one of the slowest.
 type SlowRequest struct {
 	Host     string   `json:"host,omitempty"`

@@ -43,6 +43,7 @@ func newRun(r *kasoku.Recording, d *report.Document) *Run {
 		Targets:  containedValue(func() []AttackTarget { return list(loadreport.Targets(r), newTarget) }),
 		Findings: []Finding{}, Silences: []Silence{},
 		Endpoints:    list(r.Endpoints, newEndpoint),
+		Variants:     newVariants(r),
 		Slowest:      list(r.Slowest, newSlowRequest),
 		Queries:      newQueries(r),
 		Callers:      list(r.Callers, newCaller),

@@ -33,14 +33,19 @@ func EndpointsSection(r recorded.View) report.Section {
 	if len(ws) > 0 {
 		s.Sub += report.Prose(" " + report.Sentence(recorded.LinesRead(ws)) + ".")
 	}
-	s.Blocks = []report.Block{logTables{r}.endpointTable()}
+	logs := logTables{r}
+	together := logs.putTogether()
+	s.Blocks = []report.Block{logs.endpointTable(together)}
+	if t := logs.variantTable(together); t != nil {
+		s.Blocks = append(s.Blocks, t)
+	}
 	return s
 }
 
 // logTables shows the requests of the access log.
 type logTables struct{ recorded.View }
 
-func (r logTables) endpointTable() *report.Table {
+func (r logTables) endpointTable(together putTogether) *report.Table {
 	es := slices.Clone(r.Endpoints)
 	slices.SortStableFunc(es, func(a, b kasoku.Endpoint) int { return cmp.Compare(b.Total, a.Total) })
 	var all, rest time.Duration
@@ -61,6 +66,7 @@ func (r logTables) endpointTable() *report.Table {
 	}
 	for i := range es[:min(report.MostRows, len(es))] {
 		cells := endpointCells(&es[i], all, u)
+		cells[0].Small = together.folded(&es[i])
 		if several {
 			cells = slices.Insert(cells, 1, cell.Text(es[i].Host))
 		}
@@ -100,6 +106,8 @@ func endpointColumns(u string) []report.Column {
 		Drop: 5})
 }
 
+func endpointName(e *kasoku.Endpoint) string { return strings.TrimSpace(e.Method + " " + e.Route) }
+
 func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []report.Cell {
 	var ok, client uint64
 	for code, n := range e.Codes {
@@ -115,8 +123,7 @@ func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []report.Cell {
 		failed.Tone = report.Bad
 	}
 	cells := []report.Cell{
-		cell.Text(strings.TrimSpace(e.Method + " " +
-			e.Route)), cell.Count(e.Count), cell.Count(ok), cell.Count(client), failed,
+		cell.Text(endpointName(e)), cell.Count(e.Count), cell.Count(ok), cell.Count(client), failed,
 		cell.Percent(float64(e.Total) / float64(max(all, 1))),
 	}
 	h := e.Latency

@@ -61,7 +61,7 @@ func (f *accessRead) register(cmd *cobra.Command) {
 		"NAME=PATTERN names it; the first that matches counts")
 	fl.StringVar(&f.kataribe, "kataribe-toml", "", "take the bundles and replaces of kataribe's configuration `FILE`")
 	fl.StringArrayVar(&f.routes, "routes", nil, "take the routes of a Go source directory or an OpenAPI file: `DIR|FILE`")
-	fl.StringSliceVar(&f.keepQuery, "keep-query", nil, "keep these `KEYS` of query strings, or all")
+	fl.StringSliceVar(&f.keepQuery, "keep-query", nil, "keep these `KEYS` of query strings, or all; KEY= or all= without values")
 	fl.StringVar(&f.bots, "bots", "include", "requests of user agents that say they are bots: `MODE` is include, "+
 		"exclude or only")
 	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of "+
@@ -135,8 +135,11 @@ func (f *accessRead) logNames() string {
 
 func (f *accessRead) checkRoutes() error {
 	o := routes.Options{Patterns: f.match, Keep: f.keepQuery}
-	if slices.Contains(f.keepQuery, "all") {
+	switch {
+	case slices.Contains(f.keepQuery, "all"):
 		o.Keep = []string{"*"}
+	case slices.Contains(f.keepQuery, "all="):
+		o.Keep = []string{"*="}
 	}
 	if f.kataribe != "" {
 		var err error
