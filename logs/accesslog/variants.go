@@ -146,7 +146,7 @@ func Variants(t *Table, n, sets int) (out []kasoku.Variants) {
 			continue
 		}
 		key := s.by.values(w.key)
-		v := kasoku.Variants{Method: shownValue(key[0]), Route: shownValue(key[1]), Paths: w.detail.paths.count(),
+		v := kasoku.Variants{Method: shownValue(key[0]), Route: shownValue(key[1]), Paths: min(w.detail.paths.count(), w.count),
 			Sets: w.detail.keys.shown(sets)}
 		if v.Paths > 1 || v.Several() || len(v.Sets) == 1 && v.Sets[0].Keys != "" {
 			out = append(out, v)

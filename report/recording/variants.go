@@ -34,7 +34,7 @@ func (p putTogether) folded(e *kasoku.Endpoint) string {
 	if v.Paths <= 1 {
 		return ""
 	}
-	return "about " + unit.Count(v.Paths) + " paths"
+	return "(about " + unit.Count(v.Paths) + " paths)"
 }
 
 // mostVariants is how many rows the table of variants has.

@@ -32,7 +32,7 @@ func TestEndpoints_Variants(t *testing.T) {
 		t.Fatalf("%+v", s.Blocks)
 	}
 	all, variants := s.Blocks[0].(*report.Table), s.Blocks[1].(*report.Table)
-	for i, want := range []string{"", "about 312 paths", ""} {
+	for i, want := range []string{"", "(about 312 paths)", ""} {
 		if got := all.Rows[i].Cells[0].Small; got != want {
 			t.Errorf("%s: %q, want %q", all.Rows[i].Cells[0].Text, got, want)
 		}
