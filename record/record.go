@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/prepared"
 	"github.com/kasoku/kasoku/diagnose/settings"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -330,12 +331,12 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	if err := s.store.Finish(mask.Run(s.run)); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	return errors.Join(append(errs, s.part("diagnosis", s.diagnose))...)
+	return errors.Join(append(errs, s.part("diagnosis", func() error { return s.diagnose(ctx, stopReason == "") }))...)
 }
 
-// diagnose lets the rules look at the file as anybody finds it, and keeps what a
-// list of runs says of this one.
-func (s *session) diagnose() (err error) {
+// diagnose lets the rules look at the file as anybody finds it, asks the database about the SQL
+// that they propose where it may be asked, and keeps what a list of runs says of this one.
+func (s *session) diagnose(ctx context.Context, ask bool) (err error) {
 	rec, err := store.Open(s.o.Path)
 	if err != nil {
 		return err
@@ -347,6 +348,11 @@ func (s *session) diagnose() (err error) {
 	defer func() { err = errors.Join(err, ed.Close()) }()
 	if len(s.o.Rules) > 0 {
 		rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)
+		if ask && s.db != nil && !s.o.NoPlans {
+			s.ending.ask(ctx, "the SQL of findings", prepared.Within, func(ctx context.Context) error {
+				return prepareFixes(ctx, rec, s.o.MySQL)
+			})
+		}
 		if err := ed.SaveDiagnosis(rec.Diagnosis); err != nil {
 			return err
 		}

@@ -1,0 +1,37 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kasoku/kasoku/mysqlflags"
+)
+
+// Prepare asks whether the reader's server takes a statement, with ? for values, within a time
+// limit: the server reads it and looks up its tables and columns. Nothing is run. An error with a number
+// ([mysqlflags.ErrorNumber]) is what the server has against it.
+//
+// Source: MySQL 9.7 manual, "Prepared Statements"; MariaDB documentation, COM_STMT_PREPARE, which
+// takes one statement.
+func Prepare(ctx context.Context, r *Reader, schema, statement string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := r.with(ctx, func(conn *session) error {
+		if schema != "" {
+			if err := conn.exec(ctx, "USE "+QuoteName(schema)); err != nil {
+				return err
+			}
+		}
+		*conn.sent++
+		stmt, err := conn.conn.PrepareContext(ctx, statement)
+		if err != nil {
+			return err
+		}
+		return stmt.Close()
+	})
+	if err != nil && mysqlflags.ErrorNumber(err) == 0 {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package record
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
+)
+
+// proposing is a rule that proposes one statement.
+type proposing string
+
+func (proposing) ID() string        { return "QRY-05" }
+func (proposing) Doc() diagnose.Doc { return diagnose.Doc{} }
+
+func (p proposing) Check(*diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	return []kasoku.Finding{{ID: p.ID(), Title: string(p), Evidence: []kasoku.Evidence{{Text: "one"}},
+		Fixes: []kasoku.Fix{{Text: "Do", Lang: "sql", Code: string(p)}}}}, nil
+}
+
+// TestPreparedFixes: the SQL of findings is prepared at the end of a run, and what the server said
+// is in its file.
+func TestPreparedFixes(t *testing.T) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY)")
+		for code, want := range map[string]string{"SELECT id FROM items WHERE id IN (?, ?);": "accepted", "SELECT name FROM items;": "refuses"} {
+			o := quick(t)
+			o.MySQL = s.DSN("", "shop")
+			o.Rules = []diagnose.Rule{proposing(code)}
+			mustRecord(t, o)
+			rec, err := store.Open(o.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fix := rec.Diagnosis.Findings[0].Fixes[0]
+			if !strings.Contains(fix.Note, want) || (fix.Code == "") != (want == "refuses") {
+				t.Errorf("%s: %+v", code, fix)
+			}
+		}
+	})
+}
