@@ -31,6 +31,8 @@ type depot struct {
 	Manifest   int           `json:",omitempty"` // bytes
 	Slow       time.Duration `json:",omitempty"` // that a parcel takes
 	Tag        bool          `json:",omitempty"` // the board has an ETag
+	Asks       string        `json:",omitempty"` // that the overview asks of nginx; empty: it asks nothing
+	Front      string        `json:",omitempty"` // file with nginx's address
 }
 
 // depotLabels are how many labels there are.
@@ -70,6 +72,25 @@ func serveDepot(ctx context.Context, c serviceConfig) error {
 	return err
 }
 
+// ask asks nginx, on the goroutine of the handler as fasthttp does: net/http writes on one of its own.
+func (d depot) ask(ctx context.Context) error {
+	front, err := os.ReadFile(d.Front)
+	if err != nil {
+		return err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", string(front))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", d.Asks, front); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, conn)
+	return err
+}
+
 func (d depot) logged(next http.Handler) http.Handler {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var n atomic.Uint64
@@ -98,6 +119,15 @@ func (d depot) routes(db *sql.DB) http.Handler {
 			w.Header().Set("ETag", fmt.Sprintf(`"%d"`, size))
 		}
 		w.Write(bytes.Repeat([]byte("b"), size))
+	})
+	mux.HandleFunc("GET /v1/overview", func(w http.ResponseWriter, r *http.Request) {
+		if d.Asks == "" {
+			time.Sleep(d.Board)
+			return
+		}
+		if err := d.ask(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		}
 	})
 	mux.HandleFunc("GET /v1/parcels/{id}", func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(d.Slow)

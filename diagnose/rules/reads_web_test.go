@@ -40,6 +40,8 @@ func webReads(id string) (extract.Keys, bool) {
 	case "APP-02":
 		k.Series = slices.Concat(keys(diagnose.Host, "forks", "cpu.idle"), keys(diagnose.Process, "cpu.user", "cpu.system", "cpu.children", "container.cpu"),
 			keys("sockets", "accept.queue", "tcp.established", "tcp.time_wait"), keys(diagnose.Self, "pid"))
+	case "APP-03":
+		k.Service, k.Traces = true, true
 	default:
 		return extract.Keys{}, false
 	}

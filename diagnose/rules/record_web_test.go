@@ -25,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // A webRun is one run of the depot with nginx in front.
@@ -36,6 +37,7 @@ type webRun struct {
 	mix      []webTarget
 	vcl      string // Varnish between nginx and the depot; empty: none
 	answers  bool   // the board is asked at the end
+	trace    bool   // the system calls of the depot are watched
 	baseline string
 	keep     string // "NGX-01/fires NGX-02/silent"
 }
@@ -148,7 +150,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 			origin += "want: " + map[string]string{
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
-				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for",
+				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -175,6 +177,9 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	sandboxtest.Exec(t, sandboxtest.DB(t, db, schema), createLabels)
 	dsn, appLog := db.DSN("root", schema), filepath.Join(dir, "depot.log")
 	r.depot.Dir = dir
+	if r.trace {
+		r.depot.Front = filepath.Join(dir, "front")
+	}
 	url, pid, stop, err := startService(t.Context(), serviceConfig{DSN: dsn, AccessLog: filepath.Join(dir, "own.log"), Depot: &r.depot}, appLog)
 	if err != nil {
 		t.Fatal(err)
@@ -197,6 +202,11 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		take.VCL = []string{vcl}
 	}
 	front := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: r.nginx.text(), Upstream: upstream})
+	if r.trace {
+		if err := os.WriteFile(r.depot.Front, []byte(strings.TrimPrefix(front.URL(), "http://")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	look := filepath.Join(front.Dir, "look")
 	if err := os.MkdirAll(look, 0o755); err != nil {
 		t.Fatal(err)
@@ -217,7 +227,7 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		Path:     filepath.Join(dir, "run.kasoku"),
 		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
 		Database: record.Database{MySQL: dsn, SlowLog: true},
-		Sources: record.Sources{AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
+		Sources: record.Sources{Trace: r.plan(), AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
 			Servers: append(servers, &nginx.Table{Status: front.URL() + "/nginx_status"}), PIDs: []int{db.Pid(), pid, front.Pid()}},
 		Capture: take,
 		Course: record.Course{Answers: r.askBoard(front.URL()),
@@ -228,6 +238,14 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	}
 	keepOnly(res.Recording, db.Pid(), pid, os.Getpid())
 	return res.Recording
+}
+
+// plan is how long system calls are watched.
+func (r webRun) plan() *window.Plan {
+	if !r.trace {
+		return nil
+	}
+	return &window.Plan{For: 3 * time.Second, After: time.Second}
 }
 
 // The style sheet has the ETag that nginx makes of these.
@@ -320,6 +338,7 @@ func webRuns() []webRun {
 	tuned := webConf{keep: true, static: true, buffers: true, refuse: true}
 	board := []webTarget{{weight: 1, line: "GET /v1/board", cookie: true}}
 	css := []webTarget{{weight: 4, line: "GET /look/depot.css"}, {weight: 1, line: "GET /v1/parcels/*"}}
+	overview := []webTarget{{weight: 3, line: "GET /v1/overview"}, {weight: 1, line: "GET /v1/board"}}
 	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
 		{weight: 40, line: "GET /look/depot.css"}, {weight: 320, line: "GET /v1/board"}, {weight: 128, line: "GET /v1/parcels/*"},
 		{weight: 240, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
@@ -341,6 +360,9 @@ func webRuns() []webRun {
 		{name: "validated", depot: depot{Tag: true}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40), keep: "CCH-08/silent"},
 		{name: "keeps-none", depot: depot{}, nginx: tuned, answers: true, perSec: 200, mix: revisits(40)[1:], keep: "CCH-08/silent"},
 		{name: "few-again", depot: depot{}, nginx: tuned, answers: true, perSec: 150, mix: revisits(8), keep: "CCH-08/under"},
+		{name: "self", depot: depot{Board: 8 * ms, Asks: "/v1/board"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/fires"},
+		{name: "other-path", depot: depot{Board: 8 * ms, Asks: "/look/depot.css"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
+		{name: "function", depot: depot{Board: 8 * ms}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,

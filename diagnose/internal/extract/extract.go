@@ -31,6 +31,7 @@ type Keys struct {
 	Transactions bool
 	Locks        bool // waits and deadlocks
 	Slowest      bool // requests
+	Traces       bool // with who listens where, and who calls whom
 	Latencies    bool // of endpoints
 	// Figures keeps what a figure of a whole step is made of and no more: the seconds
 	// of a step added up, their latencies alone, counters at the ends of steps, no log
@@ -107,7 +108,7 @@ func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	records(w, dir+"endpoints.json", packEndpoints(rec.Endpoints, host, k.Latencies))
 	records(w, dir+"logs.json", bareLogs(rec.Logs, host))
 	if k.Service || slices.ContainsFunc(k.Series, func(k kasoku.Key) bool { return k.Source == "process" || k.Source == "cgroup" }) {
-		w.object(dir+"service.json", bareService(rec, k.Configs, host))
+		w.object(dir+"service.json", bareService(rec, k, host))
 	}
 	records(w, dir+"events.json", rec.Events)
 	records(w, dir+"gaps.json", bareGaps(rec.Gaps, host))
@@ -335,7 +336,7 @@ func bareConfigs(in []kasoku.Config, kinds []string, host func(string) string) (
 // bareService returns what rules read of the members whose processes or control groups are
 // kept, nil when none is known. Their configuration and logs, which name files, are left out,
 // but for the configuration of which the text is kept.
-func bareService(rec *kasoku.Recording, kinds []string, host func(string) string) *kasoku.Service {
+func bareService(rec *kasoku.Recording, k Keys, host func(string) string) *kasoku.Service {
 	if !rec.Service.Known() {
 		return nil
 	}
@@ -351,13 +352,22 @@ func bareService(rec *kasoku.Recording, kinds []string, host func(string) string
 		}
 		var configs []string
 		for _, c := range rec.Configs {
-			if slices.Contains(kinds, c.Kind) && slices.Contains(m.Configs, c.Name) {
+			if slices.Contains(k.Configs, c.Kind) && slices.Contains(m.Configs, c.Name) {
 				configs = append(configs, c.Name)
 			}
 		}
 		out.Members = append(out.Members, kasoku.Member{ID: m.ID, Role: m.Role, Program: m.Program, Host: host(m.Host),
 			Unit: unit, Processes: processes, Language: m.Language, Framework: m.Framework, Configs: configs, Sure: m.Sure,
 			Workers: m.Workers, Threads: m.Threads})
+		if k.Traces {
+			out.Members[len(out.Members)-1].Listeners = m.Listeners
+		}
+	}
+	if k.Traces {
+		for _, e := range rec.Service.Edges {
+			e.Found = nil
+			out.Edges = append(out.Edges, e)
+		}
 	}
 	return out
 }

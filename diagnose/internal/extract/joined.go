@@ -28,6 +28,9 @@ func (w *writer) addJoined(dir string, rec *kasoku.Recording, k Keys, host func(
 		records(w, dir+"deadlocks.json", onHost(rec.Deadlocks, func(v *kasoku.Deadlock) *string { return &v.Host },
 			host))
 	}
+	if k.Traces {
+		records(w, dir+"traces.json", onHost(rec.Traces, func(v *kasoku.Trace) *string { return &v.Host }, host))
+	}
 	if k.Slowest {
 		records(w, dir+"slowest.json", onHost(rec.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host },
 			host))
@@ -48,6 +51,8 @@ func parseJoined(rec *kasoku.Recording, name string, data []byte) error {
 	switch name {
 	case "joins.json":
 		return decode(data, &rec.Joins)
+	case "traces.json":
+		return decode(data, &rec.Traces)
 	case "callers.json":
 		return decode(data, &rec.Callers)
 	case "plans.json":

@@ -1,5 +1,6 @@
 // Package application has the rules about the program of the service itself: logs of requests,
-// programs that it starts.
+// programs that it starts, requests that it sends to
+// itself.
 package application
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -9,5 +10,6 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		RequestLog{},
 		Forks{},
+		SelfCalls{},
 	}
 }
