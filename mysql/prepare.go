@@ -28,7 +28,8 @@ func Prepare(ctx context.Context, r *Reader, schema, statement string, limit tim
 		if err != nil {
 			return err
 		}
-		return stmt.Close()
+		defer stmt.Close() // what it says of closing is nothing about the statement
+		return nil
 	})
 	if err != nil && mysqlflags.ErrorNumber(err) == 0 {
 		return fmt.Errorf("prepare: %w", err)
