@@ -157,7 +157,7 @@ func (r LikeScan) fixes(c *diagnose.Case, s *scan) []kasoku.Fix {
 	if out[0].Code != "" {
 		out = append(out, askWords(c))
 	}
-	if s.pattern() == "" && isText(s.hidden[0].Type) { // of a text type an index has a part alone
+	if s.pattern() == "" && !s.hidden[0].Folded && isText(s.hidden[0].Type) { // of a text type an index has a part alone
 		out = append(out, kasoku.Fix{Text: "Where the patterns begin with text instead: an index of " +
 			s.hidden[0].Column,
 			Where: "the live database", Risk: kasoku.RiskNone, Note: "It serves 'word%', and nothing that begins with %."})
