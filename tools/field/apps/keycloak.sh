@@ -30,6 +30,6 @@ app_up() {
 
 app_server() {
   cat <<N
-location / { proxy_pass http://127.0.0.1:$(freeport app); proxy_set_header Host \$http_host; proxy_set_header X-Forwarded-Host \$http_host; proxy_set_header X-Forwarded-Proto \$scheme; proxy_buffer_size 16k; }
+location / { proxy_pass http://127.0.0.1:$(freeport app); proxy_set_header Host \$http_host; proxy_set_header X-Forwarded-Host \$http_host; proxy_set_header X-Forwarded-Proto \$scheme; proxy_buffer_size 16k; proxy_buffers 8 16k; }
 N
 }
