@@ -137,9 +137,13 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, for %s that it sends.", how,
 		diagnose.Whole(s.rowsRead()), s.read.Table.Name, sent)
 	if s.part {
+		others := ", with those of other tables,"
+		if s.read.Alone {
+			others = ""
+		}
 		f.Cause = fmt.Sprintf("%s: each call reads and compares all rows of %s that its other conditions leave. It "+
-			"examines %s rows, with those of other tables, for %s that it sends.", how, s.read.Table.Name,
-			diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
+			"examines %s rows%s for %s that it sends.", how, s.read.Table.Name,
+			diagnose.Whole(advice.ExaminedPerCall(s.query)), others, sent)
 	}
 	f.Fixes = r.fixes(c, s)
 	f.Expect = "the statement examines the rows that have the words"
