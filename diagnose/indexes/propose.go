@@ -310,8 +310,8 @@ func (w *work) propose(t *table) {
 func halvesRows(s Served) bool { return 2*s.After <= s.Before && s.Before >= fewRows }
 
 // coversFigure reports whether a COUNT or SUM reads an index in place of the rows, which takes less
-// than half of its time also where it looks at as many entries, and the server's plan says that it
-// reads the rows today.
+// than half of its time also where as many are counted, and the server's plan says that it reads
+// the rows today.
 func (w *work) coversFigure(p *Proposal, s Served) bool {
 	if !s.Covered || s.Before < fewRows {
 		return false
