@@ -171,12 +171,12 @@ const (
 // gives: a word without a value may be a value itself, and what is long, has other characters
 // or looks like an id comes from who asks.
 func AppendKeys(dst, query []byte) ([]byte, bool) {
-	var room [mostKeys][]byte
 	var text [mostKeys * longestKey]byte
-	names, buf := room[:0], text[:0]
+	var spans [mostKeys]span // in alphabetical order; of places in the text, so that it stays on the stack
+	buf, n := text[:0], 0
 	for pair, rest := nextPair(query); pair != nil; pair, rest = nextPair(rest) {
 		name, _, some := bytes.Cut(pair, []byte("="))
-		if !some || len(names) == mostKeys {
+		if !some || n == mostKeys {
 			return dst, false
 		}
 		start := len(buf)
@@ -184,22 +184,31 @@ func AppendKeys(dst, query []byte) ([]byte, bool) {
 		if buf, ok = appendName(buf, name); !ok {
 			return dst, false
 		}
-		key := buf[start:]
-		if slices.ContainsFunc(names, func(o []byte) bool { return bytes.Equal(o, key) }) {
+		at, order := 0, 1
+		for at < n {
+			if order = bytes.Compare(buf[spans[at].from:spans[at].to], buf[start:]); order >= 0 {
+				break
+			}
+			at++
+		}
+		if order == 0 { // it is there
 			buf = buf[:start]
 			continue
 		}
-		names = append(names, key)
+		copy(spans[at+1:], spans[at:n])
+		spans[at] = span{start, len(buf)}
+		n++
 	}
-	slices.SortFunc(names, bytes.Compare)
-	for i, name := range names {
+	for i, s := range spans[:n] {
 		if i > 0 {
 			dst = append(dst, '&')
 		}
-		dst = append(dst, name...)
+		dst = append(dst, buf[s.from:s.to]...)
 	}
 	return dst, true
 }
+
+type span struct{ from, to int }
 
 // appendName appends the name of a key, and reports whether it is one that a program gives.
 func appendName(dst, name []byte) (_ []byte, ok bool) {

@@ -285,3 +285,11 @@ GET /d/:id/x
 		}
 	}
 }
+
+// TestAppendKeys_Allocation: each request of a run's log with a query string is looked at.
+func TestAppendKeys_Allocation(t *testing.T) {
+	dst, query := make([]byte, 0, 512), []byte("utm=1&q=some+words&page=2&q=3&item%5B12%5D[name]=x")
+	if n := testing.AllocsPerRun(100, func() { dst, _ = AppendKeys(dst[:0], query) }); n != 0 || string(dst) != "item[][name]&page&q&utm" {
+		t.Errorf("%v allocations, %s", n, dst)
+	}
+}
