@@ -1,10 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 const (
@@ -21,10 +23,11 @@ const (
 func ThreadChildren(pid, turn int) []int {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task"
 	var out []int
+	buf := make([]byte, 4096)
 	for _, thread := range threadsOf(tasks, strconv.Itoa(pid), turn) {
-		text, _ := os.ReadFile(tasks + "/" + thread + "/children") // it has ended: it has none
-		for word := range strings.FieldsSeq(string(text)) {
-			if child, err := strconv.Atoi(word); err == nil {
+		text, _ := procstat.ReadFile(tasks+"/"+thread+"/children", buf[:0]) // it has ended: it has none
+		for word := range bytes.FieldsSeq(text) {
+			if child, err := strconv.Atoi(string(word)); err == nil {
 				out = append(out, child)
 			}
 		}

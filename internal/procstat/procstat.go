@@ -14,10 +14,13 @@ package procstat
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
-	"os"
+	"slices"
 	"strconv"
+	"syscall"
 )
 
 // UserHz is the number of clock ticks per second in /proc. It is part of the kernel's
@@ -65,12 +68,49 @@ func (st *Stat) Dead() bool { return st.Zombie() && st.Threads <= 1 }
 // Read reads the line of a process of this host. The error is one of package fs when
 // there is none.
 func Read(pid int) (Stat, error) {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var buf [1024]byte // twice as much as the longest line
+	line, err := ReadFile("/proc/"+strconv.Itoa(pid)+"/stat", buf[:0])
 	if err != nil {
 		return Stat{}, err
 	}
 	_, st, err := Parse(line)
 	return st, err
+}
+
+// ReadFile appends a file of procfs to buf. It takes half the system calls of os.ReadFile, which
+// asks for a size twice, and such a file has none. A call gives as much as fits into the room, or
+// into a page: one that gives less than half of that gave the rest.
+func ReadFile(path string, buf []byte) ([]byte, error) {
+	fd, err := open(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = syscall.Close(fd) }() // only read
+	const page = 4096
+	for {
+		buf = slices.Grow(buf, 512)
+		n, err := syscall.Read(fd, buf[len(buf):cap(buf)])
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		room := cap(buf) - len(buf)
+		buf = buf[:len(buf)+n]
+		if n == 0 || n < min(room, page)/2 {
+			return buf, nil
+		}
+	}
+}
+
+func open(path string) (fd int, err error) {
+	for {
+		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		if !errors.Is(err, syscall.EINTR) {
+			return fd, err
+		}
+	}
 }
 
 // Parse reads one line. The name points into it; it may hold spaces and parentheses.

@@ -22,7 +22,11 @@ const SeldomLook = 64
 
 // Begin begins a look at all leaders.
 func (w *Workers) Begin() {
-	w.apart, w.now = w.now, map[int]int{}
+	if w.now == nil {
+		w.apart, w.now = map[int]int{}, map[int]int{}
+	}
+	w.apart, w.now = w.now, w.apart
+	clear(w.now)
 	w.turn++
 }
 
