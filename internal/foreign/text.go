@@ -3,8 +3,8 @@ package foreign
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -25,12 +25,12 @@ func Arguments(proc string, pid int) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = unix.Close(dir) }() // only read
-	return ArgumentsIn(dir)
+	return ArgumentsIn(dir, make([]byte, 4096))
 }
 
-// ArgumentsIn is Arguments of an open /proc/PID.
-func ArgumentsIn(dir int) ([]string, error) {
-	text, err := readMost(dir, "cmdline", MostArguments)
+// ArgumentsIn is Arguments of an open /proc/PID, read into buf where it has the room.
+func ArgumentsIn(dir int, buf []byte) ([]string, error) {
+	text, err := readMost(dir, "cmdline", buf, MostArguments)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +47,28 @@ func splitArguments(cmdline []byte) []string {
 	return out
 }
 
-// readMost returns the first most bytes of a file in a directory.
-func readMost(dir int, name string, most int64) ([]byte, error) {
+// readMost returns the first most bytes of a file in a directory, in buf where it has the room.
+func readMost(dir int, name string, buf []byte, most int) ([]byte, error) {
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), name)
-	text, err := io.ReadAll(io.LimitReader(f, most))
-	return text, errors.Join(err, f.Close())
+	defer func() { _ = unix.Close(fd) }() // only read
+	text := buf[:0]
+	for len(text) < most {
+		text = slices.Grow(text, 512)
+		n, err := unix.Read(fd, text[len(text):min(cap(text), most)])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, err
+		case len(text)+n < min(cap(text), most): // the kernel gives all that there is room for
+			return text[:len(text)+n], nil
+		default:
+			text = text[:len(text)+n]
+		}
+	}
+	return text, nil
 }
 
 // mostEnvironment is how much of an environment is searched: more than the kernel lets a

@@ -25,7 +25,7 @@ type pair struct{ local, remote netip.AddrPort }
 
 func newIndex(s *scan.Snapshot) *index {
 	x := &index{snap: s, listeners: map[uint16][]*scan.Socket{}, paths: map[string][]*scan.Socket{},
-		pairs: map[pair][]*scan.Socket{}, inodes: map[uint32]*scan.Socket{}}
+		pairs: make(map[pair][]*scan.Socket, len(s.Sockets)), inodes: map[uint32]*scan.Socket{}}
 	for i := range s.Sockets {
 		k := &s.Sockets[i]
 		switch {

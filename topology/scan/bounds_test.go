@@ -85,3 +85,45 @@ func TestDescriptors_User(t *testing.T) {
 		t.Errorf("cut %q", tk.out.Cut)
 	}
 }
+
+// TestDescriptors_Numbers: the sockets of a process are found wherever their descriptors are:
+// one after another, above a gap, and far above the others.
+func TestDescriptors_Numbers(t *testing.T) {
+	own, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(own, &st); err != nil {
+		t.Fatal(err)
+	}
+	held := func() bool {
+		tk := &taker{ctx: t.Context(), proc: "/proc", holders: map[uint32][]int{}, holds: map[int]bool{},
+			filesOf: map[int]int{}, mounts: map[uint64]*mounts.Table{}, out: &Snapshot{}}
+		p, ok := tk.process(os.Getpid(), make([]byte, 64<<10), false)
+		if !ok || p.Hidden {
+			t.Fatalf("this process: %+v, %t", p, ok)
+		}
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil || tk.files < len(files)-1 { // the list has itself
+			t.Fatalf("%d descriptors, of %d: %v", tk.files, len(files), err)
+		}
+		return slices.Contains(tk.holders[uint32(st.Ino)], os.Getpid())
+	}
+	for _, at := range []int{own, 60, 61, 90, 255, 1000} {
+		if at != own {
+			if err := unix.Dup3(own, at, unix.O_CLOEXEC); err != nil {
+				t.Fatal(err)
+			}
+			_ = unix.Close(own) // it is at the other now
+			own = at
+		}
+		if !held() {
+			t.Errorf("at descriptor %d it was not found", at)
+		}
+	}
+	_ = unix.Close(own)
+	if held() {
+		t.Error("it was found after it was closed")
+	}
+}

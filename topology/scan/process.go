@@ -21,13 +21,18 @@ import (
 func (t *taker) processes() error {
 	buf := make([]byte, 64<<10)
 	var pids []int
-	if err := listDir(unix.AT_FDCWD, t.proc, buf, func(_ int, name string) bool {
+	all, err := unix.Open(t.proc, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", t.proc, err)
+	}
+	defer func() { _ = unix.Close(all) }() // only listed
+	if err := eachName(all, buf, func(name string) error {
 		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
 			pids = append(pids, pid)
 		}
-		return true
+		return nil
 	}); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", t.proc, err)
 	}
 	slices.Sort(pids)
 	if len(pids) > maxProcesses {
@@ -38,7 +43,7 @@ func (t *taker) processes() error {
 		if t.ctx.Err() != nil {
 			break
 		}
-		if p, ok := t.process(pid, buf); ok {
+		if p, ok := t.process(pid, buf, false); ok {
 			t.out.Processes = append(t.out.Processes, p)
 		}
 	}
@@ -49,8 +54,9 @@ func (t *taker) processes() error {
 	return nil
 }
 
-// process reads one process and what it holds; false when it has gone or is the kernel's.
-func (t *taker) process(pid int, buf []byte) (Process, bool) {
+// process reads one process and what it holds; false when it has gone or is the kernel's. Its
+// details are read where it holds something, else where all are asked for.
+func (t *taker) process(pid int, buf []byte, all bool) (Process, bool) {
 	dir, err := openDir(unix.AT_FDCWD, t.proc+"/"+strconv.Itoa(pid))
 	if err != nil {
 		return Process{}, false
@@ -69,11 +75,14 @@ func (t *taker) process(pid int, buf []byte) (Process, bool) {
 	}
 	p.UID = -1
 	t.descriptors(dir, &p, buf)
+	if all || t.holds[pid] || p.Hidden {
+		t.details(dir, &p, buf)
+	}
 	return p, true
 }
 
-// describe reads the rest of the processes that hold sockets or logs, of those that run
-// the same programs, and of those above them. Most processes of a host are none of these.
+// describe reads the rest of the processes that run the same programs as those that hold sockets
+// or logs, and of those above them. Most processes of a host are none of these.
 func (t *taker) describe() {
 	byPID := map[int]*Process{}
 	exes := map[string]bool{}
@@ -97,21 +106,21 @@ func (t *taker) describe() {
 	}
 	buf := make([]byte, 64<<10)
 	for i := range t.out.Processes {
-		if p := &t.out.Processes[i]; wanted[p.PID] && t.ctx.Err() == nil {
-			t.details(p, buf)
+		p := &t.out.Processes[i]
+		if !wanted[p.PID] || t.holds[p.PID] || p.Hidden || t.ctx.Err() != nil {
+			continue
+		}
+		if dir, err := openDir(unix.AT_FDCWD, t.proc+"/"+strconv.Itoa(p.PID)); err == nil { // else it has gone
+			t.details(dir, p, buf)
+			_ = unix.Close(dir) // only read
 		}
 	}
 }
 
 // details reads what a process says of itself, and where it runs.
-func (t *taker) details(p *Process, buf []byte) {
-	dir, err := openDir(unix.AT_FDCWD, t.proc+"/"+strconv.Itoa(p.PID))
-	if err != nil {
-		return
-	}
-	defer func() { _ = unix.Close(dir) }()
+func (t *taker) details(dir int, p *Process, buf []byte) {
 	p.UID = effectiveUser(dir)
-	p.Args, _ = foreign.ArgumentsIn(dir) // hidden: not known
+	p.Args, _ = foreign.ArgumentsIn(dir, buf) // hidden: not known
 	if group, err := readShort(dir, "cgroup", buf); err == nil {
 		p.Cgroup, p.Unit, p.Container = parseCgroup(group)
 	}
@@ -120,8 +129,10 @@ func (t *taker) details(p *Process, buf []byte) {
 	}
 	p.NetNS, p.MntNS = namespace(dir, "net", buf), namespace(dir, "mnt", buf)
 	p.PidNS = namespace(dir, "pid", buf)
-	user := namespace(dir, "user", buf)
-	p.Elsewhere = user != t.userNS && user != 0 && t.userNS != 0
+	if p.NetNS != t.out.NetNS { // else its addresses are this host's, whoever it thinks that it is
+		user := namespace(dir, "user", buf)
+		p.Elsewhere = user != t.userNS && user != 0 && t.userNS != 0
+	}
 }
 
 // openDir opens a directory for what is read below it: the kernel goes the way of a path
@@ -187,27 +198,21 @@ func (t *taker) readTable(path string) ([]byte, error) {
 	return t.table, nil
 }
 
-// listDir calls each for the names of a directory of procfs with its descriptor, until it
-// returns false.
-func listDir(at int, path string, buf []byte, each func(dir int, name string) bool) error {
-	fd, err := unix.Openat(at, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
-	}
-	defer func() { _ = unix.Close(fd) }()
+// eachName calls each for the names of an open directory of procfs, until it fails.
+func eachName(dir int, buf []byte, each func(name string) error) error {
 	var names []string
 	for {
-		n, err := unix.ReadDirent(fd, buf)
+		n, err := unix.ReadDirent(dir, buf)
 		if err != nil {
-			return fmt.Errorf("list %s: %w", path, err)
+			return fmt.Errorf("list: %w", err)
 		}
 		if n == 0 {
 			return nil
 		}
 		_, _, names = unix.ParseDirent(buf[:n], -1, names[:0])
 		for _, name := range names {
-			if !each(fd, name) {
-				return nil
+			if err := each(name); err != nil {
+				return err
 			}
 		}
 	}
@@ -285,48 +290,109 @@ func namespace(dir int, kind string, buf []byte) uint64 {
 
 // descriptors takes note of the sockets that a process holds and the logs that it
 // writes.
+//
+// Most processes have their descriptors one after another, and the kernel says how many: those
+// are asked for by number, as a list of them costs as much as what they lead to. What is above
+// them is listed, so that none is left out that stays open meanwhile.
+//
+// Kernel: proc_fd_getattr and proc_readfd_common in fs/proc/fd.c: a directory's size is the count
+// of descriptors since Linux 6.2, 0 before; at 2 in its list stands descriptor 0.
 func (t *taker) descriptors(process int, p *Process, buf []byte) {
-	var link [256]byte
-	n, named, user := 0, 0, effectiveUser(process)
-	err := listDir(process, "fd", buf, func(dir int, name string) bool {
-		n++
-		if n%1024 == 0 && t.ctx.Err() != nil {
-			return false
-		}
-		t.files++
-		t.filesOf[user]++
-		if n > maxFiles || t.files > maxAllFiles || user != 0 && t.filesOf[user] > maxUserFiles {
-			t.cut("some descriptors of pid " + strconv.Itoa(p.PID) + ": there are too many")
-			return false
-		}
-		k, err := unix.Readlinkat(dir, name, link[:])
-		if err != nil {
-			return true
-		}
-		if inode, ok := socketInode(link[:k]); ok {
-			t.holds[p.PID] = true
-			if held := t.holders[inode]; len(held) == 0 || held[len(held)-1] != p.PID {
-				t.holders[inode] = append(held, p.PID)
-			}
-			return true
-		}
-		to := string(link[:k])
-		if looksLikeLog(to) && len(p.Logs) < maxLogs && !slices.Contains(p.Logs, to) && writes(process, name) {
-			if named++; named > maxNamed {
-				t.cut("some logs of pid " + strconv.Itoa(p.PID) + ": it has too many files open that are named like logs")
-				return true
-			}
-			if to = t.nameHere(process, p.PID, user, dir, name, to); to != "" && !slices.Contains(p.Logs, to) {
-				t.holds[p.PID] = true
-				p.Logs = append(p.Logs, to)
-			}
-		}
-		return true
-	})
+	d := descriptors{t: t, process: process, p: p, user: effectiveUser(process)}
+	err := d.read(buf)
 	if p.Hidden = errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM); p.Hidden {
 		t.hidden++
 	}
 	slices.Sort(p.Logs)
+}
+
+// descriptors are those of a process being read.
+type descriptors struct {
+	t       *taker
+	process int // its directory
+	p       *Process
+	user    int
+	n       int // looked at
+	named   int // like logs
+	link    [256]byte
+}
+
+func (d *descriptors) read(buf []byte) error {
+	dir, err := unix.Openat(d.process, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open fd: %w", err)
+	}
+	defer func() { _ = unix.Close(dir) }()
+	const missed = 8 // so many numbers that are none cost less than a list
+	next := 0
+	var st unix.Stat_t
+	if d.t.proc == "/proc" && unix.Fstat(dir, &st) == nil {
+		for free := 0; int64(next-free) < st.Size && free < missed; next++ {
+			err := d.look(dir, strconv.Itoa(next))
+			switch {
+			case errors.Is(err, unix.ENOENT):
+				free++
+			case err != nil:
+				return err
+			}
+		}
+	}
+	if next > 0 {
+		if _, err := unix.Seek(dir, int64(next)+2, unix.SEEK_SET); err != nil {
+			return fmt.Errorf("list fd: %w", err)
+		}
+	}
+	return eachName(dir, buf, func(name string) error {
+		if number, err := strconv.Atoi(name); err != nil || number < next {
+			return nil
+		}
+		if err := d.look(dir, name); errors.Is(err, errEnough) {
+			return err
+		}
+		return nil // it may have been closed
+	})
+}
+
+// errEnough ends the reading of descriptors.
+var errEnough = errors.New("enough descriptors")
+
+// look looks at one descriptor.
+func (d *descriptors) look(dir int, name string) error {
+	t, p := d.t, d.p
+	k, err := unix.Readlinkat(dir, name, d.link[:])
+	if err != nil {
+		return err
+	}
+	d.n++
+	if d.n%1024 == 0 && t.ctx.Err() != nil {
+		return errEnough
+	}
+	t.files++
+	t.filesOf[d.user]++
+	if d.n > maxFiles || t.files > maxAllFiles || d.user != 0 && t.filesOf[d.user] > maxUserFiles {
+		t.cut("some descriptors of pid " + strconv.Itoa(p.PID) + ": there are too many")
+		return errEnough
+	}
+	if inode, ok := socketInode(d.link[:k]); ok {
+		t.holds[p.PID] = true
+		if held := t.holders[inode]; len(held) == 0 || held[len(held)-1] != p.PID {
+			t.holders[inode] = append(held, p.PID)
+		}
+		return nil
+	}
+	to := string(d.link[:k])
+	if !looksLikeLog(to) || len(p.Logs) >= maxLogs || slices.Contains(p.Logs, to) || !writes(d.process, name) {
+		return nil
+	}
+	if d.named++; d.named > maxNamed {
+		t.cut("some logs of pid " + strconv.Itoa(p.PID) + ": it has too many files open that are named like logs")
+		return nil
+	}
+	if to = t.nameHere(d.process, p.PID, d.user, dir, name, to); to != "" && !slices.Contains(p.Logs, to) {
+		t.holds[p.PID] = true
+		p.Logs = append(p.Logs, to)
+	}
+	return nil
 }
 
 // nameHere returns the name on this host of a file that a process has open, empty where it has

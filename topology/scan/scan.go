@@ -59,7 +59,7 @@ type Process struct {
 	NetNS       uint64 // 0 when hidden
 	MntNS       uint64
 	PidNS       uint64
-	Elsewhere   bool // in a user namespace that is not kasoku's
+	Elsewhere   bool // in a network namespace that is not kasoku's, and not in its user namespace
 	Cgroup      string
 	Unit        string // of systemd
 	Container   string // short id
@@ -134,6 +134,7 @@ func Take(ctx context.Context, o Options) (*Snapshot, error) {
 		return nil, fmt.Errorf("look at processes: %w", err)
 	}
 	t.addresses()
+	t.out.Sockets = make([]Socket, 0, len(t.holders)+len(t.holders)/8) // about as many
 	t.sockets()
 	t.own()
 	t.believe(o.Doubted)
@@ -201,10 +202,27 @@ func (t *taker) own() {
 		s := &t.out.Sockets[i]
 		s.Owners = t.holders[s.Inode]
 	}
-	slices.SortStableFunc(t.out.Sockets, func(a, b Socket) int {
+	t.out.Sockets = ordered(t.out.Sockets, func(a, b *Socket) int {
 		return cmp.Or(cmp.Compare(b.State, a.State), cmp.Compare(a.NetNS, b.NetNS), a.Local.Compare(b.Local),
 			a.Remote.Compare(b.Remote), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Inode, b.Inode))
 	})
+}
+
+// ordered returns sockets in an order, those that are alike in the one they had. Their places are
+// sorted, as each is large.
+func ordered(all []Socket, compare func(a, b *Socket) int) []Socket {
+	places := make([]int32, len(all))
+	for i := range places {
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int {
+		return cmp.Or(compare(&all[a], &all[b]), cmp.Compare(a, b))
+	})
+	out := make([]Socket, len(all))
+	for i, from := range places {
+		out[i] = all[from]
+	}
+	return out
 }
 
 // Again adds to a snapshot the sockets that some processes hold now: those of a moment too, as
@@ -274,11 +292,10 @@ func (t *taker) look(pids []int) map[uint64]int {
 	buf := make([]byte, 64<<10)
 	spaces := map[uint64]int{}
 	for _, pid := range pids {
-		p, ok := t.process(pid, buf)
+		p, ok := t.process(pid, buf, true)
 		if !ok || t.ctx.Err() != nil {
 			continue
 		}
-		t.details(&p, buf)
 		all := &t.out.Processes
 		at, there := slices.BinarySearchFunc(*all, pid, func(p Process, pid int) int { return p.PID - pid })
 		if there {

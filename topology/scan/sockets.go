@@ -98,18 +98,20 @@ func (t *taker) keep(ns uint64, s Socket) {
 //
 // Kernel: include/uapi/linux/inet_diag.h, unix_diag.h, tcp.h (struct tcp_info).
 const (
-	head         = unix.NLMSG_HDRLEN
-	tcpQuestion  = 56 // struct inet_diag_req_v2
-	tcpAnswer    = 72 // struct inet_diag_msg
-	tcpInfo      = 2  // INET_DIAG_INFO
-	tcpOnlyV6    = 11 // INET_DIAG_SKV6ONLY
-	lastSent     = 44 // tcpi_last_data_sent, ms
-	lastReceived = 52 // tcpi_last_data_recv, ms
-	unixQuestion = 24 // struct unix_diag_req
-	unixAnswer   = 16 // struct unix_diag_msg
-	unixName     = 0
-	unixPeer     = 2
-	closeWait    = 8
+	head            = unix.NLMSG_HDRLEN
+	tcpQuestion     = 56 // struct inet_diag_req_v2
+	allTCP          = 18 // TCPDIAG_GETSOCK
+	tcpBothQuestion = 60 // struct inet_diag_req
+	tcpAnswer       = 72 // struct inet_diag_msg
+	tcpInfo         = 2  // INET_DIAG_INFO
+	tcpOnlyV6       = 11 // INET_DIAG_SKV6ONLY
+	lastSent        = 44 // tcpi_last_data_sent, ms
+	lastReceived    = 52 // tcpi_last_data_recv, ms
+	unixQuestion    = 24 // struct unix_diag_req
+	unixAnswer      = 16 // struct unix_diag_msg
+	unixName        = 0
+	unixPeer        = 2
+	closeWait       = 8
 )
 
 // A dump asks a netlink socket for all sockets of its namespace.
@@ -121,35 +123,62 @@ type dump struct {
 
 // all calls each for every TCP and Unix socket that listens or is connected.
 func (d *dump) all(each func(Socket)) error {
-	const states = 1<<Established | 1<<Listening | 1<<closeWait
-	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		q := make([]byte, head+tcpQuestion)
-		q[head], q[head+1], q[head+2] = family, unix.IPPROTO_TCP, 1<<(tcpInfo-1)
-		binary.NativeEndian.PutUint32(q[head+4:], states)
-		if err := d.ask(q, func(b []byte) {
-			if s, ok := readTCP(b); ok {
-				each(s)
-			}
-		}); err != nil {
+	answered := false
+	tcp := func(b []byte) {
+		answered = true
+		if s, ok := readTCP(b); ok {
+			each(s)
+		}
+	}
+	if err := d.ask(allTCP, tcpBoth(), tcp); err != nil {
+		if answered {
 			return err
+		}
+		for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+			if err := d.ask(unix.SOCK_DIAG_BY_FAMILY, tcpOf(family), tcp); err != nil {
+				return err
+			}
 		}
 	}
 	q := make([]byte, head+unixQuestion)
 	q[head] = unix.AF_UNIX
 	binary.NativeEndian.PutUint32(q[head+4:], 1<<Established|1<<Listening)
 	binary.NativeEndian.PutUint32(q[head+12:], 1|4) // UDIAG_SHOW_NAME, UDIAG_SHOW_PEER
-	return d.ask(q, func(b []byte) {
+	return d.ask(unix.SOCK_DIAG_BY_FAMILY, q, func(b []byte) {
 		if s, ok := readUnix(b); ok {
 			each(s)
 		}
 	})
 }
 
+// tcpStates are those of TCP that are asked for.
+const tcpStates = 1<<Established | 1<<Listening | 1<<closeWait
+
+// tcpOf asks for the sockets of one family.
+func tcpOf(family byte) []byte {
+	q := make([]byte, head+tcpQuestion)
+	q[head], q[head+1], q[head+2] = family, unix.IPPROTO_TCP, 1<<(tcpInfo-1)
+	binary.NativeEndian.PutUint32(q[head+4:], tcpStates)
+	return q
+}
+
+// tcpBoth asks for those of IPv4 and IPv6 at once, as ss does: the kernel goes through its table
+// of all connections for each question, which has room for far more than there are. What does not
+// know it is asked for each.
+//
+// Kernel: struct inet_diag_req, inet_diag_dump_compat in net/ipv4/inet_diag.c, since Linux 2.6.14.
+func tcpBoth() []byte {
+	q := make([]byte, head+tcpBothQuestion)
+	q[head], q[head+3] = unix.AF_INET, 1<<(tcpInfo-1)
+	binary.NativeEndian.PutUint32(q[head+52:], tcpStates)
+	return q
+}
+
 // ask sends a question and reads the answers to their end.
-func (d *dump) ask(q []byte, each func(body []byte)) error {
+func (d *dump) ask(kind uint16, q []byte, each func(body []byte)) error {
 	d.seq++
 	binary.NativeEndian.PutUint32(q, uint32(len(q)))
-	binary.NativeEndian.PutUint16(q[4:], unix.SOCK_DIAG_BY_FAMILY)
+	binary.NativeEndian.PutUint16(q[4:], kind)
 	binary.NativeEndian.PutUint16(q[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
 	binary.NativeEndian.PutUint32(q[8:], d.seq)
 	if _, err := unix.Write(d.fd, q); err != nil {
