@@ -54,6 +54,7 @@ func (c *configuration) lookEarly(ctx context.Context) {
 		seen, err := find.Look(ctx, ask)
 		if seen != nil {
 			c.members, c.foreign = seen.Service, seen.Foreign
+			c.o.Watched = ownWatched(c.o.Watched, &c.members)
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -107,6 +108,32 @@ func TestConfigured(t *testing.T) {
 }
 
 // TestConfigured_Words: every word that a kasoku.toml takes is one that the load
+// TestOwnWatched: of the processes of one name, those of neighbours are left out where a member
+// has that name too.
+func TestOwnWatched(t *testing.T) {
+	start := func(name string, args ...string) int {
+		t.Helper()
+		p := exec.Command(name, args...)
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = p.Process.Kill()
+			_ = p.Wait()
+		})
+		return p.Process.Pid
+	}
+	mine, neighbour, other := start("sleep", "60"), start("sleep", "60"), start("tail", "-f", "/dev/null")
+	all := []int{mine, neighbour, other}
+	service := kasoku.Service{Members: []kasoku.Member{{Processes: []kasoku.MemberProcess{{PID: mine, Leader: true}}}}}
+	if got := ownWatched(all, &service); !slices.Equal(got, []int{mine, other}) {
+		t.Errorf("%v of %v, want all but %d", got, all, neighbour)
+	}
+	if got := ownWatched(all, &kasoku.Service{}); !slices.Equal(got, all) {
+		t.Errorf("of a service that is not known: %v of %v", got, all)
+	}
+}
+
 // knows.
 func TestConfigured_Words(t *testing.T) {
 	for _, e := range config.Engines() {

@@ -46,6 +46,9 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 		}
 		l.Settings = append(l.Settings, vars...)
 	}
+	if len(o.Watched) > 0 {
+		s.config.lookEarly(ctx) // which of them are the service's
+	}
 	l.Sources, _, err = s.sampling.sources()
 	return l, err
 }

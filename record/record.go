@@ -106,7 +106,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		}
 		return nil, err
 	}
-	defer handover.Announce(o.Path)()
+	defer handover.Announce(o.Path, Places(o))()
 	measureErr := s.part("measure", func() error { return s.measure(ctx) })
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
@@ -149,6 +149,9 @@ func (s *session) open(ctx context.Context) (err error) {
 	}
 	s.run.Hosts = []kasoku.Host{hostInfo()}
 	if s.waits() {
+		if len(s.o.Watched) > 0 {
+			s.config.lookEarly(ctx) // which of them are the service's
+		}
 		if err := s.await(ctx); err != nil {
 			return err
 		}

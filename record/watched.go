@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku"
 )
 
 // watched returns the processes that run now under one of the names, as ps shows
@@ -34,6 +36,27 @@ func watched(proc string, names, units []string) []int {
 		}
 	}
 	return out
+}
+
+// ownWatched leaves out the processes of neighbours that run under the name of a member: where the
+// service is known, such a name is the service's own.
+func ownWatched(pids []int, s *kasoku.Service) []int {
+	names := map[string]bool{}
+	for i := range s.Members {
+		for _, p := range s.Members[i].Processes {
+			names[commOf(p.PID)] = true
+		}
+	}
+	delete(names, "") // of those that have ended
+	isMember := func(pid int) bool {
+		return slices.ContainsFunc(s.Members, func(m kasoku.Member) bool { return m.Has(pid) })
+	}
+	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return names[commOf(pid)] && !isMember(pid) })
+}
+
+// commOf returns the name of a process, empty when it has gone.
+func commOf(pid int) string {
+	return strings.TrimSpace(string(readFile("/proc/" + strconv.Itoa(pid) + "/comm")))
 }
 
 // inUnit reports whether a control group is that of one of the units or below it.
