@@ -90,6 +90,12 @@ func askService(o Options) find.Ask {
 	return a
 }
 
+// Places returns where the load goes, as far as the options say.
+func Places(o Options) []string {
+	a := askService(o)
+	return slices.Concat(a.URLs, a.User)
+}
+
 // named reports whether anything was said of the service: only its control groups and
 // listeners are then sampled, from the first look on.
 func (w *serviceWatch) named() bool {

@@ -107,7 +107,7 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 			l.noteEnd(sampler.Warnings())
 		}
 	})
-	l.choice = handover.NewChoice(o.Dir, l.otherProject)
+	l.choice = handover.NewChoice(o.Dir, record.Places(o.Watch), l.otherProject)
 	l.listenToLoads()
 	l.done.Go(l.contained("load", func() { l.followLoads(ctx) }))
 	if src.HasDatabase() {
@@ -284,6 +284,9 @@ const settles = 60
 // followRun takes the load of the run that is being recorded here, if there is one.
 func (l *Live) followRun() {
 	for _, run := range l.choice.OwnFirst(handover.Recordings(l.o.Runs)) {
+		if l.choice.Refuses(run) {
+			continue
+		}
 		path, from := run.Path, 0
 		if path == l.run.path {
 			from = l.run.known - settles
@@ -295,13 +298,13 @@ func (l *Live) followRun() {
 		if path != l.run.path {
 			l.run.path, l.run.known = path, 0
 		}
-		l.takeRun(rec, run.Project)
+		l.takeRun(rec, run)
 		return
 	}
 	l.note("runs", "")
 }
 
-func (l *Live) takeRun(rec *kasoku.Recording, project string) {
+func (l *Live) takeRun(rec *kasoku.Recording, run handover.Ongoing) {
 	l.note("runs", cmp.Or(rec.Run.Label, rec.Run.ID))
 	if len(rec.Seconds) == 0 {
 		return
@@ -310,9 +313,9 @@ func (l *Live) takeRun(rec *kasoku.Recording, project string) {
 	shift := rec.Run.Started.Sub(l.start.Round(0))
 	whole := int(shift.Round(time.Second) / time.Second)
 	rec.Seconds = slices.DeleteFunc(rec.Seconds, func(s kasoku.LoadSecond) bool {
-		return !l.choice.Takes(project, s.Second+whole)
+		return !l.choice.Takes(run.Project, run.Places, s.Second+whole)
 	})
-	if !l.choice.Of(project) {
+	if !l.choice.Of(run.Project) {
 		return
 	}
 	load, steps := LoadOf(rec), rec.Steps

@@ -76,7 +76,7 @@ func (l *Loads) take() ([]kasoku.LoadSecond, error) {
 	var out []kasoku.LoadSecond
 	for _, h := range reports {
 		for _, s := range l.loadOf(h).add(l, h) {
-			if l.choice.Takes(h.Project, s.Second) {
+			if l.choice.Takes(h.Project, h.Places, s.Second) {
 				out = append(out, s)
 			}
 		}

@@ -213,14 +213,14 @@ const (
 )
 
 // Announce lets others of this user find the run's file while it is recorded, until
-// the function that it returns is called. A run that cannot be announced is recorded
-// nevertheless.
-func Announce(path string) (over func()) {
+// the function that it returns is called. Places are where its load goes, as
+// [Report.Places]. A run that cannot be announced is recorded nevertheless.
+func Announce(path string, places []string) (over func()) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return func() {}
 	}
-	_, take, err := leave(recordingPrefix, recordingSuffix, path+"\n"+here())
+	_, take, err := leave(recordingPrefix, recordingSuffix, path+"\n"+here()+"\n"+strings.Join(places, "\t"))
 	if err != nil {
 		return func() {}
 	}
@@ -229,8 +229,9 @@ func Announce(path string) (over func()) {
 
 // An Ongoing is a run that may be recorded now.
 type Ongoing struct {
-	Path    string // of its file
-	Project string // that it is of, see [Project]
+	Path    string   // of its file
+	Project string   // that it is of, see [Project]
+	Places  []string // where its load goes, as far as that is known
 }
 
 // Recordings returns the runs that may be recorded now: those that this user records,
@@ -242,19 +243,28 @@ func Recordings(dir string) (out []Ongoing) {
 		if err != nil || len(b) == 0 {
 			continue
 		}
-		run := Ongoing{Path: string(b)}
-		if i := strings.LastIndexByte(run.Path, '\n'); i >= 0 {
-			run.Path, run.Project = run.Path[:i], run.Path[i+1:]
-		}
-		out = append(out, run)
+		rest, places := cutLastLine(string(b))
+		path, project := cutLastLine(rest)
+		out = append(out, Ongoing{Path: path, Project: project, Places: strings.FieldsFunc(places, isTab)})
 	}
 	if dir != "" {
 		for _, log := range slices.Backward(filesIn(dir, "", store.Extension+"-wal")) { // the latest first
 			path := strings.TrimSuffix(log, "-wal")
 			if !slices.ContainsFunc(out, func(o Ongoing) bool { return o.Path == path }) {
-				out = append(out, Ongoing{path, projectOfRun(path)})
+				out = append(out, Ongoing{Path: path, Project: projectOfRun(path)})
 			}
 		}
 	}
 	return out
 }
+
+// cutLastLine returns a text before its last line, and that.
+func cutLastLine(text string) (before, last string) {
+	i := strings.LastIndexByte(text, '\n')
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i+1:]
+}
+
+func isTab(r rune) bool { return r == '\t' }

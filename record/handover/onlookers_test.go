@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,12 +93,13 @@ func TestRecordings(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	t.Chdir(t.TempDir())
-	over := Announce("x.kasoku")
+	over := Announce("x.kasoku", []string{"http://127.0.0.1:80", "unix:/run/a.sock b"})
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Recordings(""); !slices.Equal(got, []Ongoing{{filepath.Join(here, "x.kasoku"), here}}) {
+	if got := Recordings(""); !reflect.DeepEqual(got, []Ongoing{{Path: filepath.Join(here, "x.kasoku"), Project: here,
+		Places: []string{"http://127.0.0.1:80", "unix:/run/a.sock b"}}}) {
 		t.Errorf("recordings %q", got)
 	}
 	over()

@@ -2,9 +2,13 @@ package handover
 
 import (
 	"math"
+	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -72,10 +76,12 @@ const idleSeconds = 10
 // A Choice decides which project's load an onlooker takes: that of its own project or, as
 // long as that makes none, that of one other project. When the own project has a
 // kasoku.toml, others that have one too are never taken. The loads of two projects are
-// never added up within a second. It is safe for concurrent use.
+// never added up within a second. Of a project without one nothing is taken that goes to
+// other places than the own kasoku.toml names. It is safe for concurrent use.
 type Choice struct {
 	own     string
-	named   bool // the own one has a kasoku.toml
+	places  []string // where the own load goes, as far as that is known
+	named   bool     // the own one has a kasoku.toml
 	refused func(project string, taken bool)
 
 	mu      sync.Mutex
@@ -88,24 +94,24 @@ type Choice struct {
 }
 
 // NewChoice returns the choice of an onlooker that was started in a directory. other is
-// called once with each other project that makes a load, and whether that is taken; it
-// may be nil.
-func NewChoice(dir string, other func(project string, taken bool)) *Choice {
+// called once with each other project that makes a load, and whether that is taken, and
+// again when one that was refused is; it may be nil. Places are where the own load goes, as
+// [Report.Places]; none: it is not known.
+func NewChoice(dir string, places []string, other func(project string, taken bool)) *Choice {
 	own := Project(dir)
-	return &Choice{own: own, named: hasConfig(own), refused: other, floor: math.MinInt, others: map[string]bool{}}
+	return &Choice{own: own, places: addresses(places), named: hasConfig(own), refused: other, floor: math.MinInt,
+		others: map[string]bool{}}
 }
 
-// Takes reports whether what a project's load counted in a second is taken.
-func (c *Choice) Takes(project string, second int) bool {
+// Takes reports whether what a project's load counted in a second is taken. Places are where
+// it goes; none: it is not known.
+func (c *Choice) Takes(project string, places []string, second int) bool {
 	if c == nil {
 		return true
 	}
 	c.mu.Lock()
-	taken := c.takes(project, second)
-	first := project != c.own && c.refused != nil && !slices.Contains(c.said, project)
-	if first {
-		c.said = append(c.said, project)
-	}
+	taken := !c.refuses(project, places) && c.takes(project, second)
+	first := c.isNews(project, taken)
 	c.mu.Unlock()
 	if first {
 		c.refused(project, taken)
@@ -113,10 +119,40 @@ func (c *Choice) Takes(project string, second int) bool {
 	return taken
 }
 
+// Refuses reports whether the load of a run is never taken, whatever it is.
+func (c *Choice) Refuses(run Ongoing) bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	refused := c.refuses(run.Project, run.Places)
+	first := refused && c.isNews(run.Project, false)
+	c.mu.Unlock()
+	if first {
+		c.refused(run.Project, false)
+	}
+	return refused
+}
+
+// isNews reports whether it was not said yet that another project's load is taken, or is not.
+func (c *Choice) isNews(project string, taken bool) bool {
+	taking := "taken " + project
+	if project == c.own || c.refused == nil || slices.Contains(c.said, taking) || !taken && slices.Contains(c.said, project) {
+		return false
+	}
+	if taken {
+		project = taking
+	}
+	c.said = append(c.said, project)
+	return true
+}
+
+func (c *Choice) refuses(project string, places []string) bool {
+	return c.ofOthers(project) || c.goesElsewhere(project, places)
+}
+
 func (c *Choice) takes(project string, second int) bool {
 	switch {
-	case c.ofOthers(project):
-		return false
 	case !c.any:
 		c.any, c.project, c.last = true, project, second
 	case project != c.project && project != c.own && second <= c.last+idleSeconds:
@@ -126,6 +162,36 @@ func (c *Choice) takes(project string, second int) bool {
 	}
 	c.last = max(c.last, second)
 	return second > c.floor
+}
+
+// goesElsewhere reports whether another project's load goes to no place of the own one.
+func (c *Choice) goesElsewhere(project string, places []string) bool {
+	if !c.named || project == c.own || len(c.places) == 0 || len(places) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(addresses(places), func(at string) bool { return slices.Contains(c.places, at) })
+}
+
+// addresses returns places without what does not say where they are: scheme, path, and the
+// name that is asked for; each host that is this one by one name.
+func addresses(places []string) (out []string) {
+	for _, p := range places {
+		p, _, _ = strings.Cut(p, " ")
+		u, err := url.Parse(p)
+		if err != nil || u.Host == "" {
+			out = append(out, p)
+			continue
+		}
+		host, port := u.Hostname(), u.Port()
+		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+			host = "127.0.0.1"
+		}
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		}
+		out = append(out, net.JoinHostPort(host, port))
+	}
+	return out
 }
 
 // ofOthers reports whether a project other than the own one has a kasoku.toml, and the own

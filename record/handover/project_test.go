@@ -35,7 +35,7 @@ func TestProject(t *testing.T) {
 func TestChoice(t *testing.T) {
 	own, other, third := t.TempDir(), "/other", "/third"
 	var said []string
-	c := NewChoice(own, func(dir string, taken bool) {
+	c := NewChoice(own, nil, func(dir string, taken bool) {
 		said = append(said, dir+map[bool]string{true: " taken", false: " refused"}[taken])
 	})
 	for _, x := range []struct {
@@ -48,11 +48,11 @@ func TestChoice(t *testing.T) {
 		{own, 6, true}, {other, 6, false}, {other, 7, false}, {own, 9, true},
 		{third, 19, false}, {third, 20, true}, {own, 20, false}, {own, 21, true}, // idle since
 	} {
-		if got := c.Takes(x.project, x.second); got != x.want {
+		if got := c.Takes(x.project, nil, x.second); got != x.want {
 			t.Errorf("%s in second %d: %v", x.project, x.second, got)
 		}
 	}
-	if got := strings.Join(said, ", "); got != "/other taken, /third refused" {
+	if got := strings.Join(said, ", "); got != "/other taken, /third refused, /third taken" {
 		t.Error(got)
 	}
 	// Two directories that each have a kasoku.toml are two projects, whatever runs.
@@ -62,11 +62,48 @@ func TestChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c = NewChoice(own, nil); c.Takes(known, 1) || !c.Takes(other, 2) || c.Takes(known, 99) || !c.Takes(own, 100) {
+	if c = NewChoice(own, nil, nil); c.Takes(known, nil, 1) || !c.Takes(other, nil, 2) || c.Takes(known, nil, 99) || !c.Takes(own, nil, 100) {
 		t.Error("the load of a project with a kasoku.toml of its own")
 	}
-	if all := (*Choice)(nil); !all.Takes(other, 1) || !all.Of(third) {
+	if all := (*Choice)(nil); !all.Takes(other, nil, 1) || !all.Of(third) {
 		t.Error("who chooses nothing takes all")
+	}
+}
+
+// TestChoice_Places: beside a kasoku.toml that says where the load goes, the load of a directory
+// without one is taken only where it goes there too, or does not say.
+func TestChoice_Places(t *testing.T) {
+	own := t.TempDir()
+	choice := func(places ...string) *Choice { return NewChoice(own, places, nil) }
+	if c := choice("http://127.0.0.1:8080/"); !c.Takes("/other", []string{"http://127.0.0.1:9090"}, 1) {
+		t.Error("without a kasoku.toml the load of a host is taken")
+	}
+	if err := os.WriteFile(filepath.Join(own, configName), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		own, places string
+		want        bool
+	}{
+		{"http://127.0.0.1:8080/", "http://127.0.0.1:9090", false},
+		{"http://127.0.0.1:8080/", "http://localhost:8080", true},
+		{"http://127.0.0.1:8080/", "http://127.0.0.1:8080 shop.test", true},
+		{"http://127.0.0.1/", "http://localhost:80", true},
+		{"https://shop.test/", "https://shop.test:443", true},
+		{"http://127.0.0.1:8080/", "http://127.0.0.1:9090,http://127.0.0.1:8080", true},
+		{"unix:/run/a.sock", "unix:/run/b.sock", false},
+		{"unix:/run/a.sock", "unix:/run/a.sock shop.test", true},
+		{"http://127.0.0.1:8080/", "", true}, // it does not say
+		{"", "http://127.0.0.1:9090", true},  // nor does the own one
+	} {
+		split := func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
+		c, places := choice(split(x.own)...), split(x.places)
+		if got := c.Takes("/other", places, 1); got != x.want || c.Refuses(Ongoing{Project: "/other", Places: places}) == x.want {
+			t.Errorf("own load at %q, another's at %q: taken %t", x.own, x.places, got)
+		}
+		if !choice(split(x.own)...).Takes(own, places, 1) {
+			t.Errorf("the own load at %q was refused", x.places)
+		}
 	}
 }
 
@@ -90,7 +127,7 @@ func TestLoads_OfTwoProjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Choose(NewChoice(a, nil))
+	l.Choose(NewChoice(a, nil, nil))
 	report := func(w *Writer, asked uint64, seconds ...int) {
 		t.Helper()
 		var out []kasoku.LoadSecond

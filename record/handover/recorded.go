@@ -71,6 +71,9 @@ func (r *Recorded) Follow(ctx context.Context) {
 func (r *Recorded) read(from int) (next int) {
 	at := time.Since(r.start)
 	for _, run := range r.choice.OwnFirst(Recordings(r.dir)) {
+		if r.choice.Refuses(run) {
+			continue
+		}
 		same := run.Path == r.run.Path
 		if r.run.Path != "" && !same && !r.nearer(run) {
 			continue // one after the other
@@ -120,7 +123,7 @@ func (r *Recorded) keep(rec *kasoku.Recording, at time.Duration) (next int) {
 	for i := range r.now {
 		r.now[i].Second += shift
 	}
-	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return !r.choice.Takes(r.run.Project, s.Second) })
+	r.now = slices.DeleteFunc(r.now, func(s kasoku.LoadSecond) bool { return !r.choice.Takes(r.run.Project, r.run.Places, s.Second) })
 	sum := map[int]uint64{}
 	for i := range r.now {
 		if s := &r.now[i]; s.Second < r.wanted && s.Second >= r.wanted-recordedLate {

@@ -46,9 +46,10 @@ type exportFlags struct {
 	only []string
 	dir  string
 
-	watch watchFlags // of what is live
-	runs  string     // directory in which runs are recorded meanwhile
-	place string     // directory of the project whose load is handed on
+	watch  watchFlags // of what is live
+	runs   string     // directory in which runs are recorded meanwhile
+	place  string     // directory of the project whose load is handed on
+	places []string   // where that goes
 
 	address  string
 	protocol string

@@ -85,7 +85,7 @@ func (f *exportFlags) beginLive(ctx context.Context, e *cli.Env) (*record.Live, 
 		return nil, record.Options{}, err
 	}
 	o := w.Watch
-	f.runs, f.place = w.Runs, w.Dir
+	f.runs, f.place, f.places = w.Runs, w.Dir, record.Places(o)
 	if o.Interval == 0 {
 		o.Interval = observe.DefaultInterval
 	}
@@ -160,7 +160,7 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 	var refused error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	choice := handover.NewChoice(f.place, func(dir string, taken bool) {
+	choice := handover.NewChoice(f.place, f.places, func(dir string, taken bool) {
 		if dir = cmp.Or(dir, "another project"); taken {
 			fmt.Fprintf(e.Stderr, "kasoku: warning: the load is that of %s\n", terminal.Clean(dir))
 		} else {
