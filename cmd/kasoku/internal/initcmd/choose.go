@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,11 +30,30 @@ type subject struct {
 	alone   bool // no other service runs here
 }
 
+// check refuses flags that name no service, and two that name different ones.
+func (f *initFlags) check(given func(flag string) bool) error {
+	if given("port") && (f.port < 1 || f.port > 65535) {
+		return cli.Usagef("", "--port %d: want a port from 1 to 65535", f.port)
+	}
+	if given("unit") && strings.TrimSpace(f.unit) == "" {
+		return cli.Usagef("", "--unit: want the name of a unit, such as app.service")
+	}
+	if !given("url") {
+		return nil
+	}
+	u, err := url.Parse(f.url)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return cli.Usagef("", "--url %q: want an URL such as http://127.0.0.1:8080/", f.url)
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	if given("port") && port != strconv.Itoa(f.port) {
+		return cli.Usagef("name the service by one of them", "--url is at port %s, and --port says %d", port, f.port)
+	}
+	return nil
+}
+
 // named returns what the flags say.
 func (f *initFlags) named(e *cli.Env) (n record.Named, err error) {
-	if f.port < 0 || f.port > 65535 {
-		return n, cli.Usagef("", "--port %d: want a port from 1 to 65535", f.port)
-	}
 	n = record.Named{URL: f.url, Port: f.port, Unit: f.unit}
 	if n.DSN, err = f.database.DSN(e); err != nil {
 		return n, err

@@ -55,7 +55,12 @@ It needs no root. As root it sees more: the sockets and logs of other users.`,
   kasoku init --unit app.service --print
   sudo kasoku init --force`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return writeConfig(cmd.Context(), e, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return writeConfig(cmd.Context(), e, f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.force, "force", "f", false, "overwrite the file that is there")
