@@ -5,8 +5,10 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/topology/members"
 	"github.com/kasoku/kasoku/topology/scan"
 )
@@ -60,4 +62,35 @@ func TestUnread(t *testing.T) {
 	if s.decide(t.Context()); len(s.failed) != 0 {
 		t.Errorf("read once more: %v", s.failed)
 	}
+}
+
+// TestDistinct: what is a part of another service is no service of its own, but for a web server
+// that a neighbour's passes a part of its requests on to.
+func TestDistinct(t *testing.T) {
+	member := func(id string, pid int, role kasoku.MemberRole) kasoku.Member {
+		return kasoku.Member{ID: id, Role: role, Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}}
+	}
+	front, back := member("nginx front", 10, kasoku.RoleWeb), member("nginx back", 20, kasoku.RoleWeb)
+	app, theirs := member("app", 30, kasoku.RoleApplication), member("their app", 40, kasoku.RoleApplication)
+	call := func(from, to kasoku.Member) kasoku.Edge { return kasoku.Edge{From: from.ID, To: to.ID} }
+	ours := Candidate{Port: 8080, Service: kasoku.Service{Members: []kasoku.Member{back, app}, Edges: []kasoku.Edge{call(back, app)}}}
+	f := func(name, want string, all ...Candidate) {
+		t.Helper()
+		got := ""
+		for _, c := range distinct(all) {
+			got += " " + strconv.Itoa(c.Port)
+		}
+		if got != want {
+			t.Errorf("%s:%s, want%s", name, got, want)
+		}
+	}
+	before := Candidate{Port: 80, Service: kasoku.Service{Members: []kasoku.Member{front, back, app},
+		Edges: []kasoku.Edge{call(front, back), call(back, app)}}}
+	f("a web server before another", " 80", ours, before)
+	before.Service.Members = append(before.Service.Members, theirs)
+	before.Service.Edges = append(before.Service.Edges, call(front, theirs))
+	f("a neighbour's web server passes some on to ours", " 80 8080", ours, before)
+	f("the application alone", " 80 8080", ours, before,
+		Candidate{Port: 8081, Service: kasoku.Service{Members: []kasoku.Member{app}}})
+	f("the same twice", " 8080", ours, Candidate{Port: 8443, Service: ours.Service})
 }

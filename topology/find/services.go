@@ -83,14 +83,15 @@ func candidate(door members.Door, s kasoku.Service) Candidate {
 }
 
 // distinct leaves out what is a part of another, and of those that are the same all but
-// the one at the lowest port.
+// the one at the lowest port. A web server to which another one passes some of its requests on
+// stays: that may be a neighbour's, who calls this service.
 func distinct(all []Candidate) (out []Candidate) {
 	slices.SortStableFunc(all, func(a, b Candidate) int { return a.Port - b.Port })
 	for i := range all {
 		part := false
 		for k := range all {
 			if i != k && within(&all[i], &all[k]) && (k < i || !within(&all[k], &all[i])) {
-				part = true
+				part = part || !isCalledAside(&all[i], &all[k])
 			}
 		}
 		if !part {
@@ -98,6 +99,32 @@ func distinct(all []Candidate) (out []Candidate) {
 		}
 	}
 	return out
+}
+
+// isCalledAside reports whether a begins with a web server that a web server of b calls beside
+// another member.
+func isCalledAside(a, b *Candidate) bool {
+	entry := &a.Service.Members[0]
+	if entry.Role != kasoku.RoleWeb {
+		return false
+	}
+	callers, aside := map[string]bool{}, false
+	web, itself := map[string]bool{}, ""
+	for i := range b.Service.Members {
+		m := &b.Service.Members[i]
+		if web[m.ID] = m.Role == kasoku.RoleWeb; m.Has(entry.Leader().PID) {
+			itself = m.ID
+		}
+	}
+	for _, e := range b.Service.Edges {
+		if e.To == itself && e.From != itself && web[e.From] {
+			callers[e.From] = true
+		}
+	}
+	for _, e := range b.Service.Edges {
+		aside = aside || callers[e.From] && e.To != "" && e.To != itself
+	}
+	return aside
 }
 
 // within reports whether all members of a are members of b.
