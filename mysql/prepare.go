@@ -28,7 +28,7 @@ func Prepare(ctx context.Context, r *Reader, schema, statement string, limit tim
 		if err != nil {
 			return err
 		}
-		defer stmt.Close() // what it says of closing is nothing about the statement
+		defer func() { _ = stmt.Close() }() // an error of closing says nothing of the statement
 		return nil
 	})
 	if err != nil && mysqlflags.ErrorNumber(err) == 0 {

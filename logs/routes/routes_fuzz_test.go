@@ -15,6 +15,10 @@ func FuzzAppend(f *testing.F) {
 	for _, p := range []string{"http://h/a;b=1/2?x", "/%41%zz%", "//a/1,2,%2C3", "/\xff\x00/..", "?", "eyJ.a.b", "/0x/0xg/2021-08-21T1Z"} {
 		f.Add(p, "*")
 	}
+	for _, p := range []string{"/a?q=1&page=2&q=3", "/a?item%5B1%5D[x]=1&_=2", "/a?%zz=1", "/a?alice", "/a?" + strings.Repeat("k1=&", 40)} {
+		f.Add(p, "*=")
+		f.Add(p, "q=")
+	}
 	list, err := NewList([]Route{{Path: "/api/{x}/y.{z}"}, {Path: "/a/*"}})
 	if err != nil {
 		f.Fatal(err)
