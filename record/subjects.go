@@ -1,14 +1,14 @@
 package record
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -74,25 +74,31 @@ func (c *configuration) unkept() (out []kasoku.Unseen) {
 		out = append(out, kasoku.Unseen{What: "the configuration of " + what, Show: show,
 			Why: "which one of this host is the service's is not known, and of none it is kept"})
 	}
-	if len(c.o.Capture.Nginx) == 0 && !kept(capture.KindNginx) && c.runs(topology.NginxPrograms) {
+	others := sync.OnceValue(c.others)
+	runs := func(programs []string) bool {
+		return slices.ContainsFunc(others(), func(name string) bool { return slices.Contains(programs, name) })
+	}
+	if len(c.o.Capture.Nginx) == 0 && !kept(capture.KindNginx) && runs(topology.NginxPrograms) {
 		unseen("nginx", "an access log or [service] in kasoku.toml names it")
 	}
 	if len(c.o.Capture.OptionFiles) == 0 && !kept(capture.KindMySQL) && len(c.subjects.servers) == 0 && c.o.MySQL == "" &&
-		c.runs(topology.DatabasePrograms) {
+		runs(topology.DatabasePrograms) {
 		unseen("the database", "--mysql or --defaults-file names it")
 	}
 	return out
 }
 
-// runs reports whether one of the programs runs here and is no member.
-func (c *configuration) runs(programs []string) bool {
-	found, err := filepath.Glob("/proc/[0-9]*/comm")
-	return err == nil && slices.ContainsFunc(found, func(path string) bool {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil || slices.Contains(c.subjects.members, pid) {
-			return false
+// others returns the names of the programs that run here and are no member's.
+func (c *configuration) others() (names []string) {
+	pids, _ := procstat.Processes("/proc") // without procfs no member is known either
+	for _, pid := range pids {
+		if slices.Contains(c.subjects.members, pid) {
+			continue
 		}
-		name, err := os.ReadFile(path)
-		return err == nil && slices.Contains(programs, strings.TrimSpace(string(name)))
-	})
+		name := strings.TrimSpace(string(readFile("/proc/" + strconv.Itoa(pid) + "/comm")))
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

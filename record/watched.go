@@ -1,13 +1,13 @@
 package record
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 // watched returns the processes that run now under one of the names, as ps shows
@@ -18,17 +18,13 @@ func watched(proc string, names, units []string) []int {
 	if len(names)+len(units) == 0 {
 		return nil
 	}
-	entries, err := os.ReadDir(proc)
+	pids, err := procstat.Processes(proc)
 	if err != nil {
 		return nil // without procfs no process is sampled at all
 	}
 	var out []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		dir := filepath.Join(proc, e.Name())
+	for _, pid := range pids {
+		dir := filepath.Join(proc, strconv.Itoa(pid))
 		comm := strings.TrimSpace(string(readFile(filepath.Join(dir, "comm"))))
 		named := slices.ContainsFunc(names, func(n string) bool { return comm != "" && comm == n[:min(len(n), 15)] })
 		if named || inUnit(string(readFile(filepath.Join(dir, "cgroup"))), units) {

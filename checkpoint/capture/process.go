@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -63,15 +64,11 @@ func (t *taker) processes(ctx context.Context) []*process {
 func (t *taker) candidates() []int {
 	pids := slices.Concat(t.o.Members, t.o.Servers, t.o.PIDs)
 	if t.o.Everything {
-		entries, err := os.ReadDir(t.root("/proc"))
+		all, err := procstat.Processes(t.root("/proc"))
 		if err != nil {
 			t.warn(hintOf(err), "processes: %v", err)
 		}
-		for _, e := range entries {
-			if pid, err := strconv.Atoi(e.Name()); err == nil {
-				pids = append(pids, pid)
-			}
-		}
+		pids = append(pids, all...)
 	}
 	slices.Sort(pids)
 	return slices.Compact(pids)

@@ -3,9 +3,7 @@ package guard
 import (
 	"encoding/json"
 	"io"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 // A Request is what the guard process has to do should the recorder die. It goes
@@ -112,9 +111,8 @@ func (l *Legacy) EndCommand() {
 func marked(mark string) []int {
 	var out []int
 	own, _ := unix.Getpgid(0)
-	paths, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
-	for _, path := range paths {
-		pid, _ := strconv.Atoi(filepath.Base(path))
+	pids, _ := procstat.Processes("/proc") // without procfs nothing is marked
+	for _, pid := range pids {
 		if !foreign.EnvironmentHas(pid, mark) {
 			continue
 		}

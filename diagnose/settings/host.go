@@ -121,17 +121,8 @@ func (h *host) believed(pid int) bool {
 }
 
 func (h *host) processes() []int {
-	entries, err := os.ReadDir(h.root + "/proc")
-	if err != nil {
-		return nil
-	}
-	var out []int
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && pid > 0 {
-			out = append(out, pid)
-		}
-	}
-	return out
+	pids, _ := procstat.Processes(h.root + "/proc") // without procfs none is known
+	return pids
 }
 
 // age is how long a process has run, on the clock that does not stop in a suspended

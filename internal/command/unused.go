@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/user"
-	"path/filepath"
+
 	"strconv"
+
+	"github.com/kasoku/kasoku/internal/procstat"
 )
 
 // User ids that belong to no account: systemd gives them to services with
@@ -38,9 +40,9 @@ func Unused() (*Identity, error) {
 // usersOfProcesses are the owners of /proc/PID, the effective users of the processes.
 func usersOfProcesses() map[int]bool {
 	users := map[int]bool{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		if uid, err := ownerOf(dir); err == nil {
+	pids, _ := procstat.Processes("/proc") // without procfs all users are unused
+	for _, pid := range pids {
+		if uid, err := ownerOf("/proc/" + strconv.Itoa(pid)); err == nil {
 			users[uid] = true
 		}
 	}

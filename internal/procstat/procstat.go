@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"syscall"
@@ -64,6 +65,25 @@ func (st *Stat) Zombie() bool { return st.State == 'Z' || st.State == 'X' }
 
 // Dead reports whether the process has ended and only waits for its parent.
 func (st *Stat) Dead() bool { return st.Zombie() && st.Threads <= 1 }
+
+// Processes returns the numbers of the processes that a proc file system ("/proc") lists,
+// in ascending order. The error is one of package fs.
+func Processes(proc string) ([]int, error) {
+	dir, err := os.Open(proc)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids, err
+}
 
 // Read reads the line of a process of this host. The error is one of package fs when
 // there is none.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/pathwalk"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -115,14 +116,13 @@ func findRecorders(proc string) (running, claimed []string, err error) {
 	if proc == "" {
 		proc = "/proc"
 	}
-	names, err := os.ReadDir(proc)
+	pids, err := procstat.Processes(proc)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
 	more := 0
-	for _, n := range names {
-		pid, err := strconv.Atoi(n.Name())
-		if err != nil || pid == os.Getpid() {
+	for _, pid := range pids {
+		if pid == os.Getpid() {
 			continue
 		}
 		args, err := foreign.Arguments(proc, pid)
@@ -131,7 +131,7 @@ func findRecorders(proc string) (running, claimed []string, err error) {
 		}
 		if len(args) > 1 && filepath.Base(args[0]) == "kasoku" && slices.Contains([]string{"record", "run", "demo"}, args[1]) {
 			said := fmt.Sprintf("pid %d: %.200s %s", pid, args[0], args[1])
-			switch status, err := os.ReadFile(filepath.Join(proc, n.Name(), "status")); {
+			switch status, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "status")); {
 			case err == nil && isOurs(status):
 				running = append(running, said)
 			case len(claimed) < mostClaims:
