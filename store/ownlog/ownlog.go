@@ -86,13 +86,23 @@ func openOwn(tls *libc.TLS, vfs, path, file uintptr, flags int32, outFlags uintp
 	return sqlite3.SQLITE_CANTOPEN
 }
 
+// attempts is how often a log is looked for that others make and remove meanwhile.
+const attempts = 8
+
 // statOwn describes a journal or a log that SQLite is about to open, and reports whether
 // it is the run's. One that is not there is made: who else makes it then is refused.
 func statOwn(path string, create bool) (log unix.Stat_t, own bool) {
 	const flags = unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
-	fd, err := unix.Open(path, unix.O_RDONLY|flags, 0)
-	if errors.Is(err, unix.ENOENT) && create {
+	var fd int
+	var err error
+	for range attempts {
+		if fd, err = unix.Open(path, unix.O_RDONLY|flags, 0); !create || !errors.Is(err, unix.ENOENT) {
+			break
+		}
 		fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|flags, 0o600) // SQLite sets the run's mode
+		if !errors.Is(err, unix.EEXIST) {
+			break
+		} // whoever reads the run, or records it, was quicker: it is looked at
 	}
 	if err != nil {
 		return log, false

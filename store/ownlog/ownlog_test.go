@@ -3,6 +3,7 @@ package ownlog
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -26,5 +27,22 @@ func TestOpenOwnLog(t *testing.T) {
 		if info, err := os.Lstat(name); !own || st.Ino == 0 || err != nil || info.Size() != 0 {
 			t.Errorf("%s is not made: %v, %v, %v", name, own, info, err)
 		}
+	}
+}
+
+// TestStatOwn_AtOnce: a recorder and who reads its run open the log at the same time; each
+// finds the one that the other has just made.
+func TestStatOwn_AtOnce(t *testing.T) {
+	for range 200 {
+		path := filepath.Join(t.TempDir(), "run.kasoku"+WALSuffix)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, own := statOwn(path, true); !own {
+					t.Error("a log of this user is called a stranger's")
+				}
+			})
+		}
+		all.Wait()
 	}
 }
