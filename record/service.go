@@ -326,6 +326,9 @@ func (w *serviceWatch) end() {
 		w.warn(kasoku.Warning{Code: "service-unknown",
 			Text: "which processes are the service's is not known: " + w.err.Error()})
 	}
+	if lacks, ok := unasked(&w.found); ok && w.o.MySQL == "" {
+		w.warn(lacks)
+	}
 	w.found.Unknown = append(w.found.Unknown, w.config.unkept()...)
 	if err := w.store.SaveService(&w.found); err != nil {
 		w.warn(kasoku.Warning{Code: "service-unknown",

@@ -112,16 +112,16 @@ func (r summary) alerts() []report.Alert {
 	for _, what := range r.Damage {
 		out = append(out, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
 	}
-	for _, w := range append(r.Raised(), aboutLogs(r.Warnings)...) {
+	for _, w := range append(r.Raised(), blinding(r.Warnings)...) {
 		out = append(out, report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint)})
 	}
 	return out
 }
 
-// aboutLogs are the warnings that rules of weight are blind, or that a log is another's.
-func aboutLogs(all []kasoku.Warning) (out []kasoku.Warning) {
+// blinding are the warnings that rules of weight are blind, or that a log is another's.
+func blinding(all []kasoku.Warning) (out []kasoku.Warning) {
 	for _, w := range all {
-		if w.Code == "log-lacks" || w.Code == "log-foreign" {
+		if w.Code == "log-lacks" || w.Code == "log-foreign" || w.Code == "database-unasked" {
 			out = append(out, w)
 		}
 	}

@@ -21,7 +21,7 @@ const mostGaps = 3
 // and holds.
 func WarningsSection(r recorded.View) report.Section {
 	n := &report.Notes{}
-	raised := append(r.Raised(), aboutLogs(r.Warnings)...)
+	raised := append(r.Raised(), blinding(r.Warnings)...)
 	for _, w := range r.Warnings {
 		if slices.Contains(raised, w) {
 			continue // it stands above the verdict
