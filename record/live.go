@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/record/thishost"
 )
 
 // A Live samples what a run of the same options would, for callers that watch without
@@ -29,7 +30,7 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
 	s := newSession(o, nil)
 	s.sampling.service = nil // no one looks for members: who looks on sees the host
-	l := &Live{Host: hostInfo(), Settings: mask.Settings(o.Settings), AccessLogs: o.accessLogs()}
+	l := &Live{Host: thishost.Info(), Settings: mask.Settings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())

@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/store"
 )
@@ -147,7 +148,7 @@ func (s *session) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.run.Hosts = []kasoku.Host{hostInfo()}
+	s.run.Hosts = []kasoku.Host{thishost.Info()}
 	if s.waits() {
 		if len(s.o.Watched) > 0 {
 			s.config.lookEarly(ctx) // which of them are the service's

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record/clock"
 	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -42,13 +43,13 @@ func (r *recorder) describe(ctx context.Context) {
 		run.ID = store.NewID(run.Started, run.Label)
 	}
 	if len(run.Hosts) == 0 {
-		run.Hosts = []kasoku.Host{hostInfo()}
+		run.Hosts = []kasoku.Host{thishost.Info()}
 	}
 	if run.Observers == "" {
 		run.Observers = kasoku.ObserversOn
 	}
 	if run.Revision == "" {
-		run.Revision, run.Dirty = revision(ctx)
+		run.Revision, run.Dirty = thishost.Revision(ctx)
 	}
 }
 

@@ -2,8 +2,6 @@ package record
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/kasoku/kasoku"
@@ -95,8 +93,7 @@ func (c *configuration) others() (names []string) {
 		if slices.Contains(c.subjects.members, pid) {
 			continue
 		}
-		name := strings.TrimSpace(string(readFile("/proc/" + strconv.Itoa(pid) + "/comm")))
-		if !slices.Contains(names, name) {
+		if name := commOf(pid); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

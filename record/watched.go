@@ -1,6 +1,7 @@
 package record
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,6 +54,15 @@ func ownWatched(pids []int, s *kasoku.Service) []int {
 // commOf returns the name of a process, empty when it has gone.
 func commOf(pid int) string {
 	return strings.TrimSpace(string(readFile("/proc/" + strconv.Itoa(pid) + "/comm")))
+}
+
+// readFile returns what a file of procfs holds, nothing of one that has gone.
+func readFile(path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // inUnit reports whether a control group is that of one of the units or below it.

@@ -1,4 +1,4 @@
-package record
+package thishost
 
 import (
 	"os"
@@ -54,8 +54,8 @@ func FuzzHostInfo(f *testing.F) {
 	})
 }
 
-func TestHostInfo(t *testing.T) {
-	h := hostInfo()
+func TestInfo(t *testing.T) {
+	h := Info()
 	if h.Cores < 1 || h.MemoryBytes < 1<<20 || h.Kernel == "" || h.Arch == "" || strings.TrimSpace(h.BootID) != h.BootID {
 		t.Errorf("%+v", h)
 	}
@@ -67,7 +67,7 @@ func TestRevision(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
-	if rev, dirty := revision(t.Context()); rev != "" || dirty {
+	if rev, dirty := Revision(t.Context()); rev != "" || dirty {
 		t.Errorf("outside a checkout: %q, %t", rev, dirty)
 	}
 	git := func(args ...string) {
@@ -87,11 +87,11 @@ func TestRevision(t *testing.T) {
 	write("one")
 	git("add", "file")
 	git("commit", "-q", "-m", "first")
-	if rev, dirty := revision(t.Context()); !strings.HasPrefix(rev, "work@") || len(rev) < len("work@")+7 || dirty {
+	if rev, dirty := Revision(t.Context()); !strings.HasPrefix(rev, "work@") || len(rev) < len("work@")+7 || dirty {
 		t.Errorf("clean: %q, %t", rev, dirty)
 	}
 	write("two")
-	if rev, dirty := revision(t.Context()); !strings.HasPrefix(rev, "work@") || !dirty {
+	if rev, dirty := Revision(t.Context()); !strings.HasPrefix(rev, "work@") || !dirty {
 		t.Errorf("changed: %q, %t", rev, dirty)
 	}
 }

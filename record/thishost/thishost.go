@@ -1,4 +1,8 @@
-package record
+// Package thishost describes the machine that records, and the checkout that it records in.
+//
+// The one idea: what cannot be read stays empty, so that a run of a bare container is no
+// error. It runs git in the working directory, as the owner of the checkout.
+package thishost
 
 import (
 	"bufio"
@@ -19,10 +23,10 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
-// hostInfo describes this machine. What cannot be read stays empty.
+// Info describes this machine.
 //
 // Sources: /proc/meminfo, os-release(5), /proc/sys/kernel (proc_sys_kernel(5)).
-func hostInfo() kasoku.Host {
+func Info() kasoku.Host {
 	name, _ := os.Hostname() // an empty name is shown as such
 	clockError, clockNote := clockState()
 	return kasoku.Host{
@@ -90,9 +94,9 @@ func parsePrettyName(osRelease []byte) string {
 	return ""
 }
 
-// revision returns the git revision of the working directory, such as
+// Revision returns the git revision of the working directory, such as
 // main@4f2c91e, and whether its tree has changes; empty outside a checkout.
-func revision(ctx context.Context) (rev string, dirty bool) {
+func Revision(ctx context.Context) (rev string, dirty bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	spec, err := command.Git(".")
