@@ -75,6 +75,9 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 			return err
 		}
 	}
+	if err := f.checkOnly(); err != nil {
+		return err
+	}
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
 	table, failed := f.judge(ctx, hard, e)
@@ -91,13 +94,31 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	return cmp.Or(failed, table.WriteByID(e.Stdout))
 }
 
+// chosen returns the labs that are asked for.
+func (f *truthFlags) chosen() []*truth.Lab {
+	return slices.DeleteFunc(labTruths(), func(l *truth.Lab) bool { return len(f.labs) > 0 && !slices.Contains(f.labs, l.Name) })
+}
+
+// checkOnly refuses variants that none of the labs has.
+func (f *truthFlags) checkOnly() error {
+	var known []string
+	for _, l := range f.chosen() {
+		known = append(known, l.Variants()...)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, variant := range f.only {
+		if !slices.Contains(known, variant) {
+			return cli.Usagef("", "unknown variant %q: want %s", variant, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // judge runs all variants that are asked for, and diagnoses them. An error ends it: the
 // table is that of the runs before.
 func (f *truthFlags) judge(ctx, hard context.Context, e *cli.Env) (table truth.Table, err error) {
-	for _, l := range labTruths() {
-		if len(f.labs) > 0 && !slices.Contains(f.labs, l.Name) {
-			continue
-		}
+	for _, l := range f.chosen() {
 		for _, variant := range l.Variants() {
 			if len(f.only) > 0 && !slices.Contains(f.only, variant) {
 				continue
