@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // Prepare asks whether the reader's server takes a statement, with ? for values, within a time
-// limit: the server reads it and looks up its tables and columns. Nothing is run. An error with a number
+// limit: the server reads it and looks up its tables and columns. The statement is not run.
+// MariaDB may call a stored function of constants to know a result's type: what that writes is
+// refused where the statement only reads, and else rolled back. An error with a number
 // ([mysqlflags.ErrorNumber]) is what the server has against it.
 //
 // Source: MySQL 9.7 manual, "Prepared Statements"; MariaDB documentation, COM_STMT_PREPARE, which
@@ -23,6 +26,14 @@ func Prepare(ctx context.Context, r *Reader, schema, statement string, limit tim
 				return err
 			}
 		}
+		begin := "START /* kasoku */ TRANSACTION"
+		if locks, ok := sqlshape.PlainSelect([]byte(statement)); ok && !locks { // other statements would be refused in one that only reads
+			begin += " READ ONLY"
+		}
+		if err := conn.exec(ctx, begin); err != nil {
+			return err
+		}
+		defer func() { _ = conn.exec(ctx, "ROLLBACK /* kasoku */") }() // a lost connection has none left
 		*conn.sent++
 		stmt, err := conn.conn.PrepareContext(ctx, statement)
 		if err != nil {

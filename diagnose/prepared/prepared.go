@@ -222,7 +222,13 @@ func makesColumns(code string) bool {
 
 func withSentence(note, sentence string) string { return strings.TrimSpace(note + " " + sentence) }
 
+// mostAnswer bounds what is printed of an answer, in bytes: a server's own are no longer.
+const mostAnswer = 600
+
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
+	if len(line) > mostAnswer {
+		line = strings.ToValidUTF8(line[:mostAnswer], "") + "…"
+	}
 	return strings.TrimSuffix(line, ".")
 }

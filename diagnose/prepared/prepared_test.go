@@ -24,6 +24,8 @@ func TestCheck(t *testing.T) {
 			"CREATE TABLE shop.items (id INT AUTO_INCREMENT PRIMARY KEY, price INT, name VARCHAR(40))",
 			"CREATE TABLE other.items (id INT PRIMARY KEY)",
 			"INSERT INTO shop.items (price) VALUES (1), (2)",
+			"CREATE TABLE shop.calls (id INT)", "SET GLOBAL log_bin_trust_function_creators = ON",
+			"CREATE FUNCTION shop.noted() RETURNS INT DETERMINISTIC BEGIN INSERT INTO calls VALUES (1); RETURN 1; END",
 			"CREATE USER blind ", "GRANT SELECT ON other.* TO blind", "GRANT SELECT (id) ON shop.items TO blind",
 		} {
 			if _, err := db.ExecContext(t.Context(), s); err != nil {
@@ -60,6 +62,9 @@ func TestCheck(t *testing.T) {
 			"SELECT * FROM missing WHERE id = ?;":                                        "Not checked on the server: Error 1146",
 			"SELECT name FROM items WHERE … = ?;":                                        "Not checked on the server: a column",
 			"ALTER TABLE items ADD COLUMN colour INT;\nUPDATE items SET colour = price;": "Not checked on the server: Error 1054",
+			"SELECT INTERVAL(shop.noted(), 1, 2, 3, 4, 5, 6, 7, 8) FROM items;":          "Not checked on the server: Error 1792",
+			"UPDATE items SET price = INTERVAL(shop.noted(), 1, 2, 3, 4, 5, 6, 7, 8);":   prepared.Accepted,
+			"SELECT id FROM items WHERE id = ? FOR UPDATE;":                              prepared.Accepted,
 			"SET GLOBAL sync_binlog = 0;":                                                "",
 		} {
 			got := check(r, fix(code))[0]
@@ -87,6 +92,9 @@ func TestCheck(t *testing.T) {
 		var n int
 		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM shop.items WHERE price > 0").Scan(&n); err != nil || n != 2 {
 			t.Errorf("%d rows, %v", n, err)
+		}
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM shop.calls").Scan(&n); err != nil || n != 0 {
+			t.Errorf("a function wrote %d rows, %v", n, err)
 		}
 		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.STATISTICS WHERE INDEX_NAME = 'by_price'").Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d indexes were made, %v", n, err)
