@@ -85,7 +85,8 @@ func TestOnlookers(t *testing.T) {
 	}
 }
 
-// TestRecordings: a run is found while it is recorded.
+// TestRecordings: a run is found while it is recorded, whatever the words of its command are, and
+// says neither paths nor passwords.
 func TestRecordings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build[1]") // no pattern
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -93,13 +94,14 @@ func TestRecordings(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", dir)
 	t.Chdir(t.TempDir())
-	over := Announce("x.kasoku", []string{"http://127.0.0.1:80", "unix:/run/a.sock b"})
+	over := Announce("x.kasoku", []string{"http://127.0.0.1:80", "http://u:secret@shop.test/a\t?token=secret", "unix:/run/a.sock b",
+		"http://u:secret@shop.test:81/?token=secret", "http://a.test/\nb"})
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := Recordings(""); !reflect.DeepEqual(got, []Ongoing{{Path: filepath.Join(here, "x.kasoku"), Project: here,
-		Places: []string{"http://127.0.0.1:80", "unix:/run/a.sock b"}}}) {
+		Places: []string{"127.0.0.1:80", "unix:/run/a.sock", "shop.test:81"}}}) {
 		t.Errorf("recordings %q", got)
 	}
 	over()

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"math"
 	"net"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // configName is the file in the directory of a project.
@@ -172,27 +174,52 @@ func (c *Choice) goesElsewhere(project string, places []string) bool {
 	return !slices.ContainsFunc(addresses(places), func(at string) bool { return slices.Contains(c.places, at) })
 }
 
-// addresses returns places without what does not say where they are: scheme, path, and the
-// name that is asked for; each host that is this one by one name.
+// addresses returns places without what does not say where they are: scheme, user, path; each
+// host that is this one by one name, and as well the name that is asked for.
 func addresses(places []string) (out []string) {
 	for _, p := range places {
-		p, _, _ = strings.Cut(p, " ")
+		p, site, _ := strings.Cut(p, " ")
 		u, err := url.Parse(p)
-		if err != nil || u.Host == "" {
+		switch {
+		case err != nil && strings.Contains(p, "://") || strings.ContainsFunc(p, unicode.IsControl):
+			continue // a command's word that is no URL
+		case err != nil || u.Host == "":
 			out = append(out, p)
 			continue
 		}
-		host, port := u.Hostname(), u.Port()
-		if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
-			host = "127.0.0.1"
+		port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+		out = append(out, net.JoinHostPort(oneName(u.Hostname()), port))
+		if site != "" {
+			out = append(out, net.JoinHostPort(oneName(site), port))
 		}
-		if port == "" {
-			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-		}
-		out = append(out, net.JoinHostPort(host, port))
 	}
 	return out
 }
+
+// oneName returns the one name of a host that is this one, and others in lower case.
+func oneName(host string) string {
+	ip, err := netip.ParseAddr(host)
+	ip = ip.Unmap()
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if err == nil && (ip.IsLoopback() || ip.IsUnspecified()) || host == "localhost" || slices.Contains(hostNames(), host) {
+		return "127.0.0.1"
+	}
+	return host
+}
+
+// hostNames are the name and the addresses of this host.
+var hostNames = sync.OnceValue(func() (names []string) {
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, strings.ToLower(name))
+	}
+	addrs, _ := net.InterfaceAddrs() // without them a host has its other names
+	for _, a := range addrs {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+			names = append(names, prefix.Addr().String())
+		}
+	}
+	return names
+})
 
 // ofOthers reports whether a project other than the own one has a kasoku.toml, and the own
 // one too.

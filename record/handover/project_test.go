@@ -81,11 +81,21 @@ func TestChoice_Places(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(own, configName), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range []struct {
 		own, places string
 		want        bool
 	}{
 		{"http://127.0.0.1:8080/", "http://127.0.0.1:9090", false},
+		{"http://127.0.0.1:8080/", "http://[::1]:8080", true},
+		{"http://127.0.0.1:8080/", "http://[::ffff:127.0.0.1]:8080", true},
+		{"http://127.0.0.1:8080/", "http://" + host + ":8080", true},
+		{"http://Shop.test/", "http://shop.TEST.:80", true},
+		{"http://shop.test/", "http://127.0.0.1:80 shop.test", true},
+		{"http://shop.test/", "http://127.0.0.1:80 blog.test", false},
 		{"http://127.0.0.1:8080/", "http://localhost:8080", true},
 		{"http://127.0.0.1:8080/", "http://127.0.0.1:8080 shop.test", true},
 		{"http://127.0.0.1/", "http://localhost:80", true},
