@@ -210,10 +210,10 @@ func TestVariants(t *testing.T) {
 func TestKeySets_Merge(t *testing.T) {
 	var full, other keySets
 	for i := range mostSets + 5 {
-		full.ask(fmt.Sprintf("k%d", i), 1)
+		full.ask(fmt.Sprintf("k%d", i), true, 1)
 	}
-	other.ask("k1", 1)
-	other.ask("late", 1)
+	other.ask("k1", true, 1)
+	other.ask("late", true, 1)
 	for _, pair := range [][2]*keySets{{&full, &other}, {&other, &full}} {
 		sum := *pair[0]
 		sum.merge(pair[1])
@@ -227,5 +227,28 @@ func TestKeySets_Merge(t *testing.T) {
 	}
 	if len(other.sets) != 2 {
 		t.Errorf("the row that was added changed: %+v", other)
+	}
+}
+
+// TestQueryNames_Full: a set that one table had no room for is not counted apart in the sum with a
+// table that had: its figures would lack requests.
+func TestQueryNames_Full(t *testing.T) {
+	var names, fresh queryNames
+	for i := range mostKeySets {
+		names.of(fmt.Appendf(nil, "/?a%d=1&b%d=2", i/64, i%64))
+	}
+	var full, other keySets
+	for _, uri := range []string{"/?a1=1&b1=1", "/?late=1", "/?late=1"} {
+		keys, apart := names.of([]byte(uri))
+		full.ask(keys, apart, 1)
+	}
+	keys, apart := fresh.of([]byte("/?late=1"))
+	other.ask(keys, apart, 1)
+	for _, pair := range [][2]*keySets{{&full, &other}, {&other, &full}} {
+		sum := *pair[0]
+		sum.merge(pair[1])
+		if sum.has("late") || !sum.has("a1&b1") || sum.other.n != 3 {
+			t.Errorf("%+v", sum)
+		}
 	}
 }

@@ -25,15 +25,19 @@ type keySet struct {
 }
 
 // keySets are those of a row, the earliest ones. A row that met more than it may have is
-// closed: what it has was counted from its first request on, and all others are one.
+// closed: what it has was counted from its first request on, and all others are one. So is one
+// that met a set which its table had no room for, and another table may count apart.
 type keySets struct {
 	sets   []keySet
 	other  keySet
 	closed bool
 }
 
-// ask adds a request.
-func (k *keySets) ask(keys string, took uint64) { k.add(keySet{keys, 1, took}) }
+// ask adds a request; apart is false where the table has no room for its set.
+func (k *keySets) ask(keys string, apart bool, took uint64) {
+	k.closed = k.closed || !apart
+	k.add(keySet{keys, 1, took})
+}
 
 func (k *keySets) add(s keySet) {
 	for i := range k.sets {
@@ -106,28 +110,29 @@ type queryNames struct {
 	text  []byte
 }
 
-// of returns the names of the keys of a URI's query string.
-func (q *queryNames) of(uri []byte) string {
+// of returns the names of the keys of a URI's query string, and whether there is room to count
+// them apart.
+func (q *queryNames) of(uri []byte) (keys string, apart bool) {
 	i := bytes.IndexByte(uri, '?')
 	if i < 0 || i == len(uri)-1 {
-		return ""
+		return "", true
 	}
 	var ok bool
 	if q.text, ok = routes.AppendKeys(q.text[:0], queryOf(uri[i+1:])); !ok {
-		return kasoku.OtherKeys
+		return kasoku.OtherKeys, true
 	}
 	if name, met := q.known[string(q.text)]; met {
-		return name
+		return name, true
 	}
 	if len(q.known) == mostKeySets {
-		return kasoku.OtherKeys
+		return kasoku.OtherKeys, false
 	}
 	if q.known == nil {
 		q.known = map[string]string{}
 	}
 	name := string(q.text)
 	q.known[name] = name
-	return name
+	return name, true
 }
 
 // queryOf cuts the fragment off.

@@ -168,15 +168,15 @@ const (
 // AppendKeys appends the names of the keys of a query string, without its question mark, in
 // alphabetical order, each once: "page&q". Places of lists are left out: item[12][name] is
 // item[][name]. It reports false, and appends nothing, where something is no name that a program
-// gives: a word without a value may be a value itself, and what is long, has other characters
-// or looks like an id comes from who asks.
+// gives: a word without a value may be a value itself, also one that ends in = as base64 does, and
+// what is long, has other characters or looks like an id comes from who asks.
 func AppendKeys(dst, query []byte) ([]byte, bool) {
 	var text [mostKeys * longestKey]byte
 	var spans [mostKeys]span // in alphabetical order; of places in the text, so that it stays on the stack
 	buf, n := text[:0], 0
 	for pair, rest := nextPair(query); pair != nil; pair, rest = nextPair(rest) {
-		name, _, some := bytes.Cut(pair, []byte("="))
-		if !some || n == mostKeys {
+		name, value, some := bytes.Cut(pair, []byte("="))
+		if !some || n == mostKeys || len(value) > 0 && value[0] == '=' || len(value) == 0 && len(pair) == len(query) {
 			return dst, false
 		}
 		start := len(buf)
