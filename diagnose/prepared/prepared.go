@@ -83,6 +83,57 @@ func Check(ctx context.Context, r *mysql.Reader, rec *kasoku.Recording, schema s
 	}
 }
 
+// Keep takes what the server answered over into findings that rules made anew of the same run.
+func Keep(before, now *kasoku.Diagnosis) {
+	if before == nil || now == nil {
+		return
+	}
+	type place struct {
+		rule   string
+		object kasoku.Object
+		text   string
+	}
+	answered := map[place]*kasoku.Fix{}
+	for i := range before.Findings {
+		f := &before.Findings[i]
+		for k := range f.Fixes {
+			if x := &f.Fixes[k]; answerIn(x.Note) != "" {
+				answered[place{f.ID, f.Object, x.Text}] = x
+			}
+		}
+	}
+	for i := range now.Findings {
+		f := &now.Findings[i]
+		for k := range f.Fixes {
+			x := &f.Fixes[k]
+			old := answered[place{f.ID, f.Object, x.Text}]
+			switch {
+			case old == nil || len(statementsOf(x)) == 0:
+			case old.Code == "":
+				leaveOut(x, answerIn(old.Note))
+			case old.Code == x.Code:
+				x.Note = withSentence(x.Note, answerIn(old.Note))
+			}
+		}
+	}
+}
+
+// answerIn returns what a note says of the server's answer, which stands at its end.
+func answerIn(note string) string {
+	for _, words := range []string{Accepted, refused, open} {
+		if i := strings.Index(note, words); i >= 0 {
+			return note[i:]
+		}
+	}
+	return ""
+}
+
+// leaveOut takes the SQL out of a fix, and says why.
+func leaveOut(x *kasoku.Fix, why string) {
+	x.Note = withSentence(x.Note, why)
+	x.Code, x.Lang, x.Edits = "", "", nil
+}
+
 // Asks reports whether a fix of a recording's findings has SQL to ask about.
 func Asks(rec *kasoku.Recording) bool {
 	return rec.Diagnosis != nil && slices.ContainsFunc(rec.Diagnosis.Findings, func(f kasoku.Finding) bool {
@@ -131,8 +182,7 @@ func (c *checker) fix(ctx context.Context, x *kasoku.Fix, makes bool) {
 		switch number := mysqlflags.ErrorNumber(err); {
 		case err == nil:
 		case slices.Contains(againstStatement, number) && (number == badSyntax || c.all && !makes):
-			x.Note = withSentence(x.Note, refused+" ("+firstLine(err)+").")
-			x.Code, x.Lang, x.Edits = "", "", nil
+			leaveOut(x, refused+" ("+firstLine(err)+").")
 			return
 		case unknown == nil:
 			unknown = err

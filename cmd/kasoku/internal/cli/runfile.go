@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/prepared"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -239,5 +240,13 @@ func rankMissing(err error) int {
 
 // Rediagnose lets today's rules look at the recording.
 func Rediagnose(rec *kasoku.Recording, baseline *kasoku.Recording) {
-	rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, baseline), rules.All())
+	RediagnoseCase(rec, diagnose.NewCase(rec, baseline))
+}
+
+// RediagnoseCase is Rediagnose of a case of the recording. What the server answered to the SQL of
+// findings when it was recorded stays.
+func RediagnoseCase(rec *kasoku.Recording, c *diagnose.Case) {
+	before := rec.Diagnosis
+	rec.Diagnosis = diagnose.Diagnose(c, rules.All())
+	prepared.Keep(before, rec.Diagnosis)
 }

@@ -51,7 +51,7 @@ run. Runs of the same group are looked at beside it. Exit code 1 with
 				}
 				c.Baseline, c.Baselines = base, repeatsOf(base, basePath)
 			}
-			rec.Diagnosis = diagnose.Diagnose(c, rules.All())
+			cli.RediagnoseCase(rec, c)
 			if whyNot != "" {
 				return explainSilence(e, rec.Diagnosis, strings.ToUpper(whyNot))
 			}
