@@ -54,7 +54,7 @@ func (c *configuration) lookEarly(ctx context.Context) {
 		seen, err := find.Look(ctx, ask)
 		if seen != nil {
 			c.members, c.foreign = seen.Service, seen.Foreign
-			c.o.Watched = ownWatched(c.o.Watched, &c.members)
+			c.o.Watched = ownWatched("/proc", c.o.Watched, c.o.Units, &c.members)
 		}
 		return err
 	})

@@ -63,6 +63,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.configureServers(c)
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error, Quiet: c.Logs.Quiet}
 	o.PIDs, o.Watched = slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)
+	o.Units = c.Watch.Units
 	o.Expvar, o.Pprof, o.Outside = c.Watch.Expvar, c.Watch.Pprof, c.Watch.Outside
 	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast
 	o.Capture = capture.FromConfig(capture.Wanted(c.Capture), c.Dir)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -107,33 +106,42 @@ func TestConfigured(t *testing.T) {
 	})
 }
 
-// TestConfigured_Words: every word that a kasoku.toml takes is one that the load
 // TestOwnWatched: of the processes of one name, those of neighbours are left out where a member
-// has that name too.
+// has that name too, unless a unit that was named runs them.
 func TestOwnWatched(t *testing.T) {
-	start := func(name string, args ...string) int {
-		t.Helper()
-		p := exec.Command(name, args...)
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = p.Process.Kill()
-			_ = p.Wait()
-		})
-		return p.Process.Pid
-	}
-	mine, neighbour, other := start("sleep", "60"), start("sleep", "60"), start("tail", "-f", "/dev/null")
-	all := []int{mine, neighbour, other}
+	const mine, neighbour, other, worker = 10, 11, 12, 13
+	proc := procOf(t, map[int][2]string{
+		mine: {"python3\n", "0::/system.slice/app.service\n"}, neighbour: {"python3\n", "0::/user.slice\n"},
+		other: {"tail\n", "0::/user.slice\n"}, worker: {"python3\n", "0::/system.slice/worker.service\n"},
+	})
+	all := []int{mine, neighbour, other, worker}
 	service := kasoku.Service{Members: []kasoku.Member{{Processes: []kasoku.MemberProcess{{PID: mine, Leader: true}}}}}
-	if got := ownWatched(all, &service); !slices.Equal(got, []int{mine, other}) {
+	if got := ownWatched(proc, all, nil, &service); !slices.Equal(got, []int{mine, other}) {
+		t.Errorf("%v of %v, want what is no neighbour's", got, all)
+	}
+	if got := ownWatched(proc, all, []string{"worker"}, &service); !slices.Equal(got, []int{mine, other, worker}) {
 		t.Errorf("%v of %v, want all but %d", got, all, neighbour)
 	}
-	if got := ownWatched(all, &kasoku.Service{}); !slices.Equal(got, all) {
+	if got := ownWatched(proc, all, nil, &kasoku.Service{}); !slices.Equal(got, all) {
 		t.Errorf("of a service that is not known: %v of %v", got, all)
 	}
 }
 
+// procOf makes a proc file system of processes with a name and control groups.
+func procOf(t *testing.T, processes map[int][2]string) (proc string) {
+	t.Helper()
+	proc = t.TempDir()
+	for pid, files := range processes {
+		dir := filepath.Join(proc, strconv.Itoa(pid))
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "comm"), []byte(files[0]), 0o600),
+			os.WriteFile(filepath.Join(dir, "cgroup"), []byte(files[1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return proc
+}
+
+// TestConfigured_Words: every word that a kasoku.toml takes is one that the load
 // knows.
 func TestConfigured_Words(t *testing.T) {
 	for _, e := range config.Engines() {
@@ -170,19 +178,12 @@ func TestConfigured_Failure(t *testing.T) {
 }
 
 func TestWatched(t *testing.T) {
-	proc := t.TempDir()
-	for pid, files := range map[int][2]string{
+	proc := procOf(t, map[int][2]string{
 		10: {"node\n", "0::/system.slice/app.service\n"},
 		11: {"averylongprogra\n", "0::/user.slice\n"},
 		12: {"sh\n", "0::/system.slice/app.service/worker\n"},
 		13: {"sh\n", "1:cpu:/\n0::/system.slice/other.service\n"},
-	} {
-		dir := filepath.Join(proc, strconv.Itoa(pid))
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "comm"), []byte(files[0]), 0o600),
-			os.WriteFile(filepath.Join(dir, "cgroup"), []byte(files[1]), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	f := func(names, units []string, want ...int) {
 		t.Helper()
 		got := watched(proc, names, units)

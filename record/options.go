@@ -161,6 +161,7 @@ type Sources struct {
 	Servers   []observe.Table // servers to watch beside the application and its database
 	PIDs      []int           // always sampled, whatever they use; they must be there
 	Watched   []int           // the same, of names and units: who has gone since is left out
+	Units     []string        // of systemd, whose processes of Watched were named by these
 	Expvar    []string        // addresses of /debug/vars of programs that publish their sql.DBStats
 	Pprof     []string        // addresses of /debug/pprof/ of programs in Go, profiled once under load
 	Outside   bool            // take profiles of all members by the kernel, once under load

@@ -93,7 +93,7 @@ func (c *configuration) others() (names []string) {
 		if slices.Contains(c.subjects.members, pid) {
 			continue
 		}
-		if name := commOf(pid); !slices.Contains(names, name) {
+		if name := commOf("/proc", pid); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -25,10 +25,9 @@ func watched(proc string, names, units []string) []int {
 	}
 	var out []int
 	for _, pid := range pids {
-		dir := filepath.Join(proc, strconv.Itoa(pid))
-		comm := strings.TrimSpace(string(readFile(filepath.Join(dir, "comm"))))
+		comm := commOf(proc, pid)
 		named := slices.ContainsFunc(names, func(n string) bool { return comm != "" && comm == n[:min(len(n), 15)] })
-		if named || inUnit(string(readFile(filepath.Join(dir, "cgroup"))), units) {
+		if named || inUnit(cgroupOf(proc, pid), units) {
 			out = append(out, pid)
 		}
 	}
@@ -36,24 +35,26 @@ func watched(proc string, names, units []string) []int {
 }
 
 // ownWatched leaves out the processes of neighbours that run under the name of a member: where the
-// service is known, such a name is the service's own.
-func ownWatched(pids []int, s *kasoku.Service) []int {
+// service is known, such a name is the service's own. What runs in one of the units stays.
+func ownWatched(proc string, pids []int, units []string, s *kasoku.Service) []int {
 	names := map[string]bool{}
 	for i := range s.Members {
 		for _, p := range s.Members[i].Processes {
-			names[commOf(p.PID)] = true
+			names[commOf(proc, p.PID)] = true
 		}
 	}
 	delete(names, "") // of those that have ended
 	isMember := func(pid int) bool {
 		return slices.ContainsFunc(s.Members, func(m kasoku.Member) bool { return m.Has(pid) })
 	}
-	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return names[commOf(pid)] && !isMember(pid) })
+	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
+		return names[commOf(proc, pid)] && !isMember(pid) && !inUnit(cgroupOf(proc, pid), units)
+	})
 }
 
 // commOf returns the name of a process, empty when it has gone.
-func commOf(pid int) string {
-	return strings.TrimSpace(string(readFile("/proc/" + strconv.Itoa(pid) + "/comm")))
+func commOf(proc string, pid int) string {
+	return strings.TrimSpace(string(readFile(filepath.Join(proc, strconv.Itoa(pid), "comm"))))
 }
 
 // readFile returns what a file of procfs holds, nothing of one that has gone.
@@ -63,6 +64,11 @@ func readFile(path string) []byte {
 		return nil
 	}
 	return b
+}
+
+// cgroupOf returns the control groups of a process.
+func cgroupOf(proc string, pid int) string {
+	return string(readFile(filepath.Join(proc, strconv.Itoa(pid), "cgroup")))
 }
 
 // inUnit reports whether a control group is that of one of the units or below it.
