@@ -40,7 +40,7 @@ var volatile = []string{
 
 // notChosen are the scopes of facts that a run came upon, such as the zones of clocks, and that
 // are not settings.
-var notChosen = []string{"clock", kasoku.AgentsScope, kasoku.AgainScope, kasoku.VariantScope, kasoku.AnswersScope}
+var notChosen = []string{"clock", kasoku.AgentsScope, kasoku.AgainScope, kasoku.VariantScope, kasoku.AnswersScope, kasoku.TenantsScope}
 
 // unitScope is the scope of states of units. A run may record one only when it is bad,
 // so a run without any counts as one that looked.

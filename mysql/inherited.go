@@ -162,6 +162,16 @@ func (s Clients) inheritedValues(ctx context.Context, changes []Changed) (out []
 	return out, err
 }
 
+// List returns the clients that are connected, without kasoku's reader. Without the privilege
+// PROCESS only those of the reader's own user are seen.
+func (s Clients) List(ctx context.Context) ([]Client, error) {
+	all, err := s.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return all, nil
+}
+
 // Find returns the client with a connection id; nil when it is gone, or may not
 // be seen.
 func (s Clients) Find(ctx context.Context, id uint64) (*Client, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/mysql/slowfile"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/mysql"
+	"github.com/kasoku/kasoku/record/tenants"
 )
 
 // connectWithin bounds the first connection to a database, so that a server
@@ -48,6 +49,8 @@ type database struct {
 	way      slowWay            // between slow log and digests
 
 	braked atomic.Pointer[braking] // the slow log was put back before the end; nil else
+
+	tenants tenants.Book // whose statements the server has; learned while the service is watched
 
 	asked float64 // statements of others while the slow log was on; below 0 when unknown
 }
@@ -148,6 +151,7 @@ func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warnin
 		return nil, []kasoku.Warning{{Code: "no-digests", Text: "no " + err.Error(), Hint: hint(err)}}
 	}
 	added, restarted := now.Since(d.digests)
+	d.tenants.Without(added)
 	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none " +
 		"has a sample"}
 	if d.reader.Flavor() == mysqlread.MariaDB {

@@ -180,7 +180,8 @@ func (b *logbook) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: b.run.Length}
 	switch l.kind {
 	case "slowlog":
-		o := slowlog.Options{Kind: slowlog.Slow, Clock: b.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true}
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: b.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true,
+			Where: b.db.tenants.Keep}
 		if b.joins.join != nil {
 			o.Each = b.joins.join.Follow(b.joins.known(), l.mark)
 		}
@@ -207,13 +208,15 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	if t == nil {
 		return w, err
 	}
-	b.warn(b.db.logged(t.Statements() + t.Outside())...)
+	entries := t.Statements() + t.Outside() + b.db.tenants.Left()
+	b.warn(append(b.db.logged(entries), b.db.tenants.Warnings()...)...)
+	b.config.settings = append(b.config.settings, b.db.tenants.Settings(b.host())...)
 	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
 	if b.o.sampled() { // statements that follow each other are not in it
 		saves, transactions = nil, nil
 	}
 	if b.joins.join != nil {
-		b.joins.join.Settle(classes, t.Statements()+t.Outside(), b.db.asked)
+		b.joins.join.Settle(classes, entries, b.db.asked)
 	}
 	queries := make([]kasoku.Query, len(classes))
 	for i := range classes {

@@ -236,8 +236,11 @@ func TestRecord_Logs(t *testing.T) {
 // to $KASOKU_TEST_DIAL.
 func TestMain(m *testing.M) {
 	at := os.Getenv("KASOKU_TEST_LISTEN")
-	if at == "" {
+	switch {
+	case at == "":
 		os.Exit(m.Run())
+	case os.Getenv("KASOKU_TEST_DSN") != "":
+		querying()
 	}
 	l, err := net.Listen("tcp", at)
 	if err == nil {
@@ -250,17 +253,23 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// dialling starts a program that answers requests and keeps a connection to a database.
-func dialling(t *testing.T, db *sandbox.Server) (address string) {
+// freeAddress is where nothing listens.
+func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address = l.Addr().String()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return l.Addr().String()
+}
+
+// dialling starts a program that answers requests and keeps a connection to a database.
+func dialling(t *testing.T, db *sandbox.Server) (address string) {
+	t.Helper()
+	address = freeAddress(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

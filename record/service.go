@@ -278,6 +278,9 @@ func (w *serviceWatch) look(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	seen, err := find.Look(ctx, ask)
+	if err == nil && w.db != nil {
+		w.db.tenants.Ask(ctx, w.db.reader, &seen.Result, mysqlflags.Database(w.o.MySQL))
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err = err; err == nil {

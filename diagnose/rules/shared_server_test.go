@@ -52,6 +52,30 @@ func TestSharedServer(t *testing.T) {
 	speaks(t, driver.ORMSave{}, story().shared().alone(), kasoku.High, "An ORM save") // the slow log's trail
 }
 
+// TestIdlePool_Others: where most connections are of programs outside of the service, nothing is
+// said of the application's.
+func TestIdlePool_Others(t *testing.T) {
+	sent := func(others, all int) *build {
+		b := story().shared()
+		b.Settings = append(b.Settings, kasoku.Tenants{Others: others, All: all}.Setting(""))
+		return b
+	}
+	seen := func(own int) *build {
+		b := story().shared()
+		b.Service.Edges = []kasoku.Edge{{From: "shop", To: "mysqld", Seen: own}}
+		return b
+	}
+	for _, r := range []diagnose.Rule{pool.IdlePool{}, pool.TwoLimits{}} {
+		keepsQuiet(t, r, sent(60, 100).alone(), true, "most of its connections are theirs")
+		keepsQuiet(t, r, seen(2).alone(), true, "most of its connections are theirs")
+		for _, b := range []*build{sent(40, 100), seen(3)} {
+			if found, _ := r.Check(b.alone()); len(found) != 1 {
+				t.Errorf("%s: %+v", r.ID(), found)
+			}
+		}
+	}
+}
+
 // TestPrepare_Part: of statements of which some are prepared "each" is not said.
 func TestPrepare_Part(t *testing.T) {
 	prepared := func(selects, executes float64) *build {

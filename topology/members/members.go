@@ -88,7 +88,14 @@ type Result struct {
 	// Foreign are logs of the question that programs outside of the service write, by what
 	// they are: "nginx (pid 812)".
 	Foreign map[string]string
+	// Callers are the connections to databases that programs outside of the service use too,
+	// by the ids of those members.
+	Callers map[string]Callers
 }
+
+// Callers are the ports from which a member is called by TCP, apart by who calls. Of a
+// connection that is in neither it is not known, or kasoku's own.
+type Callers struct{ Members, Others []uint16 }
 
 // Decide returns the service.
 func Decide(s *scan.Snapshot, q Question) Result {
@@ -136,7 +143,7 @@ func (d *decision) result() Result {
 	slices.SortStableFunc(d.draft.members, func(a, b *found) int {
 		return cmp.Or(cmp.Compare(roleRank(a.role), roleRank(b.role)), cmp.Compare(a.leader.PID, b.leader.PID))
 	})
-	out := Result{Read: d.draft.read, Shared: map[string][]uint32{}}
+	out := Result{Read: d.draft.read, Shared: map[string][]uint32{}, Callers: map[string]Callers{}}
 	ids := map[*found]string{}
 	taken := map[string]bool{}
 	for _, f := range d.draft.members {
@@ -148,6 +155,9 @@ func (d *decision) result() Result {
 		taken[m.ID], ids[f] = true, m.ID
 		if f.shared {
 			out.Shared[m.ID] = inodesOf(f.listens)
+		}
+		if m.Role == kasoku.RoleDatabase && m.Others > 0 {
+			out.Callers[m.ID] = d.callers(f)
 		}
 		out.Service.Members = append(out.Service.Members, m)
 	}
@@ -259,10 +269,28 @@ func reasonRank(r kasoku.Reason) int { return slices.Index(reasonOrder, r.By) }
 
 // others counts the connections to a member from programs that are none.
 func (d *decision) others(f *found) int {
-	return atATime(slices.DeleteFunc(slices.Clone(f.accepted), func(k *scan.Socket) bool {
+	return atATime(slices.DeleteFunc(slices.Clone(f.accepted), func(k *scan.Socket) bool { return !d.isOther(f, k) }))
+}
+
+// isOther reports whether a connection to a member is a neighbour's.
+func (d *decision) isOther(f *found, k *scan.Socket) bool {
+	from := d.wires.callerOf(k)
+	return from != nil && !from.self && !from.load && from != f.instance && !d.draft.has(from)
+}
+
+// callers returns from where a member is called.
+func (d *decision) callers(f *found) (out Callers) {
+	for _, k := range f.accepted {
 		from := d.wires.callerOf(k)
-		return from == nil || from.self || from.load || from == f.instance || d.draft.has(from)
-	}))
+		switch {
+		case k.Past || k.Network != "tcp" || from == nil:
+		case d.isOther(f, k):
+			out.Others = append(out.Others, k.Remote.Port())
+		case d.draft.has(from):
+			out.Members = append(out.Members, k.Remote.Port())
+		}
+	}
+	return out
 }
 
 // atATime returns how many of some connections there are at a time, as far as is known: those

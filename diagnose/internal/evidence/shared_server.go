@@ -12,6 +12,24 @@ func IsShared(c *diagnose.Case) bool {
 	return db != nil && db.Others > 0
 }
 
+// IsOthers reports whether most connections to a shared server were of programs outside of the
+// service: of those that sent statements, else of those that were seen open.
+func IsOthers(c *diagnose.Case) bool {
+	if !IsShared(c) {
+		return false
+	}
+	if t, ok := c.Tenants(); ok {
+		return 2*t.Others > t.All
+	}
+	db, own := c.Member(kasoku.RoleDatabase), 0
+	for _, e := range c.Service.Edges {
+		if e.To == db.ID {
+			own += e.Seen
+		}
+	}
+	return own > 0 && db.Others > own
+}
+
 // SharedServer is the signal that the server's counters are the application's: one that could
 // not be looked at where others use the server, none elsewhere.
 func SharedServer(c *diagnose.Case) []diagnose.Signal {

@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
@@ -40,6 +42,9 @@ type connections struct {
 	reopened float64 // connections opened and closed again
 }
 
+// errOthers is why nothing is said of connections that are not the service's.
+var errOthers = errors.New("programs outside of the service use this server too, and most of its connections are theirs")
+
 // connectionsOf reads the counters that all pool rules share.
 //
 // Connections counts what the server accepted. Both manuals say "successful or
@@ -50,6 +55,9 @@ type connections struct {
 func connectionsOf(c *diagnose.Case) (connections, error) {
 	var p connections
 	var err error
+	if evidence.IsOthers(c) {
+		return p, errOthers
+	}
 	if p.opened, err = c.Counters().Status(mysql.Connections); err != nil {
 		return p, err
 	}

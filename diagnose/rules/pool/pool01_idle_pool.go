@@ -33,7 +33,7 @@ func (IdlePool) Doc() diagnose.Doc {
 			keeps 2 unless another limit is set.`,
 		Fix: `idle limit equal to a limit of open connections of two thirds of max_connections.`,
 		Silent: `without the server's Connections and Threads_connected or without a count of requests;
-			when the server was restarted in the focus; when connections were opened and stayed, as while a
+			when the server was restarted in the focus; when most connections are of programs outside of the service; when connections were opened and stayed, as while a
 			pool warms up. Where programs outside of the service use the server too, it does not say who
 			opens them, and its confidence is medium at most.`,
 	}

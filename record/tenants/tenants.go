@@ -1,0 +1,203 @@
+// Package tenants distinguishes who uses a database server: the service that is measured, and
+// programs outside of it that have schemas or users of their own there.
+//
+// The one idea: topology knows at both ends whose a connection is, by its port, and the server
+// knows as which user it came and which schema it uses. A user or a schema that a neighbour's
+// connection has, and none that may be a member's, is the neighbour's. What is not known by both
+// stays in the run as it was: connections by Unix sockets have no port that the server knows.
+//
+// Start at [Book].
+package tenants
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/topology/members"
+)
+
+// A Book holds whose users, schemas and connections those of a server are. The zero value
+// knows nothing: all is the service's. It may be used by one goroutine at a time.
+type Book struct {
+	own, others side
+	left        Left
+	sent        map[uint64]bool // connections that sent statements: others' are true
+}
+
+// A side is what connections of the service have, or those of others.
+type side struct {
+	connections    map[uint64]bool // by connection id
+	users, schemas map[string]bool
+	accounts       map[account]bool
+}
+
+// An account is what a connection uses.
+type account struct{ user, schema string }
+
+func (s *side) add(c mysql.Client) {
+	if s.connections == nil {
+		s.connections, s.accounts = map[uint64]bool{}, map[account]bool{}
+	}
+	s.connections[c.ID], s.accounts[account{c.User, c.DB}] = true, true
+	s.use(c.User, c.DB)
+}
+
+// use takes note of a user and a schema.
+func (s *side) use(user, schema string) {
+	if s.users == nil {
+		s.users, s.schemas = map[string]bool{}, map[string]bool{}
+	}
+	if s.users[user] = true; schema != "" {
+		s.schemas[schema] = true
+	}
+}
+
+// Left is what a slow log holds of others, and what in all.
+type Left struct {
+	Statements uint64 // of others, without administrator commands
+	Time, All  time.Duration
+}
+
+// Ask learns of a server that a look at the service saw others use, whose clients the reader
+// is asked for once; schema is the one that the service uses by the user's word, or empty. Where
+// the server does not say, nothing is learned.
+func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, schema string) {
+	for i := range seen.Service.Members {
+		m := &seen.Service.Members[i]
+		from, ok := seen.Callers[m.ID]
+		if !ok || !slices.ContainsFunc(m.Found, func(r kasoku.Reason) bool { return r.By == kasoku.ByDSN }) {
+			continue
+		}
+		if clients, err := mysql.NewClients(r).List(ctx); err == nil {
+			b.learn(clients, from, schema)
+		}
+	}
+}
+
+// learn takes note of the clients of a server, of which it is known from which ports members
+// call it, and others. A client of whom that is not known may be a member, unless a neighbour has
+// that very user and schema.
+func (b *Book) learn(clients []mysql.Client, from members.Callers, schema string) {
+	var unclear []account
+	for _, c := range clients {
+		port := portOf(c.Host)
+		member, other := slices.Contains(from.Members, port), slices.Contains(from.Others, port)
+		switch {
+		case member && !other:
+			b.own.add(c)
+		case other && !member:
+			b.others.add(c)
+		default:
+			unclear = append(unclear, account{c.User, c.DB})
+		}
+	}
+	for _, a := range unclear {
+		if !b.others.accounts[a] || b.own.accounts[a] {
+			b.own.use(a.user, a.schema)
+		}
+	}
+	if schema != "" && b.own.schemas != nil {
+		b.own.schemas[schema] = true
+	}
+}
+
+// portOf returns the port of a client, 0 where it has none.
+func portOf(host string) uint16 {
+	_, text, err := net.SplitHostPort(host)
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return uint16(port)
+}
+
+// apart reports whether anything can be distinguished: connections of both sides were seen.
+func (b *Book) apart() bool { return len(b.own.connections) > 0 && len(b.others.connections) > 0 }
+
+// isOthersSchema reports whether a schema is one that others use, and no member.
+func (b *Book) isOthersSchema(schema string) bool {
+	return b.apart() && b.others.schemas[schema] && !b.own.schemas[schema]
+}
+
+// isOthers reports whether an entry of the slow log is others'. What a member's connection
+// sent is not, nor what anybody does in a schema of the service.
+func (b *Book) isOthers(e *slowlog.Event) bool {
+	if !b.apart() || b.own.connections[e.ThreadID] {
+		return false
+	}
+	if e.HasOwnSchema() && len(e.Schema) > 0 {
+		if b.own.schemas[string(e.Schema)] {
+			return false
+		}
+		if b.others.schemas[string(e.Schema)] {
+			return true
+		}
+	}
+	return b.others.users[string(e.User)] && !b.own.users[string(e.User)]
+}
+
+// mostSent bounds the connections that are remembered; beyond it none are counted.
+const mostSent = 1_000_000
+
+// Keep reports whether an entry stays in the run, and counts those that do not.
+func (b *Book) Keep(e *slowlog.Event) bool {
+	others := b.isOthers(e)
+	if b.apart() && len(b.sent) < mostSent {
+		if b.sent == nil {
+			b.sent = map[uint64]bool{}
+		}
+		b.sent[e.ThreadID] = others
+	}
+	b.left.All += e.QueryTime
+	if others {
+		b.left.Time += e.QueryTime
+		if !e.Admin {
+			b.left.Statements++
+		}
+	}
+	return !others
+}
+
+// Left returns how many statements Keep left out.
+func (b *Book) Left() uint64 { return b.left.Statements }
+
+// Warnings says what share of the server's work is others'.
+func (b *Book) Warnings() []kasoku.Warning {
+	if b.left.Statements == 0 || b.left.All <= 0 {
+		return nil
+	}
+	return []kasoku.Warning{{Code: "shared-server", Text: fmt.Sprintf("%s of the server's statement time is of schemas or "+
+		"users that the service does not use: %s statements of programs outside of it, which are in no table",
+		unit.Percent(float64(b.left.Time)/float64(b.left.All)), unit.Count(b.left.Statements))}}
+}
+
+// Settings is what rules have to know of others' connections.
+func (b *Book) Settings(host string) []kasoku.Setting {
+	if len(b.sent) == 0 || len(b.sent) >= mostSent {
+		return nil
+	}
+	n := kasoku.Tenants{All: len(b.sent)}
+	for _, others := range b.sent {
+		if others {
+			n.Others++
+		}
+	}
+	return []kasoku.Setting{n.Setting(host)}
+}
+
+// Without takes the statements of schemas that are others' out of those that a server counted.
+func (b *Book) Without(d *mysql.Digests) {
+	maps.DeleteFunc(d.Classes, func(k mysql.DigestKey, _ mysql.Digest) bool { return b.isOthersSchema(k.Schema) })
+}

@@ -1,0 +1,79 @@
+package tenants
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs/lines"
+	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/topology/members"
+)
+
+// entry is one of a MariaDB's slow log that took a millisecond.
+func entry(user, thread, schema, statement string) string {
+	return "# User@Host: " + user + "[" + user + "] @ localhost [127.0.0.1]\n# Thread_id: " + thread + "  Schema: " + schema +
+		"  QC_hit: No\n# Query_time: 0.001000  Lock_time: 0.000000  Rows_sent: 1  Rows_examined: 1\n" +
+		"SET timestamp=1700000000;\n" + statement + ";\n"
+}
+
+// TestBook: what a member's connection sent, or anybody in a schema of the service, stays.
+func TestBook(t *testing.T) {
+	clients := []mysql.Client{
+		{ID: 1, User: "app", Host: "localhost:1001", DB: "shop"},
+		{ID: 2, User: "app", Host: "127.0.0.1:1002", DB: "blog"},
+		{ID: 3, User: "exporter", Host: "[::1]:1003"},
+		{ID: 4, User: "batch", Host: "localhost:1004", DB: "shop"},
+		{ID: 5, User: "far", Host: "10.0.0.9:1005", DB: "remote"}, // whose it is is not known
+		{ID: 6, User: "socket", Host: "localhost", DB: "local"},   // nor this
+	}
+	clients = append(clients, mysql.Client{ID: 7, User: "app", Host: "localhost:1007", DB: "blog"}, // gone when ports were looked at
+		mysql.Client{ID: 8, User: "web", Host: "localhost:1008", DB: "wiki"}, mysql.Client{ID: 9, User: "web", Host: "localhost"})
+	log := entry("web", "9", "attached", "SELECT a FROM own_i") + entry("app", "1", "shop", "SELECT a FROM own_a") + entry("app", "1", "blog", "SELECT a FROM own_b") +
+		entry("app", "90", "shop", "SELECT a FROM own_c") + entry("batch", "4", "shop", "SELECT a FROM own_d") +
+		entry("far", "5", "remote", "SELECT a FROM own_e") + entry("socket", "6", "local", "SELECT a FROM own_f") +
+		entry("app", "91", "new", "SELECT a FROM own_g") + entry("app", "92", "given", "SELECT a FROM own_h") +
+		entry("app", "2", "blog", "SELECT a FROM theirs_a") + entry("app", "93", "blog", "SELECT a FROM theirs_b") +
+		entry("exporter", "3", "", "SELECT a FROM theirs_c") + entry("exporter", "94", "mysql", "SELECT a FROM theirs_d")
+	read := func(b *Book) (tables []string) {
+		table, _, err := slowlog.Collect(lines.NewReader(strings.NewReader(log), 1<<20), slowlog.Options{Kind: slowlog.Slow, Where: b.Keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range table.Queries() {
+			tables = append(tables, q.Tables...)
+		}
+		slices.Sort(tables)
+		return tables
+	}
+	from := members.Callers{Members: []uint16{1001}, Others: []uint16{1002, 1003, 1004, 1008}}
+	var b Book
+	b.learn(clients, from, "given")
+	own := []string{"own_a", "own_b", "own_c", "own_d", "own_e", "own_f", "own_g", "own_h", "own_i"}
+	if got := read(&b); !slices.Equal(got, own) {
+		t.Error(got)
+	}
+	w := b.Warnings()
+	if len(w) != 1 || !strings.Contains(w[0].Text, "30.8 %") || strings.Contains(w[0].Text, "blog") || b.Left() != 4 {
+		t.Errorf("%+v, %d left out", w, b.Left())
+	}
+	rec := kasoku.Recording{Settings: b.Settings("host")}
+	if got, ok := rec.Tenants(); !ok || got != (kasoku.Tenants{Others: 4, All: 12}) {
+		t.Errorf("%+v %v %+v", got, ok, rec.Settings)
+	}
+	d := mysql.Digests{Classes: map[mysql.DigestKey]mysql.Digest{{Schema: "blog"}: {}, {Schema: "shop"}: {}, {Schema: "new"}: {}, {}: {}}}
+	if b.Without(&d); len(d.Classes) != 3 {
+		t.Errorf("%+v", d.Classes)
+	}
+
+	// Where one side was not seen nothing is left out.
+	for _, from := range []members.Callers{{}, {Members: []uint16{1001}}, {Others: []uint16{1002, 1003}}} {
+		var b Book
+		b.learn(clients, from, "shop")
+		if got := read(&b); len(got) != 13 || b.Warnings() != nil || b.Settings("host") != nil {
+			t.Errorf("%+v: %v, %+v", from, got, b.Settings("host"))
+		}
+	}
+}
