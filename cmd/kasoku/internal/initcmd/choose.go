@@ -43,7 +43,13 @@ func (f *initFlags) check(given func(flag string) bool) error {
 	}
 	u, err := url.Parse(f.url)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return cli.Usagef("", "--url %q: want an URL such as http://127.0.0.1:8080/", f.url)
+		text := f.url
+		if err == nil {
+			text = u.Redacted()
+		} else if i := strings.LastIndexByte(text, '@'); i >= 0 {
+			text = text[i+1:] // what stands before may be a password
+		}
+		return cli.Usagef("", "--url %q: want an URL such as http://127.0.0.1:8080/", text)
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	if given("port") && port != strconv.Itoa(f.port) {
