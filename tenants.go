@@ -22,8 +22,8 @@ func (t Tenants) Setting(host string) Setting {
 	return Setting{Host: host, Scope: TenantsScope, Name: tenantsName, Value: fmt.Sprintf(formatTenants, t.Others, t.All)}
 }
 
-// Tenants returns whose connections sent statements; false where that is not known.
-func (r *Recording) Tenants() (t Tenants, ok bool) {
+// TenantsOf returns whose connections sent statements; false where that is not known.
+func TenantsOf(r *Recording) (t Tenants, ok bool) {
 	text, ok := r.Setting(TenantsScope, tenantsName)
 	if !ok {
 		return t, false

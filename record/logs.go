@@ -221,11 +221,9 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	queries := make([]kasoku.Query, len(classes))
 	for i := range classes {
 		queries[i] = classes[i].Query
-	}
-	b.slowRead = len(queries) > 0
-	for i := range queries {
 		queries[i].Host = b.host()
 	}
+	b.slowRead = len(queries) > 0
 	for i := range saves {
 		saves[i].Host = b.host()
 	}

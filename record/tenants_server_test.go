@@ -113,7 +113,7 @@ func TestRecord_Tenants(t *testing.T) {
 				return slices.ContainsFunc(rec.Queries, func(q kasoku.Query) bool { return slices.Contains(q.Tables, table) })
 			}
 			said := slices.ContainsFunc(rec.Warnings, func(w kasoku.Warning) bool { return w.Code == "shared-server" })
-			tenants, ok := rec.Tenants()
+			tenants, ok := kasoku.TenantsOf(rec)
 			if !has("own") || has("nbtable") == c.apart || said != c.apart || c.apart && !ok {
 				t.Errorf("%+v\n%+v\n%+v %v", rec.Queries, rec.Warnings, tenants, ok)
 			}

@@ -60,7 +60,7 @@ func TestBook(t *testing.T) {
 		t.Errorf("%+v, %d left out", w, b.Left())
 	}
 	rec := kasoku.Recording{Settings: b.Settings("host")}
-	if got, ok := rec.Tenants(); !ok || got != (kasoku.Tenants{Others: 4, All: 12}) {
+	if got, ok := kasoku.TenantsOf(&rec); !ok || got != (kasoku.Tenants{Others: 4, All: 12}) {
 		t.Errorf("%+v %v %+v", got, ok, rec.Settings)
 	}
 	d := mysql.Digests{Classes: map[mysql.DigestKey]mysql.Digest{{Schema: "blog"}: {}, {Schema: "shop"}: {}, {Schema: "new"}: {}, {}: {}}}

@@ -18,7 +18,7 @@ func IsOthers(c *diagnose.Case) bool {
 	if !IsShared(c) {
 		return false
 	}
-	if t, ok := c.Tenants(); ok {
+	if t, ok := kasoku.TenantsOf(c.Recording); ok {
 		return 2*t.Others > t.All
 	}
 	db, own := c.Member(kasoku.RoleDatabase), 0
