@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/topology"
 	"github.com/kasoku/kasoku/topology/find"
 	"github.com/kasoku/kasoku/topology/members"
 	"github.com/kasoku/kasoku/topology/scan"
@@ -329,8 +330,12 @@ func (w *serviceWatch) end() {
 		w.warn(kasoku.Warning{Code: "service-unknown",
 			Text: "which processes are the service's is not known: " + w.err.Error()})
 	}
-	if lacks, ok := unasked(&w.found); ok && w.o.MySQL == "" {
-		w.warn(lacks)
+	if m, at, ok := topology.Reached(&w.found); ok && w.o.MySQL == "" {
+		dsn := "'USER@" + at + "/'"
+		w.warn(kasoku.Warning{Code: "database-unasked",
+			Text: m.ID + " was not asked: of its statements, counters and settings nothing is known, and the rules about them are blind",
+			Hint: "`--mysql " + dsn + "`, with a password better an option file by `--defaults-file`, or dsn = " + dsn +
+				" in [mysql] of kasoku.toml; `kasoku doctor` with the same says which rights are missing"})
 	}
 	w.found.Unknown = append(w.found.Unknown, w.config.unkept()...)
 	if err := w.store.SaveService(&w.found); err != nil {

@@ -163,7 +163,7 @@ func (d *decision) writers(targeted bool) {
 		case len(by) == 1 && (member || kind(by[0]).Role == kasoku.RoleWeb && by[0].doubt() == ""):
 			if f := d.draft.admit(by[0], kind(by[0]).Role, kasoku.High, why); f != nil && !targeted && !member {
 				f.entry = true
-				d.draft.connect(nil, f, kasoku.Edge{At: d.firstListener(f), Protocol: "http",
+				d.draft.connect(nil, f, kasoku.Edge{At: d.wires.firstListener(f), Protocol: "http",
 					Found: []kasoku.Reason{why}})
 			}
 		}
@@ -215,11 +215,11 @@ func (d *decision) asked() {
 	}
 }
 
-func (d *decision) firstListener(f *found) kasoku.Listener {
+func (w *wiring) firstListener(f *found) kasoku.Listener {
 	if len(f.listens) == 0 {
 		return kasoku.Listener{}
 	}
-	return d.wires.listener(f.listens[0])
+	return w.listener(f.listens[0])
 }
 
 // names lists instances.

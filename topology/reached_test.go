@@ -1,15 +1,14 @@
-package record
+package topology
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku"
 )
 
-// TestUnasked: the hint has where the application reaches its database, or where this host
-// does; nothing is said of servers that kasoku cannot ask.
-func TestUnasked(t *testing.T) {
+// TestReached: a database is reached where the application gets in, or where this host does;
+// one that kasoku cannot ask is not.
+func TestReached(t *testing.T) {
 	tcp := func(at string) kasoku.Listener { return kasoku.Listener{Network: "tcp", Address: at} }
 	db := kasoku.Member{ID: "database mariadbd :3306", Role: kasoku.RoleDatabase, Program: "mariadbd", Sure: kasoku.High,
 		Listeners: []kasoku.Listener{tcp("[::]:33060"), tcp("0.0.0.0:3306")}}
@@ -24,16 +23,15 @@ func TestUnasked(t *testing.T) {
 		service kasoku.Service
 		want    string
 	}{
-		"a port":            {kasoku.Service{Members: []kasoku.Member{db}}, "`--mysql 'USER@tcp(127.0.0.1:3306)/'`"},
-		"a socket":          {kasoku.Service{Members: []kasoku.Member{db}, Edges: []kasoku.Edge{socket}}, "USER@unix(/run/mysqld/mysqld.sock)/"},
+		"a port":            {kasoku.Service{Members: []kasoku.Member{db}}, "tcp(127.0.0.1:3306)"},
+		"a socket":          {kasoku.Service{Members: []kasoku.Member{db}, Edges: []kasoku.Edge{socket}}, "unix(/run/mysqld/mysqld.sock)"},
 		"of a container":    {kasoku.Service{Members: []kasoku.Member{far}}, ""},
 		"a guess":           {kasoku.Service{Members: []kasoku.Member{guess}}, ""},
 		"no MySQL":          {kasoku.Service{Members: []kasoku.Member{other}}, ""},
 		"without databases": {kasoku.Service{}, ""},
 	} {
-		w, ok := unasked(&c.service)
-		if ok != (c.want != "") || !strings.Contains(w.Hint, c.want) {
-			t.Errorf("%s: %v, hint %q, want %q", name, ok, w.Hint, c.want)
+		if m, at, ok := Reached(&c.service); ok != (c.want != "") || at != c.want || ok && m.ID != db.ID {
+			t.Errorf("%s: %v at %q, want %q", name, m, at, c.want)
 		}
 	}
 }
