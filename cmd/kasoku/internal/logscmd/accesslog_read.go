@@ -67,8 +67,10 @@ func (f *accessRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.zone, "location", "", "time `ZONE` such as Asia/Tokyo or UTC, of times that are shown and of "+
 		"those without an offset; default the log's own")
 	fl.IntVar(&f.workers, "workers", 0, "read with `N` threads; default one for each CPU")
-	_ = cmd.RegisterFlagCompletionFunc("bots", cobra.FixedCompletions([]string{"include", "exclude", "only"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(accessformat.FormatNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("bots", cobra.FixedCompletions([]string{"include", "exclude", "only"},
+		cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(accessformat.FormatNames(),
+		cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(accesslog.Keys(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -116,7 +118,9 @@ func (f *accessRead) checkFormat() error {
 	if f.nginxLog == "" {
 		return nil
 	}
-	i := slices.IndexFunc(f.logs, func(l accessformat.NginxLog) bool { return l.Name == f.nginxLog || l.Path == f.nginxLog })
+	i := slices.IndexFunc(f.logs, func(l accessformat.NginxLog) bool {
+		return l.Name == f.nginxLog || l.Path == f.nginxLog
+	})
 	if i < 0 {
 		return cli.Usagef(f.logNames(), "--log %q: %s has none such", f.nginxLog, f.nginxConf)
 	}
@@ -222,7 +226,8 @@ func (f *accessRead) optionsFor(e *cli.Env, in []lines.Input) (accesslog.Options
 				return o, nil, cli.Usagef("--log NAME names one: "+f.logNames(), "--nginx-conf: %v", err)
 			}
 			if i > 0 && format.Name() != o.Format.Name() {
-				return o, nil, cli.Usagef("read them one at a time", "--nginx-conf: %s and %s have different formats", in[0].Path, in[i].Path)
+				return o, nil, cli.Usagef("read them one at a time", "--nginx-conf: %s and %s have different formats",
+					in[0].Path, in[i].Path)
 			}
 			o.Format = format
 		}
@@ -287,7 +292,9 @@ func zoneAt(at time.Time, ahead int) *time.Location {
 
 // collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before, or beside.
-func (f *accessRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*logfile.AccessLog, error) {
+func (f *accessRead) collect(
+	ctx context.Context, e *cli.Env, in []lines.Input, p *reading,
+) (*logfile.AccessLog, error) {
 	o, zone, err := f.optionsFor(e, in)
 	if err != nil {
 		return nil, err

@@ -128,7 +128,9 @@ func (f *exportFlags) awaited(from []observe.Source) (a awaitedSeries, err error
 }
 
 // liveOutput is where the frames go, which never waits, and what is reported at the end.
-func (f *exportFlags) liveOutput(ctx context.Context, e *cli.Env, l *record.Live, start time.Time) (export.Output, func() string, error) {
+func (f *exportFlags) liveOutput(
+	ctx context.Context, e *cli.Env, l *record.Live, start time.Time,
+) (export.Output, func() string, error) {
 	switch f.to {
 	case "graphite":
 		out, err := f.carbon(start, true)
@@ -164,7 +166,8 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 		if dir = cmp.Or(dir, "another project"); taken {
 			fmt.Fprintf(e.Stderr, "kasoku: warning: the load is that of %s\n", terminal.Clean(dir))
 		} else {
-			fmt.Fprintf(e.Stderr, "kasoku: warning: a load of %s is not handed on: `kasoku export --live` there does\n", terminal.Clean(dir))
+			fmt.Fprintf(e.Stderr, "kasoku: warning: a load of %s is not handed on: `kasoku export --live` there does\n",
+				terminal.Clean(dir))
 		}
 	})
 	loads, leave := listenToLoads(e, start, choice)
@@ -173,20 +176,22 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 	reading, read := context.WithCancel(ctx)
 	var reader sync.WaitGroup
 	reader.Go(contain.Func(contain.Part{Kind: contain.Source, Name: "recorded runs"}, func() { recorded.Follow(reading) }))
-	sink := export.NewLive(export.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads, Recorded: recorded.Take,
-		Await: await.patterns, Open: await.open,
+	sink := export.NewLive(export.LiveOptions{Output: out, Form: f.form(), Only: f.only, Loads: loads,
+		Recorded: recorded.Take, Await: await.patterns, Open: await.open,
 		OnUnmatched: func(none []string, seen []kasoku.Key) {
 			refused = noSeries("nothing that is sampled here has such a series", none, seen)
 			cancel()
 		},
 		OnGap: func(g kasoku.Gap) {
-			fmt.Fprintf(e.Stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source, unit.Duration(g.Interval.Len()), g.Reason)
+			fmt.Fprintf(e.Stderr, "kasoku: warning: %s gave nothing for %s: %q\n", g.Source,
+				unit.Duration(g.Interval.Len()), g.Reason)
 		},
 		OnMissing: func(g kasoku.Gap) {
 			fmt.Fprintf(e.Stderr, "kasoku: warning: %s gives nothing: %q\n", g.Source, g.Reason)
 		},
 	})
-	sampler := observe.New(observe.Options{Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start, Sources: l.Sources, Sink: sink})
+	sampler := observe.New(observe.Options{Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start,
+		Sources: l.Sources, Sink: sink})
 	err := sampler.Run(ctx)
 	for _, w := range sampler.Warnings() {
 		fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
@@ -205,7 +210,9 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 
 // listenToLoads lets `kasoku attack` find this export until leave is called. Without
 // that, loads is nil.
-func listenToLoads(e *cli.Env, start time.Time, choice *handover.Choice) (loads func() []kasoku.LoadSecond, leave func() error) {
+func listenToLoads(
+	e *cli.Env, start time.Time, choice *handover.Choice,
+) (loads func() []kasoku.LoadSecond, leave func() error) {
 	path, leave, err := handover.Listen()
 	var handed *handover.Loads
 	if err == nil {
@@ -246,7 +253,8 @@ func sourceNames(sources []observe.Source) []string {
 }
 
 // serve shows a page while work is done.
-func (f *exportFlags) serve(ctx context.Context, e *cli.Env, page http.Handler, work func(context.Context) error) error {
+func (f *exportFlags) serve(ctx context.Context, e *cli.Env, page http.Handler,
+	work func(context.Context) error) error {
 	access, err := f.access(e)
 	if err != nil {
 		return err
@@ -256,7 +264,8 @@ func (f *exportFlags) serve(ctx context.Context, e *cli.Env, page http.Handler, 
 		return err
 	}
 	if access.Token == "" && !export.IsLoopback(f.listen) {
-		fmt.Fprintf(e.Stderr, "kasoku: warning: the page is open: whoever reaches %s reads what this host does\n", server.URL())
+		fmt.Fprintf(e.Stderr, "kasoku: warning: the page is open: whoever reaches %s reads what this host does\n",
+			server.URL())
 	}
 	fmt.Fprintf(e.Stderr, "metrics  %s (Ctrl-C ends it)\n", server.URL())
 	err = work(ctx)
