@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -353,9 +354,15 @@ func (s *session) diagnose(ctx context.Context, ask bool) (err error) {
 	if len(s.o.Rules) > 0 {
 		rec.Diagnosis = diagnose.Diagnose(diagnose.NewCase(rec, nil), s.o.Rules)
 		if ask && s.db != nil && !s.o.NoPlans {
+			said := len(s.warnings)
 			s.ending.ask(ctx, "the SQL of findings", prepared.Within, func(ctx context.Context) error {
 				return prepareFixes(ctx, rec, s.o.MySQL)
 			})
+			if fresh := s.warnings[said:]; len(fresh) > 0 { // the file has those from before
+				if err := ed.SaveWarnings(slices.Concat(rec.Warnings, fresh)); err != nil {
+					return err
+				}
+			}
 		}
 		if err := ed.SaveDiagnosis(rec.Diagnosis); err != nil {
 			return err
