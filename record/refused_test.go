@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,12 +69,17 @@ server { listen 127.0.0.1:{port}; ` + refusal + ` location / { proxy_pass ` + ap
 	run := func(refusal string, load func(url string)) *kasoku.Recording {
 		web := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: config(refusal)})
 		begun, end := make(chan struct{}), make(chan struct{})
+		over := filepath.Join(t.TempDir(), "over") // there once the load has ended, also on a busy host
 		go func() {
 			defer close(end)
 			<-begun
 			load(web.URL())
+			if err := os.WriteFile(over, nil, 0o600); err != nil {
+				t.Error(err)
+			}
 		}()
-		rec := record(web, Options{Course: Course{Command: []string{"sleep", "4"}}, Opened: func() error { close(begun); return nil }})
+		wait := []string{"sh", "-c", `sleep 4; until test -e "$0"; do sleep 0.1; done`, over}
+		rec := record(web, Options{Course: Course{Command: wait}, Opened: func() error { close(begun); return nil }})
 		<-end
 		return rec
 	}
