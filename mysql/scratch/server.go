@@ -17,7 +17,7 @@ import (
 )
 
 // startWithin bounds the making of a data directory, and the start.
-const startWithin = 30 * time.Second
+const startWithin = 50 * time.Second
 
 // maxSocketPath is what fits sun_path: unix(7), 108 bytes with the final zero.
 const maxSocketPath = 107
