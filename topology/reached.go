@@ -3,6 +3,7 @@ package topology
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kasoku/kasoku"
 )
@@ -34,9 +35,11 @@ func Reached(s *kasoku.Service) (m *kasoku.Member, address string, ok bool) {
 var anywhere = strings.NewReplacer("0.0.0.0:", "127.0.0.1:", "[::]:", "127.0.0.1:", "*:", "127.0.0.1:")
 
 // reachable reports whether statements can be sent to an endpoint of a database from here:
-// not to one of a container's own network or files, nor to one of the X Protocol.
+// not to one of a container's own network or files, nor to one of the X Protocol. Whoever made a
+// socket gave it its path: one that a shell or TOML would read as more than a name is left out.
 func reachable(m *kasoku.Member, l kasoku.Listener) bool {
 	const xPort = 33060 // mysqlx_port
-	return !l.Private && (l.Network == "tcp" && l.Port() != xPort ||
+	odd := func(r rune) bool { return unicode.IsControl(r) || strings.ContainsRune("'`\"\\()", r) }
+	return !l.Private && !strings.ContainsFunc(l.Address, odd) && (l.Network == "tcp" && l.Port() != xPort ||
 		l.Network == "unix" && m.Container == "" && !strings.Contains(l.Address, "mysqlx"))
 }

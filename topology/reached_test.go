@@ -13,6 +13,8 @@ func TestReached(t *testing.T) {
 	db := kasoku.Member{ID: "database mariadbd :3306", Role: kasoku.RoleDatabase, Program: "mariadbd", Sure: kasoku.High,
 		Listeners: []kasoku.Listener{tcp("[::]:33060"), tcp("0.0.0.0:3306")}}
 	socket := kasoku.Edge{From: "application puma", To: db.ID, At: kasoku.Listener{Network: "unix", Address: "/run/mysqld/mysqld.sock"}}
+	pasted := db
+	pasted.Listeners = []kasoku.Listener{{Network: "unix", Address: "/tmp/a';reboot;'.sock"}, {Network: "unix", Address: "/tmp/a\nb"}}
 	far := db
 	far.Listeners = []kasoku.Listener{{Network: "tcp", Address: "172.17.0.2:3306", Private: true}}
 	guess := db
@@ -25,6 +27,7 @@ func TestReached(t *testing.T) {
 	}{
 		"a port":            {kasoku.Service{Members: []kasoku.Member{db}}, "tcp(127.0.0.1:3306)"},
 		"a socket":          {kasoku.Service{Members: []kasoku.Member{db}, Edges: []kasoku.Edge{socket}}, "unix(/run/mysqld/mysqld.sock)"},
+		"a path to paste":   {kasoku.Service{Members: []kasoku.Member{pasted}}, ""},
 		"of a container":    {kasoku.Service{Members: []kasoku.Member{far}}, ""},
 		"a guess":           {kasoku.Service{Members: []kasoku.Member{guess}}, ""},
 		"no MySQL":          {kasoku.Service{Members: []kasoku.Member{other}}, ""},
