@@ -77,11 +77,13 @@ func prepareFixes(ctx context.Context, rec *kasoku.Recording, dsn string) (err e
 	}
 	db, err := mysqlflags.OpenBounded(dsn)
 	if err != nil {
+		prepared.NotAsked(rec)
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	r, err := mysql.New(ctx, db)
 	if err != nil {
+		prepared.NotAsked(rec)
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()

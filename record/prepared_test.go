@@ -1,6 +1,7 @@
 package record
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,6 +21,17 @@ func (proposing) Doc() diagnose.Doc { return diagnose.Doc{} }
 func (p proposing) Check(*diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return []kasoku.Finding{{ID: p.ID(), Title: string(p), Evidence: []kasoku.Evidence{{Text: "one"}},
 		Fixes: []kasoku.Fix{{Text: "Do", Lang: "sql", Code: string(p)}}}}, nil
+}
+
+// TestPreparedFixes_Gone: SQL that no server was asked about says so.
+func TestPreparedFixes_Gone(t *testing.T) {
+	rec := &kasoku.Recording{Diagnosis: &kasoku.Diagnosis{Findings: []kasoku.Finding{{Fixes: []kasoku.Fix{
+		{Lang: "sql", Code: "SELECT 1 FROM t;", Note: "First."}, {Lang: "sh", Code: "true"}}}}}}
+	err := prepareFixes(t.Context(), rec, "root@unix("+filepath.Join(t.TempDir(), "no.sock")+")/")
+	fixes := rec.Diagnosis.Findings[0].Fixes
+	if err == nil || fixes[0].Note != "First. Not checked on the server: it could not be asked." || fixes[1].Note != "" {
+		t.Errorf("%v, %+v", err, fixes)
+	}
 }
 
 // TestPreparedFixes: the SQL of findings is prepared at the end of a run, and what the server said

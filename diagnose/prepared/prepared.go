@@ -141,6 +141,17 @@ func Asks(rec *kasoku.Recording) bool {
 	})
 }
 
+// NotAsked says in the notes of all fixes with SQL that the server could not be asked.
+func NotAsked(rec *kasoku.Recording) {
+	for i := range rec.Diagnosis.Findings {
+		for k := range rec.Diagnosis.Findings[i].Fixes {
+			if x := &rec.Diagnosis.Findings[i].Fixes[k]; len(statementsOf(x)) > 0 {
+				x.Note = withSentence(x.Note, open+"it could not be asked.")
+			}
+		}
+	}
+}
+
 // checker asks each statement once.
 type checker struct {
 	reader  *mysql.Reader
