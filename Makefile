@@ -32,15 +32,18 @@ demo: ## set up all it needs and show the whole story: load, diagnosis, fix, pro
 # The packages whose tests take longest begin, so that none of them is left for the end.
 LONGEST    := ./cmd/kasoku ./labs/isuumo/faults ./record ./labs/isuumo/app ./diagnose/rules ./internal/test/attack
 
+# Of the long tests make test runs a quarter (internal/test/turn), chosen by the commit; TURN=all: all.
+TURN       ?= $(shell commit=$$(git rev-parse --short=7 HEAD 2>/dev/null) && echo $$((16\#$$commit % 4)) || echo all)
+
 # Compilers and linkers collect their garbage less often, for an eighth less CPU; the tests do not,
 # some of which judge memory.
 .PHONY: test
-test: ## set up all it needs and run every test against the real servers
+test: ## set up all it needs and run the tests against the real servers; of the long ones a quarter, by the commit (TURN=all: all)
 	tools/setup test
 	@set -euo pipefail; \
 	if [[ -e .mysql97-unavailable ]]; then \
 	  export KASOKU_NO_MYSQL97=1; echo "not tested: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
-	GOGC=400 $(GO) test -exec 'env -u GOGC' $(TESTFLAGS) -timeout 15m $(LONGEST) ./...
+	GOGC=400 KASOKU_TURN=$(TURN) $(GO) test -exec 'env -u GOGC' $(TESTFLAGS) -timeout 15m $(LONGEST) ./...
 
 # How long make test-long records.
 LONG       ?= 30m

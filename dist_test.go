@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestGoReleaser: its configuration builds each program.
@@ -47,6 +48,7 @@ func TestDist(t *testing.T) {
 		t.Skip("-short: links all programs")
 	}
 	if dir == "" {
+		turn.Wait(t)
 		if os.Getenv("KASOKU_LONG") == "" {
 			arches = []string{runtime.GOARCH}
 		}
@@ -90,6 +92,7 @@ func TestDist(t *testing.T) {
 // TestNotice: the licence of each linked module, of the chart script and of Go stands
 // in NOTICE, and a module without one ends the making of archives.
 func TestNotice(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "tools/notice").Output()
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/agenttest"
 	"github.com/kasoku/kasoku/internal/test/mackereltest"
 	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -222,6 +223,7 @@ func expected(t *testing.T, name, printed string) map[string]posted {
 
 // TestAgent runs the real mackerel-agent.
 func TestAgent(t *testing.T) {
+	turn.Wait(t)
 	r := newRig(t)
 	t.Run("once", r.testOnce)
 	t.Run("service", r.testService)

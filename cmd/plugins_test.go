@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // maxBytes is the most that one binary may have: ten of them are in one archive.
@@ -97,6 +98,7 @@ func TestDependencies(t *testing.T) {
 // TestBinaries: each is one static file of the name that the agent's installer looks
 // for.
 func TestBinaries(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("-short: builds all of them")
 	}

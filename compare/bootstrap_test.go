@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"pgregory.net/rapid"
 )
 
@@ -23,6 +24,7 @@ func TestBlockFor(t *testing.T) {
 // The interval of independent seconds holds the truth about as often as it says,
 // a little less often at 10 s, as small samples do.
 func TestIntervalCoverage(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("takes seconds; the long tests run it")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/mackereltest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/wire/graphite"
@@ -32,6 +33,7 @@ func recent() *kasoku.Recording {
 
 // TestCarbon: what a run holds is in Carbon's files, by each way to it.
 func TestCarbon(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts carbon-cache and go-carbon")
 	}
@@ -70,6 +72,7 @@ func filesOf(t *testing.T, c *sandbox.CarbonServer) {
 
 // TestGraphiteWeb: graphite-web gives back what a run held, with its times.
 func TestGraphiteWeb(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts carbon-cache and graphite-web")
 	}
@@ -126,6 +129,7 @@ func expect(t *testing.T, c *sandbox.CarbonServer, metric string, want map[int64
 // TestCarbonComesBack: a live export goes on while Carbon is away, and sends what it
 // kept when there is one again.
 func TestCarbonComesBack(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts carbon-cache")
 	}
@@ -273,6 +277,7 @@ func livePage(t *testing.T) *Page {
 
 // TestPrometheusScrapes: a real server scrapes the page and answers what is on it.
 func TestPrometheusScrapes(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("runs prometheus")
 	}

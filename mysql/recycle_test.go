@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -56,6 +57,7 @@ func TestRecycle(t *testing.T) {
 // TestSettle waits for a session's statement to end, not for one that began long before, nor
 // for ever.
 func TestSettle(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")
 		r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))

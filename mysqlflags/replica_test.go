@@ -11,6 +11,7 @@ import (
 
 	gomysql "github.com/go-sql-driver/mysql"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -119,6 +120,7 @@ func TestReplicaStatement(t *testing.T) {
 
 // A real replica: following, stopped, connecting, without rights, with two channels.
 func TestReplicaStatus_Server(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sourceOptions, func(t *testing.T, s *sandbox.Server) {
 		if got, err := mysqlflags.ReplicaStatus(t.Context(), sandboxtest.DB(t, s, "")); err != nil || len(got) != 0 {
 			t.Fatalf("no replica: %+v, %v", got, err)

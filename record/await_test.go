@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record/trigger"
@@ -115,6 +116,7 @@ func hasGap(rec *kasoku.Recording, from, to, interval time.Duration) bool {
 
 // TestAwaitLong: of a long wait only a moment before the request is kept.
 func TestAwaitLong(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	o := awaiting(t)
 	o.Interval = 200 * time.Millisecond

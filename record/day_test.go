@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/store"
@@ -22,6 +23,7 @@ import (
 // an engine that sends nothing. Every count must be exact, and the memory that it
 // takes must not depend on its length.
 func TestDay(t *testing.T) {
+	turn.Wait(t)
 	const perSec = 5000
 	length := 10 * time.Minute
 	if os.Getenv("KASOKU_LONG") != "" {

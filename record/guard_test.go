@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -19,6 +20,7 @@ import (
 // TestDigests: where no slow log is read, the queries come from statement
 // digests, and the run says so.
 func TestDigests(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")

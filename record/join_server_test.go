@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -276,6 +277,7 @@ func checkShelf(t *testing.T, rec *kasoku.Recording, kind string) {
 // TestTableOverlaps: what recordings send to the slow log's table is gone when the last of them has
 // ended, whichever that is; rows of the user's own stay.
 func TestTableOverlaps(t *testing.T) {
+	turn.Wait(t)
 	server := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--skip-log-bin"}})
 	db := sandboxtest.DB(t, server, "")
 	log := filepath.Join(t.TempDir(), "access.log")

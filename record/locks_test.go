@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestLocks: who waited for whom, and a deadlock, are in the run's file.
 func TestLocks(t *testing.T) {
+	turn.Wait(t)
 	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	db := sandboxtest.DB(t, s, "")
 	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.stock (id INT PRIMARY KEY, n INT) ENGINE=InnoDB", "INSERT INTO shop.stock VALUES (1, 0), (2, 0)")

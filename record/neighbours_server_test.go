@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/sandbox"
@@ -90,6 +91,7 @@ func plantedDatabase(t *testing.T, word string) *sandbox.Server {
 // TestRecord_Neighbours: two nginx and two databases on one host, of which one each is
 // another project's: the run holds no byte of their files, however the service is named.
 func TestRecord_Neighbours(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	db, other := plantedDatabase(t, ownWord+"_db"), plantedDatabase(t, neighbourWord+"_db")
 	app := dialling(t, db)
@@ -162,6 +164,7 @@ http { access_log "{dir}/access.log"; server { listen 127.0.0.1:{port}; location
 // begins and when it ends; that rules are blind for want of values, once, with the line
 // that grants them, and never of an application's own log.
 func TestRecord_Logs(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	db := sandboxtest.MariaDB(t, sandbox.Options{})
 	app := dialling(t, db)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -17,6 +18,7 @@ import (
 // TestProbeAtTheEnd: a run that may asks its endpoints alone, and its callers are
 // confirmed.
 func TestProbeAtTheEnd(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	admin := sandboxtest.DB(t, s, "")

@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/sandbox"
@@ -28,6 +29,7 @@ const webLog = `log_format k "time:$time_iso8601\treq:$request\tstatus:$status\t
 // that the end of a load cut off are none, and bots that a real nginx refuses as it is
 // configured to are none either.
 func TestRecord_GivenUp(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -14,6 +15,7 @@ import (
 // TestReplica: how far a replica lags, that its applier stops, and the use of its
 // tables are in the run's file; for a user without rights, a gap says what is missing.
 func TestReplica(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	vars := map[string]string{"log_bin": "binlog", "server_id": "1", "performance_schema": "ON"}
 	s := sandboxtest.MariaDB(t, sandbox.Options{Vars: vars})

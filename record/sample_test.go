@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -18,6 +19,7 @@ import (
 // TestSample: MariaDB's slow log holds 1 of so many statements, and the run says so
 // wherever they count; MySQL refuses before anything is changed. All is put back.
 func TestSample(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))")
@@ -50,6 +52,7 @@ func TestSample(t *testing.T) {
 // TestSample_Other: while a run samples, one with another sample is refused, one without
 // goes on without the slow log, and one with the same sample gets it.
 func TestSample_Other(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/score"
 )
 
 func TestCommandScore(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	f := func(script string, want *kasoku.Score, warning string, change func(*Options)) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/nginx"
@@ -21,6 +22,7 @@ import (
 // TestRecord_Servers: the numbers of real servers are in a run, each source with its
 // own; an error log that leaves warnings out says so.
 func TestRecord_Servers(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	cache := sandboxtest.Redis(t, sandbox.RedisOptions{})
 	carbon := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})

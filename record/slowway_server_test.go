@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/recycle"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -31,6 +32,7 @@ type logged struct {
 // TestSlowLogOnBefore: where the slow log is on before a run, what the run does ends
 // with it, or is said and mended.
 func TestSlowLogOnBefore(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}, func(t *testing.T, s *sandbox.Server) {
 		t.Parallel()

@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // TestGraphiteWeb: what carbon and go-carbon got comes back over HTTP.
 func TestGraphiteWeb(t *testing.T) {
+	turn.Wait(t)
 	for name, server := range map[string]func(testing.TB, sandbox.CarbonOptions) *sandbox.CarbonServer{
 		"carbon-cache": sandboxtest.Carbon, "go-carbon": sandboxtest.GoCarbon,
 	} {

@@ -4,11 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 func TestReplica(t *testing.T) {
+	turn.Wait(t)
 	opts := sandbox.Options{Vars: map[string]string{"log_bin": "binlog", "server_id": "1"}}
 	sandboxtest.Each(t, opts, func(t *testing.T, s *sandbox.Server) {
 		source := sandboxtest.DB(t, s, "")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 )
 
@@ -49,6 +50,7 @@ func TestScript_Refusals(t *testing.T) {
 }
 
 func TestScript_Life(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("needs a database server; not in short mode")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // damageable makes a finished file with something in every table.
@@ -75,6 +76,7 @@ func honest(tb testing.TB, what string, rec *kasoku.Recording, err error, want *
 }
 
 func TestFlippedBytes(t *testing.T) {
+	turn.Wait(t)
 	file, want := damageable(t)
 	dir := t.TempDir()
 	rounds := 300
@@ -142,6 +144,7 @@ func TestTruncated(t *testing.T) {
 
 // TestOverwrittenPages zeroes whole pages, as a bad disk or a torn copy does.
 func TestOverwrittenPages(t *testing.T) {
+	turn.Wait(t)
 	file, want := damageable(t)
 	dir := t.TempDir()
 	step := 1
@@ -213,6 +216,7 @@ func TestDamagedLog(t *testing.T) {
 // TestDamagedCrash breaks the file of a killed recorder: it is left as it is and
 // read from a copy.
 func TestDamagedCrash(t *testing.T) {
+	turn.Wait(t)
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(5, 6))
 	rounds := 30

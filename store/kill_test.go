@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestKill kills real recorders with SIGKILL at random moments and opens what
 // they left: every tick of which the recorder had said that it is written must
 // be there, and at most the one begun after it.
 func TestKill(t *testing.T) {
+	turn.Wait(t)
 	kills := 20
 	if testing.Short() {
 		kills = 4

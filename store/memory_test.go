@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // mostKeptMemory is how much more a writer may hold after ten times as many ticks.
@@ -16,6 +17,7 @@ const mostKeptMemory = 2 << 20
 // TestMemory: processes that live for a second each bring series of their own. What the
 // writer remembers of them does not grow with the length of a run.
 func TestMemory(t *testing.T) {
+	turn.Wait(t)
 	const perTick = 40
 	w := mustCreate(t, tempRun(t))
 	f := &kasoku.Frame{Host: "lab1", Source: "process"}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 var keep = flag.Bool("keep", false, "write the kept samples of the current version anew; never after it was released")
@@ -75,6 +76,7 @@ func TestWholeSchema(t *testing.T) {
 // TestKeptSchemas builds a database of each released schema, brings it up to date
 // and finds the schema that a new file gets.
 func TestKeptSchemas(t *testing.T) {
+	turn.Wait(t)
 	fresh := tempRun(t)
 	record(t, fresh, 5, 1)
 	want := schemaOf(t, fresh)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // shown is a screen of each pane, wide and narrow, of each finding, and of what keys do.
@@ -45,6 +46,7 @@ func shown(t *testing.T) (screens []string, quit bool) {
 // TestPlantedScreen plants a panic in each part of the live screen, one after the other.
 // The screen says what is lost, has the rest, and can be left.
 func TestPlantedScreen(t *testing.T) {
+	turn.Wait(t)
 	defer contain.Forget()
 	var mu sync.Mutex
 	var parts []contain.Part

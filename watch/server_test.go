@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	webrules "github.com/kasoku/kasoku/diagnose/rules/web"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
@@ -23,6 +24,7 @@ import (
 // TestLiveOfAServer watches a MySQL that runs statements: they are in the table of
 // statements, and what is kept of it is a run that can be read.
 func TestLiveOfAServer(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
@@ -72,6 +74,7 @@ func TestLiveOfAServer(t *testing.T) {
 // TestLiveOfNginx watches an nginx that passes a file on: its route is seen, before and
 // after its log was rotated, and so is the finding that only the log shows.
 func TestLiveOfNginx(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts a server")
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -35,6 +36,7 @@ const password = "geheim"
 
 // TestServers runs its parts on both kinds of servers; the last ones restart it.
 func TestServers(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, db,

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -17,6 +18,7 @@ import (
 // TestAdviseRun: a run of a real server, whose commits wait for the disk, is advised as
 // the server itself is over the same kind of load; and no password is printed.
 func TestAdviseRun(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, a INT)",

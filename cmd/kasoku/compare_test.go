@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/store"
 )
@@ -39,6 +40,7 @@ func keepScores(t *testing.T, dir, label, group, revision string, scores ...floa
 }
 
 func TestCompareGroups(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("compares a dozen of groups; -short has one in TestCompareGroupsJSON")
 	}
@@ -132,6 +134,7 @@ func TestCompareGroupsJSON(t *testing.T) {
 
 // TestDiagnoseGroup: rules see the runs beside the one that is named.
 func TestDiagnoseGroup(t *testing.T) {
+	turn.Wait(t)
 	dir := t.TempDir()
 	keepScores(t, dir, "base", "g1", "main@1", 1000, 1010, 990, 1005, 995)
 	keepScores(t, dir, "slow", "g2", "main@2", 1001, 1011, 991, 1006, 996)

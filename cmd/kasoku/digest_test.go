@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -16,6 +17,7 @@ import (
 // TestDigest reads the digests of real servers: whole, as a difference, from
 // snapshots and as slowquery2tsv does.
 func TestDigest(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--performance-schema=ON", "--skip-log-bin"}}, func(t *testing.T, srv *sandbox.Server) {
 		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/test/smalldisk"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -29,6 +30,7 @@ func errorLines(said string) (lines []string) {
 // recording goes on. The server is as it was, the run opens, nothing untrue is said,
 // and what is left over goes once there is room.
 func TestFullDisk(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
@@ -139,6 +141,7 @@ func TestFullDisk(t *testing.T) {
 // recording goes on and says so; the server is as it was, and so is one whose disk
 // has no room to begin with.
 func TestBrake(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	disk := smalldisk.Mount(t, "4m")
 	if err := os.Chmod(disk, 0o777); err != nil {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // A console is a block of a page that begins with ```console. Its lines that
@@ -58,7 +60,10 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(blocks) > 0 {
-			t.Run(filepath.Base(page), func(t *testing.T) { typeAll(t, blocks, here) })
+			t.Run(filepath.Base(page), func(t *testing.T) {
+				turn.Wait(t)
+				typeAll(t, blocks, here)
+			})
 		}
 	}
 }

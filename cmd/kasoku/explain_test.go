@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -15,6 +16,7 @@ import (
 // TestExplain explains the statements of a real slow log, and those of a run, which
 // keeps the plans without the values.
 func TestExplain(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")

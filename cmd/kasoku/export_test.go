@@ -17,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/test/mackereltest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -98,6 +99,7 @@ func TestExportLivePrometheus(t *testing.T) {
 // TestExportLiveCarbon: what is sampled comes to Carbon each tick; Ctrl-C sends what
 // is left.
 func TestExportLiveCarbon(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts carbon-cache")
@@ -116,6 +118,7 @@ func TestExportLiveCarbon(t *testing.T) {
 // TestExportLiveLoad: the load of a `kasoku attack` beside is in each live export, no
 // request of it lost.
 func TestExportLiveLoad(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("runs a load")
 	}
@@ -195,6 +198,7 @@ func TestExportLiveLoad(t *testing.T) {
 
 // TestExportLiveRecorded: so is the load of a run that is recorded beside.
 func TestExportLiveRecorded(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("records a run")
 	}
@@ -231,6 +235,7 @@ func TestExportLiveRecorded(t *testing.T) {
 // them recorded, each export has its own alone; one that has none of its own takes one of
 // them, and says whose.
 func TestExportLiveProjects(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
 	defer web.Close()

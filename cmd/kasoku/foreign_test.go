@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -89,6 +90,7 @@ func logServer(t *testing.T) (url, log string) {
 }
 
 func TestForeignAB(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	needTool(t, "ab")
 	url, log := logServer(t)
@@ -116,6 +118,7 @@ func foreignRequests(rec *kasoku.Recording) (n uint64) {
 }
 
 func TestForeignWrk(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	needTool(t, "wrk")
 	url, log := logServer(t)
@@ -151,6 +154,7 @@ func TestForeignWrk(t *testing.T) {
 }
 
 func TestForeignSysbench(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	needTool(t, "sysbench")
 	s := sandboxtest.MariaDB(t, sandbox.Options{})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -14,6 +15,7 @@ import (
 // A recording that has given up the rights it does not need still asks a private server,
 // which as root's takes a change of user.
 func TestRecordChecksIndexes(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--skip-log-bin"}})
 	db := sandboxtest.DB(t, s, "")

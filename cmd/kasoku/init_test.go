@@ -15,6 +15,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -53,6 +54,7 @@ func startOnTerminal(t *testing.T, dir string, args ...string) (r *running, keys
 // listed with a number each, and the answer writes the kasoku.toml of that one; any other
 // answer, none, and Ctrl-C write nothing.
 func TestInit_Question(t *testing.T) {
+	turn.Wait(t)
 	var services []*sandbox.NginxServer
 	for range 2 {
 		services = append(services, sandboxtest.Nginx(t, sandbox.NginxOptions{}))

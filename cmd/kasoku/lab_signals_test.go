@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/foreign"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -95,6 +96,7 @@ func TestLabDownWhileItStarts(t *testing.T) {
 // TestLabSupervisorKilled: its end takes everything along, and the lab is known to
 // be gone, whoever has its process id since.
 func TestLabSupervisorKilled(t *testing.T) {
+	turn.Wait(t)
 	h := newLabHome(t)
 	h.says("runs, variant tuned", "lab", "up", "isuumo", "-size", "small", "-variant", "tuned")
 	b, err := os.ReadFile(filepath.Join(h.dir, "isuumo.lock"))
@@ -167,6 +169,7 @@ func TestShellWord(t *testing.T) {
 // TestInterruptTruth: Ctrl-C among the runs of lab truth prints the table of those that are
 // done, and says that it is not all.
 func TestInterruptTruth(t *testing.T) {
+	turn.Wait(t)
 	h := newLabHome(t)
 	r := h.start("lab", "truth", "--keep", "truth", "--labs", "insertbench", "--only", "all,none", "--duration", "2s")
 	r.waitFor("first run", func() bool { return strings.Contains(r.said(), "insertbench all: ") })

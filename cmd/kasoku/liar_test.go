@@ -11,12 +11,14 @@ import (
 
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
 // TestLiars: three users' processes that call themselves nginx and mysqld make no
 // command run anything of theirs, nor keep what is private, nor wait for a pipe.
 func TestLiars(t *testing.T) {
+	turn.Wait(t)
 	const planted = "PLANTED-SECRET"
 	lies := liar.Dir(t, liar.Eve)
 	private := liar.Write(t, filepath.Join(liar.Dir(t, liar.Ann), "private.cnf"), "[mysqld]\n# "+planted+"\n", liar.Ann, 0o600)

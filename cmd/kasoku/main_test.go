@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/internal/test/liar"
 	"github.com/kasoku/kasoku/internal/test/neighbours"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestMain makes this test binary the programs that scripts and tests run:
@@ -87,6 +88,9 @@ func TestScript(t *testing.T) {
 // setupScript gives a script a home of its own; what is costly to make again,
 // a database's empty data directory, stays in the user's cache.
 func setupScript(e *testscript.Env) error {
+	if !turn.Takes(filepath.Base(e.WorkDir)) {
+		e.T().Skip("it is not the turn of this script: without KASOKU_TURN all are run")
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/neighbours"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/process"
 )
@@ -24,6 +25,7 @@ const accountWithin = 0.03
 // starts programs and their workers end after ten requests; from the first tick on, however
 // late it is known who the members are.
 func TestMemberCPU(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("makes cgroups: root alone, not in short mode")
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // maxVersionKB is the most memory of its own that kasoku may take before it does
@@ -20,6 +22,7 @@ import (
 const maxVersionKB = 4 << 10
 
 func TestMemoryOfVersion(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("it builds the program")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/test/neighbours"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestNeighbours: a service of nginx, PHP-FPM and MariaDB is recorded beside two others of
@@ -20,6 +21,7 @@ import (
 // forks. Its members are right, and no name, path, configuration, statement or log line of
 // the others is in the run file or in what is printed of it.
 func TestNeighbours(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("starts servers in namespaces of their own: root alone, not in short mode")
 	}

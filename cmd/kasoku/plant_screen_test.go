@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -68,6 +69,7 @@ func TestPlantedOnATerminal(t *testing.T) {
 			}
 			plants.add(part)
 			t.Run(name+" "+part.String(), func(t *testing.T) {
+				turn.Wait(t)
 				t.Parallel()
 				got := s.onTerminal(t, part)
 				checkNote(t, part, got.answered)

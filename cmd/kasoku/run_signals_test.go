@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -38,6 +39,7 @@ func TestInterruptRun(t *testing.T) {
 // TestInterruptWaiting: Ctrl-C while a recording waits for its request leaves no
 // run and a server as it was.
 func TestInterruptWaiting(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")

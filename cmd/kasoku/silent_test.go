@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -19,6 +20,7 @@ import (
 // recording from its end; a second signal ends it at once. The settings are left to
 // the guard process, which puts them back when the server answers again.
 func TestSilentServer(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")
@@ -67,6 +69,7 @@ func TestSilentServer(t *testing.T) {
 // TestGuardKilledFirst: a guard process that is killed is started again, knows what
 // the first one knew, and the run says so.
 func TestGuardKilledFirst(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	db := sandboxtest.DB(t, s, "")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -17,6 +18,7 @@ import (
 // run proposes: refused until kasoku.toml allows it, measured, and taken back unless
 // it is to be kept.
 func TestTry(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		dir, db := t.TempDir(), sandboxtest.DB(t, srv, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, owner INT NOT NULL, name VARCHAR(40) NOT NULL)")

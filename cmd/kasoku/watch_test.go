@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -74,6 +75,7 @@ var background = regexp.MustCompile("\x1b\\[([0-9;]*;)?(4[0-8]|10[0-7])[;m]")
 
 // TestWatchOnATerminal runs `kasoku watch` as people do, while a load runs.
 func TestWatchOnATerminal(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts a terminal")
 	}
@@ -118,6 +120,7 @@ var replayAt = regexp.MustCompile(`replay paused, (\d+) of (\d+) s`)
 
 // TestWatchARunInATerminal replays what was kept, without colour.
 func TestWatchARunInATerminal(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts a terminal")
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/wire/whisper"
@@ -79,6 +80,7 @@ func send(t *testing.T, port int) {
 // TestCarbon asks a real graphite-web for the metrics of a real cache, relay and
 // aggregator.
 func TestCarbon(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("needs carbon; not in short mode")
 	}
@@ -135,6 +137,7 @@ func TestCarbon(t *testing.T) {
 
 // TestGoCarbon asks a real go-carbon, whose carbonserver answers by itself.
 func TestGoCarbon(t *testing.T) {
+	turn.Wait(t)
 	server := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	send(t, server.LinePort)
 	bin, agent := agenttest.Build(t), agenttest.New(t)

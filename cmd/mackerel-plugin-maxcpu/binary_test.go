@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // wait waits until a condition holds.
@@ -89,6 +90,7 @@ var five = strings.Fields("maxcpu.us_sy_wa_si_st_usage.max maxcpu.us_sy_wa_si_st
 // TestBinary runs the binary as the agent does, on the real /proc/stat, and replaces
 // it below its own sampler.
 func TestBinary(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("-short: seconds of real samples")
 	}

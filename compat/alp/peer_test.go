@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // peer runs alp itself.
@@ -89,6 +90,7 @@ null
 
 // TestBesidePeer: the same log and options, the same output.
 func TestBesidePeer(t *testing.T) {
+	turn.Wait(t)
 	peertest.Path(t, "alp")
 	logs := peerLogs(t)
 	for _, format := range []string{"table", "markdown", "tsv", "csv", "json", "html"} {
@@ -110,6 +112,7 @@ func TestBesidePeer(t *testing.T) {
 
 // TestBesidePeer_Options: options, one after another.
 func TestBesidePeer_Options(t *testing.T) {
+	turn.Wait(t)
 	peertest.Path(t, "alp")
 	logs := peerLogs(t)
 	for _, o := range []string{
@@ -142,6 +145,7 @@ func TestBesidePeer_Options(t *testing.T) {
 
 // TestBesidePeer_Dump: the dumped files are the same, and each reads the other's.
 func TestBesidePeer_Dump(t *testing.T) {
+	turn.Wait(t)
 	peertest.Path(t, "alp")
 	logs := peerLogs(t)
 	for _, name := range []string{"ltsv", "odd"} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // formats are the log formats of kataribe's documentation, each with a way to
@@ -93,6 +94,7 @@ func sameAsPeer(t *testing.T, got, log, config string) {
 
 // TestBesidePeer: the same log and configuration, the same output.
 func TestBesidePeer(t *testing.T) {
+	turn.Wait(t)
 	extras := map[string]string{
 		"plain":   "",
 		"bundles": "[[bundle]]\nregexp='^(GET|HEAD) /images/'\nname=\"images\"\n[[bundle]]\nregexp='^HEAD /memo/[0-9]+\\b'\n",
@@ -127,6 +129,7 @@ func TestBesidePeer(t *testing.T) {
 
 // TestBesidePeer_Odd: lines that a log should not have.
 func TestBesidePeer_Odd(t *testing.T) {
+	turn.Wait(t)
 	log := "   0.5 200 5 GET /trim  \t\r\n0.5 200 5 GET /a\r\n\n0.5 200 - GET /dash\nx0.5 200 5 GET /badnum\n1e3 200 5 GET /exp\n0x10 200 5 GET /hex\n" +
 		"1_0 200 5 GET /under\n0.5 099 5 GET /s0\n0.5 199 5 GET /s1\n0.5 20000000000000000000 5 GET /sbig\n0.5 200 5x GET /b5x\n0.5 200 -5 GET /bneg\n" +
 		"0.5 200 99999999999999999999 GET /bbig\n0.5 599 5.5 GET /bfl\n0.25 200 +7 GET /plus\n1. 200 0005 GET /dot\n.5 200 1000000000 GET /dot2\n0.5 200 5 \xff\xfe日本\n" +

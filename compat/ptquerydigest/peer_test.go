@@ -22,6 +22,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -166,6 +167,7 @@ func arguments(line, log string) []string {
 }
 
 func TestRun_AsPtQueryDigest(t *testing.T) {
+	turn.Wait(t)
 	program := peertest.Path(t, "pt-query-digest")
 	log := sampleLog(t)
 	for _, line := range commandLines[:12] {
@@ -177,6 +179,7 @@ func TestRun_AsPtQueryDigest(t *testing.T) {
 // TestRun_Recorded has what pt-query-digest 3.2.1 printed of the sample, so that a
 // short run without it compares as well.
 func TestRun_Recorded(t *testing.T) {
+	turn.Wait(t)
 	t.Chdir(filepath.Dir(sampleLog(t)))
 	for name, line := range map[string]string{"report": "", "profile": "--report-format profile --limit 100%", "json": "--output json"} {
 		args := arguments(line, "slow.log")
@@ -191,6 +194,7 @@ func TestRun_Recorded(t *testing.T) {
 // TestRun_Cases has what pt-query-digest 3.2.1 printed of two small logs that begin on
 // the evening before.
 func TestRun_Cases(t *testing.T) {
+	turn.Wait(t)
 	t.Chdir(testdata)
 	for name, line := range map[string]string{
 		"since":       "--since=2026-11-21 --limit 100% first.log",                              // no database of an event that is too early
@@ -242,6 +246,7 @@ func TestRun_AnyLog(t *testing.T) {
 	failed := 0
 	for seed := range n {
 		if !t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			turn.Wait(t)
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
 			log := write(t, "slow.log", chance(r))
 			args := arguments(commandLines[r.IntN(len(commandLines))], log)
@@ -317,6 +322,7 @@ func chance(r *rand.Rand) string {
 // head of MariaDB's log is left out, because pt-query-digest loses the event
 // after it.
 func TestRun_RealServers(t *testing.T) {
+	turn.Wait(t)
 	program := peertest.Path(t, "pt-query-digest")
 	o := sandbox.Options{Vars: map[string]string{"long_query_time": "0", "slow_query_log": "ON"}}
 	sandboxtest.Each(t, o, func(t *testing.T, s *sandbox.Server) {

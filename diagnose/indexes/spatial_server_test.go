@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -18,6 +19,7 @@ const within = "ST_Contains(ST_GeomFromText('POLYGON((10 10, 10 12, 12 12, 12 10
 // a stored point without an index, and for one without a reference system, on real
 // servers: each step in order, and the server then uses the index.
 func TestSpatialSteps(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, srv *sandbox.Server) {
 		db := sandboxtest.DB(t, srv, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE maps")

@@ -22,6 +22,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/test/peertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // A fix is one that a rule prints, other than SQL.
@@ -169,6 +170,7 @@ func made(t *testing.T) (out []fix) {
 // TestFixesAreNoTemplates: what is printed to be pasted has no dots or words in capitals to
 // be filled in, in any language.
 func TestFixesAreNoTemplates(t *testing.T) {
+	turn.Wait(t)
 	for _, f := range allFixes(t) {
 		if f.Code == "" || strings.Contains(f.Code, "…") || regexp.MustCompile(`\b(DIRECTORY|PATH|NAME|TABLE_NAME)\b`).MatchString(f.Code) {
 			t.Errorf("%s, %s, %s: a template:\n%s", f.rule, f.shows, f.Lang, f.Code)
@@ -374,6 +376,7 @@ func goCode(code string) (string, error) {
 
 // TestCheckersRefuse: what a program does not take is refused.
 func TestCheckersRefuse(t *testing.T) {
+	turn.Wait(t)
 	k := checker{t: t, nginx: peertest.Path(t, "nginx")}
 	for lang, code := range map[string]string{
 		"go": "x := (", "ini": "[mysqld]\nmax_connektions = 5", "nginx": "http {\n    proxy_cache nowhere;\n    nosuch on;\n}",

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -84,6 +85,7 @@ func TestEveryRuleHasARow(t *testing.T) {
 // TestRecordedSQL gives all SQL of the recorded cases to a server of the same kind: it is
 // run, or, where it has places for values, prepared.
 func TestRecordedSQL(t *testing.T) {
+	turn.Wait(t)
 	var all []printed
 	if !testing.Short() {
 		all = allPrinted(t)

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/diagnose/recycle"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -114,6 +115,7 @@ func targets(base string) []load.Target {
 }
 
 func TestProbe(t *testing.T) {
+	turn.Wait(t)
 	for _, params := range []string{"", "?interpolateParams=true"} {
 		sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 			web := startShelf(t, s, params)
@@ -227,6 +229,7 @@ func globals(t *testing.T, db *sql.DB) map[string]string {
 // TestStale: a pool whose sessions are older than the change logs nothing, and the
 // probe says so.
 func TestStale(t *testing.T) {
+	turn.Wait(t)
 	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	web := startShelf(t, s, "")
 	for n := range 3 {

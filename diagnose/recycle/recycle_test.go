@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/sandbox"
@@ -20,6 +21,7 @@ import (
 // TestRun: a pool answers on; a client with one raw connection that it never opens anew is
 // found out, and not touched where nothing is known of it or it cannot be asked.
 func TestRun(t *testing.T) {
+	turn.Wait(t)
 	s := sandboxtest.MariaDB(t, sandbox.Options{Args: []string{"--skip-log-bin"}})
 	r, err := mysql.New(t.Context(), sandboxtest.DB(t, s, ""))
 	if err != nil {

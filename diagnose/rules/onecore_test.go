@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules/host"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // oneCore is step 3 with one process of puma that uses so many cores, and others beside it
@@ -146,6 +147,7 @@ func TestOneCore_Fixes(t *testing.T) {
 // TestOneCore_Live: a real server of one process burns CPU. Where the machine has a core left
 // it is found; where what else runs here takes it, that is why it is not.
 func TestOneCore_Live(t *testing.T) {
+	turn.Wait(t)
 	burners := []burner{{"gunicorn", 1}}
 	if os.Getenv("KASOKU_LONG") != "" {
 		burners = append(burners, burner{"puma", 1}, burner{"node", 1})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -225,6 +226,7 @@ func pairs(text string) map[string]string {
 
 // TestDynamic: MariaDB itself says which variables SET GLOBAL takes.
 func TestDynamic(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	db := sandboxtest.DB(t, sandboxtest.MariaDB(t, sandbox.Options{}), "")
 	in := read(t, db, ReadOptions{})
@@ -250,6 +252,7 @@ func TestDynamic(t *testing.T) {
 // TestFewRights: an account without a right learns what it does not see, and which
 // GRANT shows it; with those grants it sees it.
 func TestFewRights(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		root := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, root, "CREATE DATABASE shop", "CREATE TABLE shop.item (id INT PRIMARY KEY AUTO_INCREMENT, a INT, KEY (a))", "CREATE USER 'few'@'127.0.0.1'")
@@ -295,6 +298,7 @@ func openAs(t *testing.T, s *sandbox.Server, user string) *sql.DB {
 // TestCost: at most ten queries, and little time, also with many tables. The bound is
 // wide: tests share the machine.
 func TestCost(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE many")
@@ -332,6 +336,7 @@ func TestCost(t *testing.T) {
 // TestWindow: commits that wait for the disk are seen over a load, and with what is
 // proposed they do not wait.
 func TestWindow(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		db := sandboxtest.DB(t, s, "")
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.item (id INT PRIMARY KEY AUTO_INCREMENT, a INT)")

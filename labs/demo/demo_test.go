@@ -15,6 +15,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/store"
@@ -107,6 +108,7 @@ func summary(t *testing.T, dir string) Summary {
 
 // TestNotReproducible: what no step breaks is said to be so, with what was measured.
 func TestNotReproducible(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts MariaDB")
 	}

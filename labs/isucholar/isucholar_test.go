@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -51,6 +52,7 @@ func ask(t *testing.T, h http.Handler, method, path, kind string, body []byte) [
 
 // TestService: each request is answered alike with every defect and without any.
 func TestService(t *testing.T) {
+	turn.Wait(t)
 	const class = "/api/courses/1/classes/1/assignments"
 	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucholar CHARACTER SET utf8mb4")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -60,6 +61,7 @@ func ask(t *testing.T, method, url string) string {
 // TestInitialize: the tuned service keeps an index that was added by hand and
 // counts rightly after a restart; each defect breaks one of them.
 func TestInitialize(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE userapi")
 		db := sandboxtest.DB(t, s, "userapi")

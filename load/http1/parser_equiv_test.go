@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -242,6 +243,7 @@ func TestMain(m *testing.M) {
 // TestSameAsTransport judges every answer whole, byte by byte, and cut off after
 // every byte, as GET and as HEAD, with one parser for all.
 func TestSameAsTransport(t *testing.T) {
+	turn.Wait(t)
 	for _, keep := range []*Kept{nil, {}} {
 		sameOnAnswers(t, &Parser{Memo: &Memo{}, Keep: keep})
 	}

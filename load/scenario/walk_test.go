@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load/scenario"
 )
 
@@ -20,6 +21,7 @@ import (
 // own, and runs it: against the service of that page, and against one that is broken
 // as the page says.
 func TestWalk(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("compiles a module and runs it; not with -short")
 	}

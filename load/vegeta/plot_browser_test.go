@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/test/browsertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestPlotInABrowser opens the page: it says nothing on the console, fills its
 // legend and draws its points.
 func TestPlotInABrowser(t *testing.T) {
+	turn.Wait(t)
 	var results []Result
 	for i := range 2000 {
 		r := Result{Attack: "spike", Code: 200, Timestamp: time.Unix(0, int64(i)*1e6), Latency: time.Duration(1+i%9) * time.Millisecond}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // checkRecord parses a line and checks what must hold of any record.
@@ -125,6 +127,7 @@ func TestLTSV_AsSplit(t *testing.T) {
 // TestParse_Mutated: whatever byte of a line changes, it is a record or there is
 // a reason why not.
 func TestParse_Mutated(t *testing.T) {
+	turn.Wait(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"combined.log", "ltsv.log", "json.log"} {
 		lines, _ := sampleLines(t, name)

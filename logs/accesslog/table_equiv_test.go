@@ -17,6 +17,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
@@ -307,6 +308,7 @@ func hostileLog(n int, seed uint64) string {
 // TestCollectAll_Deterministic: the answer is the same for any number of
 // workers and any size of blocks.
 func TestCollectAll_Deterministic(t *testing.T) {
+	turn.Wait(t)
 	filter, err := CompileFilter(`status != 304 and route != "/a"`)
 	if err != nil {
 		t.Fatal(err)

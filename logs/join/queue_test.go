@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/join"
 )
 
@@ -14,6 +15,7 @@ import (
 // line. All of those are open together, and the time of a statement says little of whose it
 // is. No count is called sure then; where the workers keep up, counts are.
 func TestQueue(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	for _, d := range []struct {
 		perSec, until float64

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/bench/jointruth"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/join"
 )
 
@@ -25,6 +26,7 @@ var demanded = []struct {
 }
 
 func TestTruth(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	high, right := 0, 0
 	for _, d := range demanded {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe/observetest"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -36,6 +37,7 @@ func values(f *kasoku.Frame) map[string]float64 {
 // TestCollect_Carbon: a real carbon-cache reports about itself, through its cache,
 // through its files and through a real graphite-web.
 func TestCollect_Carbon(t *testing.T) {
+	turn.Wait(t)
 	server := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	web := sandboxtest.GraphiteWeb(t, server)
 	agent := "agents." + server.Host

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/host"
@@ -41,6 +42,7 @@ const mostBytes = 60 << 20
 //
 // KASOKU_LONG=1 makes it six hours; KASOKU_KEEP names where to keep the file.
 func TestLongRecording(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("starts MariaDB")
 	}

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestRecord_Memory: what is held of answers is their bytes, not what they are compared by,
 // which is fifty times as much: a list of empty objects takes more memory than any other body.
 func TestRecord_Memory(t *testing.T) {
+	turn.Wait(t)
 	body := "[" + strings.Repeat("{},", maxKept/3-10) + "{}]"
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

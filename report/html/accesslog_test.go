@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/report"
@@ -59,6 +60,7 @@ func TestAccessLogGolden(t *testing.T) {
 // TestBrowserSortsTables: the order that the address asks for is the one that is
 // shown, also by numbers that are printed with commas and units.
 func TestBrowserSortsTables(t *testing.T) {
+	turn.Wait(t)
 	url := file(t, accessPage(t))
 	for sorted, want := range map[string]string{"-requests": "/products/:id", "requests": "(no request)", "-p99_s": "/orders", "route": "(no request)"} {
 		dom := browsertest.DumpDOM(t, url+"?sort="+sorted)

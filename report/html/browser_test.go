@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/test/browsertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/internal/sample"
@@ -26,6 +27,7 @@ func file(t *testing.T, d *report.Document) string {
 }
 
 func TestBrowserRunsThePage(t *testing.T) {
+	turn.Wait(t)
 	logs, moved := analysed(t)
 	for name, d := range map[string]*report.Document{
 		"analysed": logs, "analysed-moved": moved,
@@ -52,6 +54,7 @@ func TestBrowserRunsThePage(t *testing.T) {
 }
 
 func TestBrowserDrawsThePage(t *testing.T) {
+	turn.Wait(t)
 	img := browsertest.Screenshot(t, file(t, recording.Show(sample.Before(), options())), 1280, 2600)
 	// The reds and blues of the bars are colours that nothing else has so much of.
 	colours := map[string]int{}
@@ -71,6 +74,7 @@ func TestBrowserDrawsThePage(t *testing.T) {
 // The page itself never scrolls sideways, however narrow: tables and code scroll in
 // their boxes.
 func TestBrowserFitsNarrowPages(t *testing.T) {
+	turn.Wait(t)
 	docs := map[string]*report.Document{"show": recording.Show(sample.Before(), options()), "compare": comparison.Compare(compared(t), options()),
 		"groups": comparison.Compare(grouped(t), options()), "story": storyDocument(t), "list": runlist.List(sample.Contest(), runlist.ListOptions{Options: options()}),
 		"accesslog": accessPage(t), "logdiff": diffPage(t)}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/topology/members"
@@ -257,6 +258,7 @@ func TestFind_Languages(t *testing.T) {
 		for _, way := range [][2]string{{"tcp", "tcp"}, {"tcp", "unix"}, {"unix", "tcp"}, {"unix", "unix"}} {
 			by := way[0]
 			t.Run(r.name+"/"+by+", database by "+way[1], func(t *testing.T) {
+				turn.Wait(t)
 				dir, err := os.MkdirTemp("", "find")
 				if err != nil {
 					t.Fatal(err)
@@ -347,6 +349,7 @@ func TestFind_Direct(t *testing.T) {
 		}
 		for _, way := range []string{"tcp", "unix"} {
 			t.Run(r.name+", database by "+way, func(t *testing.T) {
+				turn.Wait(t)
 				dir := t.TempDir()
 				l, d := free(t, dir, "tcp"), db.Addr()
 				if way == "unix" {
@@ -401,6 +404,7 @@ func want(t *testing.T, s kasoku.Service, pids map[kasoku.MemberRole]int) {
 // with a database outside of it by its socket; then nginx and applications here, with the
 // database in that namespace.
 func TestFind_Namespace(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("makes a network namespace: root alone, not in short mode")
 	}

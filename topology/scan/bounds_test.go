@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/mounts"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestNameHere_Many: a process of a mount namespace of its own, with thousands of files that
 // are named like logs and not there on this host, is looked at only so far.
 func TestNameHere_Many(t *testing.T) {
+	turn.Wait(t)
 	dir := t.TempDir()
 	process := filepath.Join(dir, "7")
 	for _, sub := range []string{"fd", "fdinfo", "ns"} {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -187,6 +188,7 @@ const mostGrown = 112 << 20
 // TestServerTurnsHostile: a database that was honest sends answers without end in the
 // middle of a run. The run goes on and holds hardly more memory than any other.
 func TestServerTurnsHostile(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	record := func(w *world, d *database, what string) int64 {
 		addr := w.hostile(func(c *net.TCPConn, _ *rand.Rand) { d.serve(c) })

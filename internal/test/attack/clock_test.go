@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/logsize"
 	"github.com/kasoku/kasoku/record"
@@ -33,6 +34,7 @@ var clockSteps = map[string][]time.Duration{
 // all in the run, nothing is before its beginning or after its end, each step is an
 // event, and what was changed on the database is put back.
 func TestClockSteps(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	st := w.addStore(sandboxtest.MariaDB)

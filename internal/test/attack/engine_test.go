@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // answers are what a hostile web server sends for each request: a head, and what follows
@@ -82,6 +84,7 @@ const mostLoad = 64 << 20
 // either engine ends in time, counts what it sent, and holds little more than beside an
 // honest server.
 func TestLoadMemory(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	names := sorted(answers)
 	if !whole() {

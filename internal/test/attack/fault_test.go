@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
 )
@@ -275,6 +276,7 @@ const begun = 300
 // calls cost nothing. A disk that fails ends the run in order, never with exit code 0 and
 // half a run; the database is as it was, and what can be read of the run can be shown.
 func TestFaults(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	st := w.addStore(sandboxtest.MariaDB)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -45,6 +46,7 @@ func (st *dbServer) recording(name string, command ...string) []string {
 // with their process group. Settings, sessions, journal, temporary files, processes and
 // sockets are what they were; each run file opens, and says that all is put back.
 func TestKill(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	onStores(t, func(w *world, st *dbServer) {
 		kills := times(3, 100)
@@ -121,6 +123,7 @@ var stops = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sy
 // than KILL ends it within seconds, in order, and never with exit code 0 where it had
 // more to do.
 func TestSignals(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	st := w.addStore(sandboxtest.MariaDB)
@@ -185,6 +188,7 @@ func sorted[V any](m map[string]V) []string {
 // TestSideBySide: of three database servers and three nginx only those are touched that
 // are named.
 func TestSideBySide(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if !whole() {

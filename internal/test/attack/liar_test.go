@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	liars "github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // helperEnv names the helper that this test binary is.
@@ -221,6 +222,7 @@ func makers(n int) [][]string {
 // root: it runs nothing of theirs, hangs nowhere, and no file that it makes, nor what
 // it prints, has a byte of their private files.
 func TestLiars(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -63,6 +64,7 @@ var readers = [][]string{{"accesslog"}, {"slowlog"}}
 
 // TestLogs reads each damaged log by each command that reads logs, within seconds.
 func TestLogs(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	all := logs(w.rand, times(200_000, 1_000_000))
@@ -111,6 +113,7 @@ var mishaps = map[string]func(w *world, log string) error{
 // TestLogMishaps spoils a log in the middle of a recording. It ends in order; where
 // requests were lost its run says so.
 func TestLogMishaps(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	names := sorted(mishaps)
 	if !whole() {
@@ -207,6 +210,7 @@ func appendTo(w *world, path, text string) {
 
 // TestSecrets: what clients put into URLs is in no run file, and in nothing printed.
 func TestSecrets(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	log := w.write("access.log", "")
@@ -247,6 +251,7 @@ func settingsFiles(r *rand.Rand) map[string]string {
 
 // TestConfigs runs with hostile configurations.
 func TestConfigs(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	for range times(1, 20) {

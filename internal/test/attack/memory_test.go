@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
@@ -54,6 +55,7 @@ func (w *world) newGroup() group {
 // recorder, its guard process or both at some moment: never exit code 0 and half a run;
 // the guard process, or `kasoku restore` where it was killed too, puts all back.
 func TestMemory(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
 )
@@ -59,6 +60,7 @@ var limits = map[string][]string{
 
 // TestLimits records with too little of each resource. The database is as it was.
 func TestLimits(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	st := w.addStore(sandboxtest.MariaDB)
@@ -111,6 +113,7 @@ func (w *world) forget(name string) {
 // TestDiskFull fills the file system of the run file, and that of the journal, in the
 // middle of a recording. It ends at once and in order; the database is as it was.
 func TestDiskFull(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {
@@ -182,6 +185,7 @@ func fill(path string) {
 // TestPorts makes a load with eight local ports, in a network of its own. Requests
 // that found no port are counted as failed.
 func TestPorts(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
 )
@@ -21,6 +22,7 @@ import (
 // capability that is not in the table; the sources, logs and queries are those of a
 // recording that keeps all rights.
 func TestRights(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() != 0 {

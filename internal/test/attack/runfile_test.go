@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -21,6 +22,7 @@ var lookers = []string{
 // TestRunFiles reads run files with mutated bytes, cut ends and holes by all commands
 // that read run files.
 func TestRunFiles(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	good := w.recorded()
@@ -97,6 +99,7 @@ const evil = "\x1b[2J\x1b]0;evil\x07</script><script>alert('evil')</script>\u202
 // TestHostileRun: the texts of a run are of who made it. They are neither run by a page
 // nor obeyed by a terminal, and megabytes of them take no minutes.
 func TestHostileRun(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	good := w.recorded()

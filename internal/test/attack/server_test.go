@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load/loadtest"
 	"github.com/kasoku/kasoku/store"
 )
@@ -119,6 +120,7 @@ const mostRun = 8 << 20
 // TestServers: all that a run asks, and the database, behave in each of these ways. The
 // run ends in time, is bounded, and says what is missing.
 func TestServers(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	all := conducts()
 	names := sorted(all)
@@ -196,6 +198,7 @@ func (w *world) bounded(what string, p *proc) {
 // TestLoadHostile: a load on a server that answers each request in another wrong way
 // ends in time, and counts what it sent.
 func TestLoadHostile(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	h := loadtest.Start(t)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // mostEnding is how long a command may take to end once it is asked to: a second is what
@@ -58,6 +60,7 @@ var waitings = []waiting{
 // TestEndings: every command ends soon after SIGINT and SIGTERM, with what it has, and
 // leaves nothing, while it waits for what never comes.
 func TestEndings(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	good := w.recorded()

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	liars "github.com/kasoku/kasoku/internal/test/liar"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -224,6 +225,7 @@ const usual = 15 * time.Second
 // logs, programs, directories, configurations, sockets and command lines there. kasoku asks it
 // nothing: it could not even be killed while it waits. The honest service beside is seen.
 func TestSilent(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	honest := httptest.NewServer(http.NotFoundHandler())
@@ -300,6 +302,7 @@ var silentSwaps = map[string]func(log, point string) error{
 // place while it is followed. Who follows it goes on, says why the log cannot be read, and ends
 // when it is asked to.
 func TestSilentSwapped(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	names := sorted(silentSwaps)
 	if !whole() {

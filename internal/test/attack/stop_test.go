@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -21,6 +22,7 @@ import (
 // without. It ends in order: the run so far is kept and says why it is not whole, the
 // database is as it was, the exit code is 3, and the command has gone.
 func TestRunSignals(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	st := w.addStore(sandboxtest.MariaDB)
@@ -106,6 +108,7 @@ func beLab() {
 // TestKilledLab kills what has started private servers with -9. They end, and the next
 // start of kasoku removes their directories.
 func TestKilledLab(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	w := newWorld(t)
 	self, err := os.Executable()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // common are pieces that every parser is fed: blank lines, one endless line, deep
@@ -118,6 +120,7 @@ func TestBounds(t *testing.T) {
 	for i := range rows {
 		r := &rows[i]
 		t.Run(r.name, func(t *testing.T) {
+			turn.Wait(t)
 			if r.copies > 0 && testing.Short() {
 				t.Skip("writes run files")
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 const page = `<!doctype html><meta name="viewport" content="width=device-width"><title>a page</title><link rel="icon" href="data:,">
@@ -39,6 +41,7 @@ func (f *failures) Helper() {}
 func (f *failures) Errorf(format string, args ...any) { f.said = append(f.said, format) }
 
 func TestOnce(t *testing.T) {
+	turn.Wait(t)
 	url := serve(t)
 	if dom := DumpDOM(t, url); !strings.Contains(dom, "nothing") {
 		t.Errorf("the page is %s", dom)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/process"
@@ -26,6 +27,7 @@ import (
 
 // TestDefects: the statements that a request causes, with a defect and without it.
 func TestDefects(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	db := sandboxtest.DB(t, s, "")
@@ -202,6 +204,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestChatty(t *testing.T) {
+	turn.Wait(t)
 	log := command.NewTail(1 << 16)
 	h := chatty(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/none" {
@@ -241,6 +244,7 @@ func TestChatty(t *testing.T) {
 
 // TestServe_DatabaseDown: the service waits for its database and says so.
 func TestServe_DatabaseDown(t *testing.T) {
+	turn.Wait(t)
 	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)

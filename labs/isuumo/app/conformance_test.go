@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/conformance"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
@@ -46,6 +47,7 @@ func TestConformance(t *testing.T) {
 		db := sandboxtest.DB(t, s, "")
 		for name, defects := range configs {
 			t.Run(name, func(t *testing.T) {
+				turn.Wait(t)
 				// A service makes its own database where there is none.
 				sandboxtest.Exec(t, db, "DROP DATABASE IF EXISTS isuumo")
 				url, log := served(t, s, d, defects)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/labs/isuumo/request"
 	"github.com/kasoku/kasoku/load/scenario"
@@ -169,6 +170,7 @@ const faultsAtOnce = 4
 // TestFaults: what is wrong is reported, and the contest's own benchmark overlooks what it
 // does not check.
 func TestFaults(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("runs the benchmark many times")
 	}
@@ -231,6 +233,7 @@ func reportedOf(t *testing.T, f fault, compat, expected bool) []string {
 // TestRestart: the service is restarted between load and validation, and what it loses
 // then is reported.
 func TestRestart(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -258,6 +261,7 @@ func TestRestart(t *testing.T) {
 // TestStale: a service that answers searches from a cache of a second is found out,
 // whatever else it does right.
 func TestStale(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/app"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
@@ -45,6 +46,7 @@ func (p *process) start(ctx context.Context) error {
 // TestServices: the service as shipped and the tuned one pass, strictly and
 // compatibly, without a message, and lose nothing when they are restarted.
 func TestServices(t *testing.T) {
+	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandbox.Options{})
 	dir := t.TempDir()
 	if err := data.WriteService(dir, smallData()); err != nil {

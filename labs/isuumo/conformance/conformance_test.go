@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
@@ -271,6 +272,7 @@ func (s *reference) inPolygon(r *http.Request) (any, error) {
 // TestCheck: the reference passes, also with spaces in its JSON, and each way to
 // break it is reported in the step where it belongs.
 func TestCheck(t *testing.T) {
+	turn.Wait(t)
 	d := data.Generate(data.Options{Size: data.Small})
 	d.Chairs, d.Estates = d.Chairs[:300], d.Estates[:300]
 	for broken, step := range map[string]string{

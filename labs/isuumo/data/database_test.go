@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -15,6 +16,7 @@ import (
 // TestWriteService_Database: both servers take the statements, and hold the rows as
 // they were made, text that needs escapes included.
 func TestWriteService_Database(t *testing.T) {
+	turn.Wait(t)
 	d := *small()
 	d.Chairs = append([]isuumo.Chair{}, d.Chairs...)
 	d.Chairs[7].Name = "a'b\"c\\d\ne\tf;\r%_\x00g"

@@ -2,15 +2,13 @@ package faults
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load/scenario"
 )
 
@@ -18,8 +16,8 @@ import (
 const atOnce = 12
 
 // TestTable: the lab's benchmark catches every fault and names it, says nothing about
-// what a service may do, and the contest's own makes of them what the table says. A third
-// of the table, chosen by the commit, with KASOKU_LONG=1 all of it: each run takes seconds.
+// what a service may do, and the contest's own makes of them what the table says, each
+// in its [turn]: a run takes seconds.
 func TestTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a database server, and runs the benchmark many times")
@@ -28,9 +26,8 @@ func TestTable(t *testing.T) {
 	var runs sync.WaitGroup
 	defer runs.Wait()
 	var alone sync.RWMutex // held by whoever has to run without others
-	of := turn(t)
-	for i, f := range Table() {
-		if of >= 0 && i%turns != of {
+	for _, f := range Table() {
+		if !turn.Takes(f.Name) {
 			continue
 		}
 		for _, compat := range []bool{false, true} {
@@ -56,20 +53,6 @@ func TestTable(t *testing.T) {
 			})
 		}
 	}
-}
-
-// turns is in how many commits in a row every fault is met once, more or less.
-const turns = 3
-
-// turn returns which of the faults' turns it is, -1 for all of them.
-func turn(t *testing.T) int {
-	t.Helper()
-	head, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--short=7", "HEAD").Output()
-	n, bad := strconv.ParseUint(strings.TrimSpace(string(head)), 16, 64)
-	if os.Getenv("KASOKU_LONG") != "" || err != nil || bad != nil {
-		return -1
-	}
-	return int(n % turns)
 }
 
 // short is how long the load of a run takes: enough for all users to come.

@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
@@ -129,6 +130,7 @@ func (r *rows) checkRows(t testing.TB, h http.Handler, recommended bool) {
 // TestAnswers_equivalence: over purchases and uploads in any order, every answer is
 // the model's.
 func TestAnswers_equivalence(t *testing.T) {
+	turn.Wait(t)
 	d := data.Generate(data.Options{Size: data.Small})
 	towns := make([]isuumo.Point, 0, 20)
 	for _, e := range d.Estates[:20] {

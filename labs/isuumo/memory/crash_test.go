@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -247,6 +248,7 @@ func (c *crashed) clients(ctx context.Context) (wait func()) {
 // confirmed to clients is in the database, nothing is there in part, and memory and
 // database agree.
 func TestCrashes(t *testing.T) {
+	turn.Wait(t)
 	kills := 10
 	if os.Getenv("KASOKU_LONG") != "" {
 		kills = 200

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 	"github.com/kasoku/kasoku/sandbox"
@@ -37,6 +38,7 @@ func TestSalesQuery(t *testing.T) {
 
 // TestMariaDB runs what one server is enough for.
 func TestMariaDB(t *testing.T) {
+	turn.Wait(t)
 	server := sandboxtest.MariaDB(t, durable)
 	for name, test := range map[string]func(*testing.T, *sandbox.Server){
 		"HiddenBeforeCommit":  testHiddenBeforeCommit,

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
@@ -179,6 +180,7 @@ func csvOf[T any](rows []T, fields func(*T) []any) []byte {
 
 // TestService: the life of a service over a database that begins without tables.
 func TestService(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, durable, func(t *testing.T, server *sandbox.Server) {
 		l := newLab(t, server)
 		s, stop := l.start(t, l.options(t.Output()))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -81,6 +82,7 @@ CREATE TABLE shop.estate (id INT PRIMARY KEY, rent INT, door_height INT, door_wi
 // TestRun: each file begins in the database of the DSN, though the first drops it;
 // other sessions go on working; a file may have a statement of several megabytes.
 func TestRun(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		ctx := t.Context()
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE shop")

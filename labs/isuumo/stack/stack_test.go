@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/stack"
 	"github.com/kasoku/kasoku/labs/isuumo/stack/stacktest"
@@ -65,6 +66,7 @@ func people() []string {
 func TestStack(t *testing.T) {
 	f := func(name string, o stack.Options, crawler int) {
 		t.Run(name, func(t *testing.T) {
+			turn.Wait(t)
 			s := stacktest.Up(t, o)
 			for _, agent := range crawlers() {
 				if code, _ := ask(t, "GET", s.URL()+"/api/chair/low_priced", agent); code != crawler {
@@ -177,6 +179,7 @@ func testDown(t *testing.T, s *stack.Stack) {
 
 // TestEmitAndLoad: rows that one stack wrote are those of another.
 func TestEmitAndLoad(t *testing.T) {
+	turn.Wait(t)
 	dir := filepath.Join(t.TempDir(), "contest")
 	first := stacktest.Up(t, stack.Options{Variant: isuumo.Tuned, EmitDir: dir, Seed: 5})
 	again := stacktest.Up(t, stack.Options{Variant: isuumo.Tuned, DataDir: dir})

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 	"github.com/kasoku/kasoku/internal/test/browsertest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
 )
@@ -18,6 +19,7 @@ import (
 // TestShop uses the pages as a person does, served by the service and its database.
 // What they show is held against the model.
 func TestShop(t *testing.T) {
+	turn.Wait(t)
 	b := browsertest.Start(t)
 	s := newSite(t)
 	for _, part := range []struct {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/labs/isuumo/model"
@@ -280,6 +281,7 @@ func checkAnswer(t *rapid.T, what string, rows []int32, all int, check func([]in
 // TestLiveEqualsModel: whatever of the purchases and uploads that are under way has
 // happened at the service already, its answers are right.
 func TestLiveEqualsModel(t *testing.T) {
+	turn.Wait(t)
 	d := smallData()
 	rapid.Check(t, func(t *rapid.T) {
 		chairs, sv := NewChairs(d), newService(d)
