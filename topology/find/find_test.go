@@ -92,5 +92,12 @@ func TestDistinct(t *testing.T) {
 	f("a neighbour's web server passes some on to ours", " 80 8080", ours, before)
 	f("the application alone", " 80 8080", ours, before,
 		Candidate{Port: 8081, Service: kasoku.Service{Members: []kasoku.Member{app}}})
+	pool := func(at string) Candidate {
+		m := member("php-fpm "+at, 50, kasoku.RoleApplication)
+		m.Listeners = []kasoku.Listener{{Network: "unix", Address: at}}
+		return Candidate{Port: 8000 + len(at), Service: kasoku.Service{Members: []kasoku.Member{back, m}}}
+	}
+	f("two pools of one leader behind one web server", " 8002 8003", pool("/a"), pool("/bb"))
+	f("the same pool twice", " 8002", pool("/a"), pool("/a"))
 	f("the same twice", " 8080", ours, Candidate{Port: 8443, Service: ours.Service})
 }

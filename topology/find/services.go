@@ -20,9 +20,13 @@ type Candidate struct {
 	Service kasoku.Service
 }
 
-// Has reports whether a process is one of its members'.
-func (c *Candidate) Has(pid int) bool {
-	return slices.ContainsFunc(c.Service.Members, func(m kasoku.Member) bool { return m.Has(pid) })
+// Has reports whether a member of a service is one of its members. Those that have a leader in
+// common, as the pools of PHP-FPM, listen at different places.
+func (c *Candidate) Has(m *kasoku.Member) bool {
+	return slices.ContainsFunc(c.Service.Members, func(o kasoku.Member) bool {
+		return o.Has(m.Processes[0].PID) && (len(o.Listeners) == 0 || len(m.Listeners) == 0 ||
+			slices.ContainsFunc(m.Listeners, func(l kasoku.Listener) bool { return slices.Contains(o.Listeners, l) }))
+	})
 }
 
 // Services returns the services of this host: one for each place at which a load can come in.
@@ -130,7 +134,7 @@ func isCalledAside(a, b *Candidate) bool {
 // within reports whether all members of a are members of b.
 func within(a, b *Candidate) bool {
 	for i := range a.Service.Members {
-		if !b.Has(a.Service.Members[i].Processes[0].PID) {
+		if !b.Has(&a.Service.Members[i]) {
 			return false
 		}
 	}

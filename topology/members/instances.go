@@ -22,10 +22,12 @@ type instance struct {
 	parts  []*instance // of a leader of several
 }
 
-// doubt describes why the instance is not believed to be what it says.
+// doubt describes why the instance is not believed to be what it says. The workers that root's
+// process made are what it made them, whichever user it gave them.
 func (in *instance) doubt() string {
 	for _, p := range in.procs {
-		if p.Doubt != "" {
+		made := in.leader.UID == 0 && in.leader.Doubt == "" && p.Parent == in.leader.PID
+		if p.Doubt != "" && !made {
 			return p.Doubt
 		}
 	}

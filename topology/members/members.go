@@ -93,9 +93,13 @@ type Result struct {
 	Callers map[string]Callers
 }
 
-// Callers are the ports from which a member is called by TCP, apart by who calls. Of a
-// connection that is in neither it is not known, or kasoku's own.
-type Callers struct{ Members, Others []uint16 }
+// Callers are the ports from which a member is called by TCP, and the inodes of its own ends of
+// Unix sockets, apart by who calls. Of a connection that is in neither it is not known, or
+// kasoku's own.
+type Callers struct {
+	Members, Others             []uint16
+	MemberSockets, OtherSockets []uint32
+}
 
 // Decide returns the service.
 func Decide(s *scan.Snapshot, q Question) Result {
@@ -199,7 +203,8 @@ func (d *decision) member(f *found) kasoku.Member {
 	for _, p := range f.procs {
 		m.Processes = append(m.Processes, kasoku.MemberProcess{PID: p.PID, Start: p.Start, Leader: p == f.leader})
 		for _, log := range p.Logs {
-			if !slices.Contains(m.Logs, log) {
+			of := !f.shared || p != f.leader // a leader of several has those of each
+			if of && !slices.Contains(m.Logs, log) {
 				m.Logs = append(m.Logs, log)
 			}
 		}
@@ -282,10 +287,15 @@ func (d *decision) isOther(f *found, k *scan.Socket) bool {
 func (d *decision) callers(f *found) (out Callers) {
 	for _, k := range f.accepted {
 		from := d.wires.callerOf(k)
+		unix := k.Network == "unix"
 		switch {
-		case k.Past || k.Network != "tcp" || from == nil:
+		case k.Past || from == nil:
+		case d.isOther(f, k) && unix:
+			out.OtherSockets = append(out.OtherSockets, k.Inode)
 		case d.isOther(f, k):
 			out.Others = append(out.Others, k.Remote.Port())
+		case d.draft.has(from) && unix:
+			out.MemberSockets = append(out.MemberSockets, k.Inode)
 		case d.draft.has(from):
 			out.Members = append(out.Members, k.Remote.Port())
 		}

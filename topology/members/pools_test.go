@@ -114,3 +114,33 @@ func TestDecide_Past(t *testing.T) {
 		}
 	}
 }
+
+// TestDecide_SharedLogs: of the logs that a leader of several pools has open, those that a pool's
+// own workers write are the pool's; an error log that all write is none's.
+func TestDecide_SharedLogs(t *testing.T) {
+	a := arrange(t, "proc 20 1 /usr/sbin/php-fpm8.2 log=/l/all\nproc 21 20 /usr/sbin/php-fpm8.2 log=/l/a\n"+
+		"proc 22 20 /usr/sbin/php-fpm8.2 log=/l/b\nlisten 20,21 /run/a.sock\nlisten 20,22 /run/b.sock\ntarget /run/a.sock\n")
+	s := Decide(&a.snap, a.q).Service
+	if len(s.Members) != 1 || !slices.Equal(s.Members[0].Logs, []string{"/l/a"}) {
+		t.Errorf("%+v", s.Members)
+	}
+}
+
+// TestDecide_Workers: the workers to which root's process gave another user are no reason to
+// doubt it; one that root's process did not make is.
+func TestDecide_Workers(t *testing.T) {
+	const nginx = "listen 10,11 0.0.0.0:80\ntarget 127.0.0.1:80\nproc 20 1 /srv/b/app\nlisten 20 127.0.0.1:8080\n" +
+		"conn 11 127.0.0.1:41000 > 20 127.0.0.1:8080\n"
+	f := func(name, text string, want []int) {
+		t.Helper()
+		a := arrange(t, text+nginx)
+		if r := Decide(&a.snap, a.q); !slices.Equal(r.Read, want) {
+			t.Errorf("%s: to be read: %v, want %v", name, r.Read, want)
+		}
+	}
+	const master, worker = "proc 10 1 /usr/sbin/nginx\n", "proc 11 10 /usr/sbin/nginx uid=65534 doubt=uid\n"
+	f("root's", master+worker, []int{10})
+	f("another user's", "proc 10 1 /usr/sbin/nginx uid=61001 doubt=uid\n"+worker, nil)
+	f("its worker is doubted, and it is not root's", "proc 10 1 /usr/sbin/nginx uid=33\n"+worker, nil)
+	f("what a worker started", master+worker+"proc 12 11 /usr/sbin/nginx uid=65534 doubt=uid\n", nil)
+}
