@@ -52,7 +52,7 @@ func (f *initFlags) check(given func(flag string) bool) error {
 		return cli.Usagef("", "--url %q: want an URL such as http://127.0.0.1:8080/", text)
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	if given("port") && port != strconv.Itoa(f.port) {
+	if n, err := strconv.Atoi(port); given("port") && (err != nil || n != f.port) {
 		return cli.Usagef("name the service by one of them", "--url is at port %s, and --port says %d", port, f.port)
 	}
 	return nil
@@ -98,7 +98,7 @@ func (f *initFlags) choose(e *cli.Env, ctx context.Context, found *topology.Foun
 			return nil, unseen(alone)
 		}
 		for i := range all {
-			if slices.ContainsFunc(alone.Members, func(m kasoku.Member) bool { return all[i].Has(m.Processes[0].PID) }) {
+			if slices.ContainsFunc(alone.Members, func(m kasoku.Member) bool { return all[i].Has(&m) }) {
 				with = append(with, all[i])
 			}
 		}
@@ -144,7 +144,7 @@ func othersThan(s *kasoku.Service, all []find.Candidate) []find.Candidate {
 
 // within reports whether the members of a service are a candidate's.
 func within(s *kasoku.Service, c *find.Candidate) bool {
-	return !slices.ContainsFunc(s.Members, func(m kasoku.Member) bool { return !c.Has(m.Processes[0].PID) })
+	return !slices.ContainsFunc(s.Members, func(m kasoku.Member) bool { return !c.Has(&m) })
 }
 
 // unseen reports why what the user named is not known.
@@ -326,7 +326,10 @@ func Narrow(found *topology.Found, service *kasoku.Service, alone bool) {
 				paths[path] = true
 			}
 		}
-		if v.Kind != topology.Nginx || m == nil || len(m.Configs) == 0 { // which sites it has is not known
+		switch {
+		case v.Kind == topology.Nginx && m != nil && len(m.Configs) > 0: // it is known which sites it has
+		case m != nil && servesOthers(v, m): // its leader has the logs of others
+		default:
 			for _, l := range found.Logs {
 				paths[l.Path] = paths[l.Path] || l.Service == v.Label()
 			}
@@ -338,6 +341,18 @@ func Narrow(found *topology.Found, service *kasoku.Service, alone bool) {
 		label, ok := strings.CutPrefix(n.What, "log of ")
 		return ok && !labels[label]
 	})
+}
+
+// servesOthers reports whether a program listens at more places than its member: that is one of
+// several which a leader has, as the pools of PHP-FPM.
+func servesOthers(v *topology.Service, m *kasoku.Member) bool {
+	own := 0
+	for _, l := range v.Listen {
+		if slices.Contains(m.Listeners, kasoku.Listener{Network: l.Network, Address: l.Address, Private: l.Private}) {
+			own++
+		}
+	}
+	return own > 0 && own == len(m.Listeners) && own < len(v.Listen)
 }
 
 // tomlService writes which service is measured.

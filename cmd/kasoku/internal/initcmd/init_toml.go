@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -240,13 +241,21 @@ func (s *Surveyed) tomlMySQL(w *tomlWriter) {
 		w.example("dsn", "'app@unix(/run/mysqld/mysqld.sock)/shop'", "")
 	}
 	s.tomlOthers(w)
-	if len(s.db.databases) > 1 {
+	if len(s.db.databases) > 1 && !s.sharesDatabase() {
 		w.say("Databases: %s.", strings.Join(s.db.databases, ", "))
 	}
 	w.example("slow_log", "false", "The slow log is switched on for a run where the user may do that, and put back.")
 	w.example("digests", "true", "Statement digests of performance_schema.")
 	w.example("count_rows", "['shop.users']", "Tables that are counted before and after; they must have grown by "+
 		"the successful writes.")
+}
+
+// sharesDatabase reports whether other services use the database's server: some of its databases
+// are theirs then.
+func (s *Surveyed) sharesDatabase() bool {
+	return s.of != nil && slices.ContainsFunc(s.of.service.Members, func(m kasoku.Member) bool {
+		return m.Role == kasoku.RoleDatabase && m.Others > 0
+	})
 }
 
 // tomlOthers names the database servers that run here beside the one in force.

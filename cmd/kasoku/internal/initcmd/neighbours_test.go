@@ -28,8 +28,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	l, err := net.Listen("tcp", at)
+	var db net.Conn
 	if err == nil {
-		_, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+		db, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
 	}
 	if err == nil {
 		_, err = net.Listen("unix", filepath.Join(os.Getenv("KASOKU_TEST_DIR"), "gunicorn.ctl"))
@@ -49,6 +50,7 @@ func TestMain(m *testing.M) {
 		}))
 	}
 	runtime.KeepAlive(open) // collected, a file is closed
+	runtime.KeepAlive(db)   // so is a connection
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
 }
