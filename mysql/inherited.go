@@ -172,6 +172,34 @@ func (s Clients) List(ctx context.Context) ([]Client, error) {
 	return all, nil
 }
 
+// IdleThreads returns the threads of the operating system that serve idle sessions, by
+// connection id, as the server numbers them; none where a session has no thread of its own.
+func (s Clients) IdleThreads(ctx context.Context) (map[uint64]int, error) {
+	query := "SELECT /* kasoku */ ID, COALESCE(TID, 0) FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep'"
+	if s.r.Flavor() == MySQL {
+		query = "SELECT /* kasoku */ PROCESSLIST_ID, COALESCE(THREAD_OS_ID, 0) FROM performance_schema.threads " +
+			"WHERE PROCESSLIST_COMMAND = 'Sleep' AND TYPE = 'FOREGROUND'"
+	}
+	var out map[uint64]int
+	err := s.r.with(ctx, func(conn *session) error {
+		out = map[uint64]int{}
+		var handling string
+		if err := conn.row(ctx, "SELECT /* kasoku */ @@GLOBAL.thread_handling", &handling); err != nil {
+			return err
+		}
+		if handling != "one-thread-per-connection" {
+			return nil
+		}
+		var id uint64
+		var thread int
+		return conn.query(ctx, query, func() error { out[id] = thread; return nil }, &id, &thread)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list threads of sessions: %w", err)
+	}
+	return out, nil
+}
+
 // Find returns the client with a connection id; nil when it is gone, or may not
 // be seen.
 func (s Clients) Find(ctx context.Context, id uint64) (*Client, error) {

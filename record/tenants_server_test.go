@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,11 +79,12 @@ func TestRecord_Tenants(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		schema, user string
-		apart        bool
+		apart, unix  bool
 	}{
 		"a schema of its own, the same user": {schema: "blog", apart: true},
 		"a schema and a user of its own":     {schema: "blog", user: "blogger", apart: true},
 		"one schema":                         {schema: "shop", user: "blogger"},
+		"by Unix sockets":                    {schema: "blog", user: "blogger", apart: true, unix: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,8 +92,14 @@ func TestRecord_Tenants(t *testing.T) {
 			db := sandboxtest.DB(t, s, "")
 			sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.own (id INT)", "INSERT INTO shop.own VALUES (1)")
 			neighbourTable(t, db, c.schema, c.user)
-			app := tenant(t, s.DSN("", "shop"), "SELECT id FROM own WHERE id = 7", "KASOKU_TEST_IDLE=1")
-			tenant(t, s.DSN(c.user, c.schema), "SELECT id FROM nbtable WHERE id = 7")
+			dsn := func(user, schema string) string {
+				if !c.unix {
+					return s.DSN(user, schema)
+				}
+				return strings.Replace(s.DSN(user, schema), "tcp("+s.Addr()+")", "unix("+s.Socket+")", 1)
+			}
+			app := tenant(t, dsn("", "shop"), "SELECT id FROM own WHERE id = 7", "KASOKU_TEST_IDLE=1")
+			tenant(t, dsn(c.user, c.schema), "SELECT id FROM nbtable WHERE id = 7")
 
 			engine, err := nethttp.New(nethttp.Options{})
 			if err != nil {

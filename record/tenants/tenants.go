@@ -4,7 +4,8 @@
 // The one idea: topology knows at both ends whose a connection is, by its port, and the server
 // knows as which user it came and which schema it uses. A user or a schema that a neighbour's
 // connection has, and none that may be a member's, is the neighbour's. What is not known by both
-// stays in the run as it was: connections by Unix sockets have no port that the server knows.
+// stays in the run as it was. A connection by a Unix socket has no port that the server knows:
+// whose it is shows the socket that the session's thread waits at, while it is idle.
 //
 // Start at [Book].
 package tenants
@@ -77,20 +78,27 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 		if !ok || !slices.ContainsFunc(m.Found, func(r kasoku.Reason) bool { return r.By == kasoku.ByDSN }) {
 			continue
 		}
-		if clients, err := mysql.NewClients(r).List(ctx); err == nil {
-			b.learn(clients, from, schema)
+		sessions := mysql.NewClients(r)
+		ends := map[uint64]uint32{}
+		if len(from.MemberSockets) > 0 || len(from.OtherSockets) > 0 {
+			ends = socketsOf(ctx, sessions.IdleThreads, m.Leader().PID)
+		}
+		if clients, err := sessions.List(ctx); err == nil {
+			b.learn(clients, from, ends, schema)
 		}
 	}
 }
 
 // learn takes note of the clients of a server, of which it is known from which ports members
-// call it, and others. A client of whom that is not known may be a member, unless a neighbour has
-// that very user and schema.
-func (b *Book) learn(clients []mysql.Client, from members.Callers, schema string) {
+// call it, and others, and at which of the server's sockets; ends are those of connections. A
+// client of whom that is not known may be a member, unless a neighbour has that very user and
+// schema.
+func (b *Book) learn(clients []mysql.Client, from members.Callers, ends map[uint64]uint32, schema string) {
 	var unclear []account
 	for _, c := range clients {
-		port := portOf(c.Host)
-		member, other := slices.Contains(from.Members, port), slices.Contains(from.Others, port)
+		port, end := portOf(c.Host), ends[c.ID]
+		member := slices.Contains(from.Members, port) || end != 0 && slices.Contains(from.MemberSockets, end)
+		other := slices.Contains(from.Others, port) || end != 0 && slices.Contains(from.OtherSockets, end)
 		switch {
 		case member && !other:
 			b.own.add(c)

@@ -50,7 +50,7 @@ func TestBook(t *testing.T) {
 	}
 	from := members.Callers{Members: []uint16{1001}, Others: []uint16{1002, 1003, 1004, 1008}}
 	var b Book
-	b.learn(clients, from, "given")
+	b.learn(clients, from, nil, "given")
 	own := []string{"own_a", "own_b", "own_c", "own_d", "own_e", "own_f", "own_g", "own_h", "own_i"}
 	if got := read(&b); !slices.Equal(got, own) {
 		t.Error(got)
@@ -71,7 +71,7 @@ func TestBook(t *testing.T) {
 	// Where one side was not seen nothing is left out.
 	for _, from := range []members.Callers{{}, {Members: []uint16{1001}}, {Others: []uint16{1002, 1003}}} {
 		var b Book
-		b.learn(clients, from, "shop")
+		b.learn(clients, from, nil, "shop")
 		if got := read(&b); len(got) != 13 || b.Warnings() != nil || b.Settings("host") != nil {
 			t.Errorf("%+v: %v, %+v", from, got, b.Settings("host"))
 		}
