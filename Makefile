@@ -33,7 +33,7 @@ demo: ## set up all it needs and show the whole story: load, diagnosis, fix, pro
 LONGEST    := ./cmd/kasoku ./labs/isuumo/faults ./record ./labs/isuumo/app ./diagnose/rules ./internal/test/attack
 
 # Of the long tests make test runs a quarter (internal/test/turn), chosen by the commit; TURN=all: all.
-TURN       ?= $(shell commit=$$(git rev-parse --short=7 HEAD 2>/dev/null) && echo $$((16\#$$commit % 4)) || echo all)
+TURN       ?= $(shell commit=$$(git rev-parse --short=7 HEAD 2>/dev/null) && echo $$((0x$$commit % 4)) || echo all)
 
 # Compilers and linkers collect their garbage less often, for an eighth less CPU; the tests do not,
 # some of which judge memory.
