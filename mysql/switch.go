@@ -35,6 +35,9 @@ func (c Changed) Known(value string) bool {
 	return sameValue(value, c.Before) || sameValue(value, c.During)
 }
 
+// InForce reports whether a value is the one that was set.
+func (c Changed) InForce(value string) bool { return sameValue(value, c.During) }
+
 // Undo returns the statement that puts the value back, empty for a name or a
 // value that no server gives.
 func (c Changed) Undo() string {

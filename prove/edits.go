@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/mysql"
 )
@@ -18,6 +19,10 @@ var ErrNoStatement = errors.New("nothing to measure it by: no statement that it 
 
 // ErrNoEdit means that a finding proposes nothing that kasoku can do by itself.
 var ErrNoEdit = errors.New("it takes a person")
+
+// ErrInForce means that what a change would make is there already: it is not kasoku's, and is
+// not to be taken back.
+var ErrInForce = errors.New("it is so already")
 
 // Edits returns what kasoku can do of a finding's fixes without a restart, of the
 // kinds that are named: the first fix with such edits and no others.
@@ -91,6 +96,12 @@ func plannedChange(e kasoku.Edit, schema string, vars map[string]string) (mysql.
 	return c, err
 }
 
+// NewPlanner returns what plans edits of a database as changes of it. The schema is that of
+// statements that name none.
+func NewPlanner(r *mysql.Reader, schema string, edits []kasoku.Edit) guard.Planner {
+	return &planner{r, schema, edits}
+}
+
 // A planner plans edits as changes.
 type planner struct {
 	r      *mysql.Reader
@@ -115,5 +126,20 @@ func (p *planner) Plan(ctx context.Context) (mysql.Plan, error) {
 			out.Changes = append(out.Changes, c)
 		}
 	}
-	return out, nil
+	return out, p.notThere(ctx, out.Changes)
+}
+
+// notThere reports indexes that are made, or dropped, already. Should the change fail on one,
+// it would be taken back, and with it what is somebody else's.
+func (p *planner) notThere(ctx context.Context, changes []mysql.Changed) error {
+	now, err := mysql.CurrentValues(ctx, p.r, changes)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Lasts() && now[c.Name] == c.During {
+			return fmt.Errorf("%s: %w", c.Name, ErrInForce)
+		}
+	}
+	return nil
 }

@@ -287,3 +287,19 @@ func TestVariable(t *testing.T) {
 		}
 	}
 }
+
+// TestTry_IndexThere: an index of the same name that is there already is somebody's, and stays.
+func TestTry_IndexThere(t *testing.T) {
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
+		db := fill(t, s)
+		sandboxtest.Exec(t, db, "CREATE INDEX items_kind_price ON shop.items (kind, price)")
+		before := state(t, db)
+		_, err := Try(t.Context(), options(s.DSN("", "shop"), filepath.Join(t.TempDir(), "journals")))
+		if !errors.Is(err, ErrInForce) {
+			t.Errorf("error %v, want %v", err, ErrInForce)
+		}
+		if got := state(t, db); got != before {
+			t.Errorf("index, variable: %s, were %s", got, before)
+		}
+	})
+}
