@@ -37,6 +37,7 @@ type Config struct {
 	Probe    Probe             `toml:"probe"`
 	Trace    Trace             `toml:"trace"`
 	Safe     Safe              `toml:"safe"`
+	Pilot    Autopilot         `toml:"autopilot"`
 }
 
 // Service names the service that is measured, where several run here. What it says
@@ -214,6 +215,13 @@ type Trace struct {
 // Safe is what kasoku may change by itself.
 type Safe struct {
 	Change bool `toml:"change" eg:"true"` // indexes and variables of the database, and take them back
+}
+
+// Autopilot is how `kasoku autopilot` lets the service begin anew.
+type Autopilot struct {
+	Reset   []string `toml:"reset,shell" eg:"'./reset.sh'"`                          // before each run: the data as each is to find it
+	Restart []string `toml:"restart,shell" eg:"'systemctl restart app'"`             // after a variable of the database was set or put back
+	Reload  []string `toml:"reload,shell" eg:"'nginx -t && systemctl reload nginx'"` // after files of nginx were edited or put back
 }
 
 // Answers are golden answers that changes must not alter.

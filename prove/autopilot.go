@@ -26,6 +26,9 @@ type Target interface {
 	Apply(ctx context.Context, edits []kasoku.Edit) error
 	// Undo takes the last Apply back.
 	Undo(ctx context.Context) error
+	// Decided is called once the last step of a story is decided on, and taken back unless it
+	// is kept: a change that is kept is to outlive the program.
+	Decided(ctx context.Context, s *Story) error
 }
 
 // DefaultMinGain is the least gain of the score for which a change is kept: two runs of
@@ -36,6 +39,9 @@ const DefaultMinGain = compare.LeastChange
 type Pilot struct {
 	For     time.Duration // no run is begun that would end later, but for the first and the confirmation of a change
 	MinGain float64       // 0: DefaultMinGain
+	Least   int           // runs a side before a change is kept; 0: 1
+	Confirm bool          // run once more without a change that gained, before it is kept: a neighbour may have gone
+	Earlier *Story        // what an autopilot did here before, which is gone on with; nil: nothing
 	Kinds   []string      // of edits; none: all
 	Risks   []kasoku.Risk // that are taken; none: RiskNone alone
 	Answers Answers       // that no change may alter, asked for right before and after it; nil: none
@@ -96,8 +102,9 @@ type pilot struct {
 }
 
 // Autopilot repeats: the best finding of the last run that takes no programmer, its change, a
-// run with it; and keeps the change when the score gains at least MinGain. A change that gains
-// less is measured once more, unless it lost more than a tenth. What was without effect may be
+// run with it; and keeps the change when the score gains at least MinGain, and each run with it
+// scores more than each without. A change that gains less is measured once more, unless it lost
+// more than a tenth. What was without effect may be
 // tried once more after another change was kept, because one bottleneck hides the next.
 //
 // A change with which no run can be made is taken back. With an error, or when the context
@@ -109,6 +116,7 @@ func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Least = max(o.Least, 1)
 	if len(o.Kinds) == 0 {
 		o.Kinds = []string{kasoku.EditIndex, kasoku.EditVariable, kasoku.EditNginx}
 	}
@@ -116,6 +124,7 @@ func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 		o.Risks = []kasoku.Risk{kasoku.RiskNone}
 	}
 	p := &pilot{Pilot: o, target: t, began: o.Now(), story: &Story{}, spent: map[string]bool{}, worse: map[string]int{}}
+	p.goOn(o.Earlier)
 	err := p.fly(ctx)
 	p.story.Length = o.Now().Sub(p.began)
 	if len(p.now) > 0 {
@@ -124,37 +133,78 @@ func Autopilot(ctx context.Context, t Target, o Pilot) (*Story, error) {
 	return p.story, err
 }
 
+// goOn takes over what was tried before: what was not kept is tried no more often for it.
+func (p *pilot) goOn(earlier *Story) {
+	if earlier == nil {
+		return
+	}
+	p.story.First, p.story.Steps = earlier.First, slices.Clone(earlier.Steps)
+	for i := range earlier.Steps {
+		s := &earlier.Steps[i]
+		k := keyOf(s.Edits)
+		switch {
+		case s.Outcome == Kept:
+			clear(p.spent)
+			continue
+		case s.Outcome == Refused, s.After < (1-clearWorse)*s.Before: // with other answers there is no run
+			p.worse[k] = mostTries
+		default:
+			p.worse[k]++
+		}
+		p.spent[k] = true
+	}
+}
+
 func (p *pilot) fly(ctx context.Context) error {
-	first, err := p.run(ctx, "start", "")
-	if err != nil {
+	if err := p.start(ctx); err != nil || p.story.Stopped != "" {
 		return err
 	}
-	p.story.Start, p.now = first, []*kasoku.Recording{first}
-	p.story.First = medianScore(p.now)
-	for n := 1; ; n++ {
+	for n := len(p.story.Steps) + 1; ; n++ {
 		f, edits := p.best(p.now[len(p.now)-1].Diagnosis)
 		switch {
 		case f == nil:
 			p.story.Stopped = "no finding is left that takes no programmer"
 			return nil
-		case p.Now().Add(p.longest).After(p.began.Add(p.For)):
+		case p.Now().Add(p.most() * p.longest).After(p.began.Add(p.For)):
 			p.story.Stopped = "the time is over"
 			return nil
 		}
 		s := Step{Number: n, Finding: *f, Edits: edits, Before: medianScore(p.now)}
 		err := p.step(ctx, &s)
 		p.story.Steps = append(p.story.Steps, s)
+		err = errors.Join(err, contain.Do(pilotPart, func() error { return p.target.Decided(ctx, p.story) }))
 		if err != nil {
 			return err
 		}
 	}
 }
 
+// start measures what there is. Nothing can be compared with a run that is worth nothing.
+func (p *pilot) start(ctx context.Context) error {
+	for range p.Least {
+		rec, err := p.run(ctx, "start", "")
+		if err != nil {
+			return err
+		}
+		if p.story.Start == nil {
+			p.story.Start = rec
+		}
+		if p.now = append(p.now, rec); isWorthless(rec) {
+			p.story.Stopped = "the first run failed: nothing can be compared with it"
+			break
+		}
+	}
+	if len(p.story.Steps) == 0 {
+		p.story.First = medianScore(p.now)
+	}
+	return nil
+}
+
 // run makes a run and notes how long it took.
 func (p *pilot) run(ctx context.Context, label, outcome string) (*kasoku.Recording, error) {
 	began := p.Now()
 	base := ""
-	if len(p.now) > 0 {
+	if len(p.now) > 0 && label != "start" {
 		base = p.now[0].Run.ID
 	}
 	rec, err := p.target.Run(ctx, label, base)
@@ -171,13 +221,15 @@ func (p *pilot) run(ctx context.Context, label, outcome string) (*kasoku.Recordi
 	return rec, err
 }
 
-// keyOf distinguishes changes.
+// keyOf distinguishes changes. The order of edits does not: it is that of what each saved in
+// the last run.
 func keyOf(edits []kasoku.Edit) string {
-	var b strings.Builder
+	var all []string
 	for _, e := range edits {
-		fmt.Fprintf(&b, "%s|%s|%s|%s\n", e.Kind, e.Do, e.Context, e.Lines)
+		all = append(all, fmt.Sprintf("%s|%s|%s|%s\n", e.Kind, e.Do, e.Context, e.Lines))
 	}
-	return b.String()
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 // mostTries is how often one change is tried; one that lost clearWorse of the score is
@@ -250,6 +302,12 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 			return errors.Join(err, ctx.Err(), p.undo(ctx))
 		}
 	}
+	return p.measure(ctx, s)
+}
+
+// measure runs with a change in force, decides on it, and takes it back unless it is kept.
+func (p *pilot) measure(ctx context.Context, s *Step) error {
+	k := keyOf(s.Edits)
 	label := fmt.Sprintf("%d-%s", s.Number, strings.ToLower(s.Finding.ID))
 	for {
 		var verdict string
@@ -266,8 +324,12 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 		if verdict == "" {
 			continue // once more
 		}
-		s.Outcome = verdict
-		if verdict == Kept {
+		if s.Outcome = verdict; verdict == Kept && p.Confirm {
+			if err := p.confirm(ctx, s, label); err != nil {
+				return err
+			}
+		}
+		if s.Outcome == Kept {
 			p.now = s.Runs
 			clear(p.spent)
 			return nil
@@ -276,8 +338,47 @@ func (p *pilot) step(ctx context.Context, s *Step) (err error) {
 		if s.After < (1-clearWorse)*s.Before {
 			p.worse[k] = mostTries
 		}
+		if verdict == Kept {
+			return nil // it is taken back already
+		}
 		return errors.Join(ctx.Err(), p.undo(ctx))
 	}
+}
+
+// most is how many runs a change may take.
+func (p *pilot) most() time.Duration {
+	if p.Confirm {
+		return time.Duration(p.Least + 1)
+	}
+	return time.Duration(p.Least)
+}
+
+// confirm takes a change back that gained, runs once more without it, and makes it again where
+// that run scores less than each with it, too.
+func (p *pilot) confirm(ctx context.Context, s *Step, label string) error {
+	s.Outcome = TakenBack
+	if err := p.undo(ctx); err != nil {
+		s.Why = "it could not be taken back, to run without it: " + err.Error()
+		return err
+	}
+	var rec *kasoku.Recording
+	err := contain.Do(pilotPart, func() (err error) { rec, err = p.run(ctx, label+"-without", s.Finding.ID); return err })
+	if err != nil || rec == nil {
+		s.Why = "no second run without it"
+		return err
+	}
+	p.now = append(p.now, rec)
+	s.Before = medianScore(p.now)
+	if p.verdict(s, nil) != Kept {
+		s.Why = fmt.Sprintf("a run without it, made after them, scored %s; %s", unit.Plain(scoreOf(rec)), s.Why)
+		return nil
+	}
+	if err := contain.Do(pilotPart, func() error { return p.target.Apply(ctx, s.Edits) }); err != nil {
+		s.Why = "it could not be made again: " + err.Error()
+		return errors.Join(err, ctx.Err())
+	}
+	s.Outcome = Kept
+	return nil
 }
 
 // pilotPart names what is done with a change in force: a panic takes it back.
@@ -297,7 +398,7 @@ func (p *pilot) verdict(s *Step, err error) string {
 		return TakenBack
 	}
 	gain := s.After/max(s.Before, 1e-9) - 1
-	runs := unit.Counted(len(s.Runs), "run", "runs")
+	runs := unit.Counted(len(s.Runs), "run", "runs") + " against " + unit.Count(len(p.now))
 	s.Why = fmt.Sprintf("score %s → %s, %+.1f %%, %s", unit.Plain(s.Before), unit.Plain(s.After), 100*gain, runs)
 	if c, err := compare.Compare(p.now, s.Runs, compare.Options{}); err == nil {
 		s.Why += "; " + c.Verdict
@@ -307,12 +408,33 @@ func (p *pilot) verdict(s *Step, err error) string {
 	case isWorthless(last):
 		s.Why = "the run failed; " + s.Why
 		return TakenBack
-	case gain >= p.MinGain:
+	case gain >= p.MinGain && len(s.Runs) >= p.Least && allAbove(s.Runs, p.now):
 		return Kept
-	case len(s.Runs) > 1, gain < -clearWorse:
+	case len(s.Runs) >= max(2, p.Least), gain < -clearWorse:
 		return TakenBack
 	}
 	return ""
+}
+
+// allAbove reports whether each of some runs scores more than each of others: what is seen
+// once in six times of two runs a side that are worth the same.
+func allAbove(runs, others []*kasoku.Recording) bool {
+	for _, r := range runs {
+		for _, o := range others {
+			if scoreOf(r) <= scoreOf(o) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// scoreOf is the score of a run; one that failed counts as 0.
+func scoreOf(r *kasoku.Recording) float64 {
+	if isWorthless(r) {
+		return 0
+	}
+	return r.Run.Score.Value
 }
 
 // isWorthless reports whether a run is worth nothing.
@@ -321,15 +443,11 @@ func isWorthless(rec *kasoku.Recording) bool {
 	return sc == nil || sc.Outcome == kasoku.Failed
 }
 
-// medianScore is the median of the scores of runs; one that failed counts as 0.
+// medianScore is the median of the scores of runs.
 func medianScore(runs []*kasoku.Recording) float64 {
 	var all []float64
 	for _, r := range runs {
-		v := 0.0
-		if !isWorthless(r) {
-			v = r.Run.Score.Value
-		}
-		all = append(all, v)
+		all = append(all, scoreOf(r))
 	}
 	return median.Of(all)
 }

@@ -18,6 +18,8 @@ type toy struct {
 	have    []string
 	clock   time.Time
 	log     []string
+	decided []string // outcomes
+	drift   float64  // that each run scores more than the one before
 }
 
 func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, error) {
@@ -26,6 +28,7 @@ func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, err
 	for _, h := range y.have {
 		v *= y.factors[h]
 	}
+	v += y.drift * float64(len(y.log))
 	sc := &kasoku.Score{Value: v, Outcome: kasoku.Passed}
 	if v == 0 {
 		sc.Outcome = kasoku.Failed
@@ -67,6 +70,11 @@ func (y *toy) Undo(context.Context) error {
 	return nil
 }
 
+func (y *toy) Decided(_ context.Context, s *Story) error {
+	y.decided = append(y.decided, s.Steps[len(s.Steps)-1].Outcome)
+	return nil
+}
+
 func TestAutopilot(t *testing.T) {
 	y := &toy{factors: map[string]float64{"good": 1.5, "idle": 1.01, "bad": 0.5, "fatal": 0, "odd": -1, "risky": 3}}
 	story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }})
@@ -101,6 +109,85 @@ func TestAutopilot(t *testing.T) {
 	}
 	if outcomes["RISKY"] != "" || len(story.Edits()) != 1 || !strings.Contains(story.Stopped, "no finding is left") {
 		t.Errorf("outcomes %v, edits %v, stopped %q", outcomes, story.Edits(), story.Stopped)
+	}
+}
+
+// TestAutopilotLeast: with two runs a side a change is kept only where each run with it scores
+// more than each without, and not for what runs differ.
+func TestAutopilotLeast(t *testing.T) {
+	y := &toy{factors: map[string]float64{"good": 1.5, "bad": 0.97}, drift: 40}
+	story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Least: 2, Now: func() time.Time { return y.clock }})
+	if err != nil || fmt.Sprint(y.have) != "[good]" {
+		t.Fatalf("%v: has %v", err, y.have)
+	}
+	if s := story.Steps[0]; len(s.Runs) != 2 || !strings.Contains(s.Why, "2 runs against 2") {
+		t.Errorf("%+v", s)
+	}
+	odd := []*kasoku.Recording{scored(1000), scored(1300)}
+	if p := (&pilot{Pilot: Pilot{Least: 2, MinGain: 0.05}, now: odd}); p.verdict(&Step{Before: 1150, After: 1300, Runs: []*kasoku.Recording{scored(1250), scored(1350)}}, nil) != TakenBack {
+		t.Error("kept although a run without it scored more than one with it")
+	}
+	if fmt.Sprint(y.decided) != "[kept taken back]" {
+		t.Errorf("decided %v", y.decided)
+	}
+}
+
+// TestKeyOf: the same indexes in another order are the same change.
+func TestKeyOf(t *testing.T) {
+	a, b := kasoku.Edit{Kind: kasoku.EditIndex, Do: "CREATE INDEX a ON t (x)"}, kasoku.Edit{Kind: kasoku.EditIndex, Do: "CREATE INDEX b ON t (y)"}
+	if keyOf([]kasoku.Edit{a, b}) != keyOf([]kasoku.Edit{b, a}) || keyOf([]kasoku.Edit{a}) == keyOf([]kasoku.Edit{b}) {
+		t.Error("two orders are two changes, or two indexes one")
+	}
+}
+
+// TestAutopilotConfirm: what gained because the host became quiet is not kept.
+func TestAutopilotConfirm(t *testing.T) {
+	for _, c := range []struct {
+		factor, drift float64
+		have, runs    string
+	}{
+		{1, 100, "[]", "[run start run start run 1-good run 1-good run 1-good-without]"},
+		{3, 100, "[good]", "[run start run start run 1-good run 1-good run 1-good-without]"},
+	} {
+		y := &toy{factors: map[string]float64{"good": c.factor}, drift: c.drift}
+		story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Least: 2, Confirm: true, Now: func() time.Time { return y.clock }})
+		if err != nil || fmt.Sprint(y.have) != c.have || fmt.Sprint(y.log[:5]) != c.runs {
+			t.Errorf("×%g: %v: has %v, %v", c.factor, err, y.have, y.log)
+		}
+		if s := story.Steps[0]; (s.Outcome == Kept) != (c.factor > 1) || !strings.Contains(s.Why, "2 runs against 3") {
+			t.Errorf("×%g: %s: %s", c.factor, s.Outcome, s.Why)
+		}
+	}
+}
+
+func scored(v float64) *kasoku.Recording {
+	return &kasoku.Recording{Run: kasoku.Run{Score: &kasoku.Score{Value: v, Outcome: kasoku.Passed}}}
+}
+
+// TestAutopilotEarlier: what was tried before is not tried again, and stands in the story.
+func TestAutopilotEarlier(t *testing.T) {
+	y := &toy{factors: map[string]float64{"good": 1.5, "idle": 1.01, "bad": 0.5, "odd": -1}}
+	o := Pilot{For: time.Hour, Now: func() time.Time { return y.clock }}
+	first, err := Autopilot(t.Context(), y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Earlier = first
+	again, err := Autopilot(t.Context(), y, o)
+	if err != nil || again.First != 1000 || again.Last != 1500 || again.Steps[0].Outcome != Kept {
+		t.Fatalf("%v: score %v → %v, %+v", err, again.First, again.Last, again.Steps)
+	}
+	for _, s := range again.Steps[len(first.Steps):] {
+		t.Errorf("tried again: %s", s.Finding.ID)
+	}
+}
+
+// TestAutopilotFailed: a first run that failed is nothing to gain on.
+func TestAutopilotFailed(t *testing.T) {
+	y := &toy{factors: map[string]float64{"good": 1.5, "fatal": 0}, have: []string{"fatal"}}
+	story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }})
+	if err != nil || len(story.Steps) != 0 || !strings.Contains(story.Stopped, "the first run failed") {
+		t.Errorf("%v: %d steps, %q", err, len(story.Steps), story.Stopped)
 	}
 }
 

@@ -101,6 +101,22 @@ func (f *File) write() (err error) {
 	return p.replace(f)
 }
 
+// Replace writes a file that is there and has the text old, with its mode and owner, as
+// [Plan.Apply] does.
+func Replace(path, old, now string) error {
+	f := &File{Path: path, now: now}
+	if err := f.read("/"); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if !f.exists || f.old != old {
+		return fmt.Errorf("%s: it has changed meanwhile", path)
+	}
+	if err := f.write(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
 // newMode is what a file that is made anew may have of the mode that it had in the run.
 const newMode = 0o755
 

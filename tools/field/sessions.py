@@ -10,6 +10,9 @@ sessions, each a line "session NAME WEIGHT" and its steps:
     header NAME: VALUE   of all requests that follow
     think 1.5            seconds
 
+With xN in place of RATE it is a benchmark: N people at once, one session after another, who
+do not think. The score is the requests a second.
+
 Cookies are kept. Answers of 4xx and 5xx are failures. Ends with one line of JSON.
 """
 import http.client
@@ -22,7 +25,9 @@ import threading
 import time
 import urllib.parse
 
-url, file, rate, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4].rstrip("s"))
+url, file, seconds = sys.argv[1], sys.argv[2], float(sys.argv[4].rstrip("s"))
+people = int(sys.argv[3][1:]) if sys.argv[3].startswith("x") else 0
+rate = 0.0 if people else float(sys.argv[3])
 rnd = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 7)
 host = urllib.parse.urlsplit(url).netloc
 lock, done, failed, times = threading.Lock(), 0, {}, []
@@ -57,7 +62,7 @@ def play(steps, seed):
     for step in steps:
         word, _, rest = step.partition(" ")
         if word == "think":
-            time.sleep(float(rest) * choose.uniform(0.5, 1.5))
+            time.sleep(0 if people else float(rest) * choose.uniform(0.5, 1.5))
         elif word == "take":
             name, _, pattern = rest.partition(" ")
             m = re.search(pattern, last)
@@ -100,14 +105,27 @@ def play(steps, seed):
 all_of = sessions()
 weights = [w for w, _ in all_of]
 begin, threads, due = time.monotonic(), [], 0.0
-while (due := due + rnd.expovariate(rate)) < seconds:
+
+
+def benchmark(seed):
+    choose = random.Random(seed)
+    while time.monotonic() - begin < seconds:
+        play(choose.choices(all_of, weights)[0][1], choose.random())
+
+
+for _ in range(people):
+    t = threading.Thread(target=benchmark, args=(rnd.random(),), daemon=True)
+    t.start()
+    threads.append(t)
+while not people and (due := due + rnd.expovariate(rate)) < seconds:
     steps, seed = rnd.choices(all_of, weights)[0][1], rnd.random()
     time.sleep(max(0, begin + due - time.monotonic()))
     t = threading.Thread(target=play, args=(steps, seed), daemon=True)
     t.start()
     threads.append(t)
 for t in threads:
-    t.join(30)
+    t.join(seconds + 30 if people else 30)
+took = time.monotonic() - begin
 times.sort()
 p = lambda q: round(1000 * times[int(q * (len(times) - 1))], 1)  # noqa: E731
-print(json.dumps({"pass": not failed, "score": done, "failed": failed, "p50_ms": p(0.5), "p95_ms": p(0.95), "p99_ms": p(0.99)}))
+print(json.dumps({"pass": not failed, "score": round(done / took, 2) if people else done, "failed": failed, "p50_ms": p(0.5), "p95_ms": p(0.95), "p99_ms": p(0.99)}))

@@ -98,6 +98,9 @@ func (t *tuned) Undo(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Decided has nothing to keep: the lab ends with the program.
+func (t *tuned) Decided(context.Context, *prove.Story) error { return nil }
+
 // index puts the statement among those that /initialize runs, after it was tried on
 // the tables that are there.
 func (t *tuned) index(ctx context.Context, e kasoku.Edit) error {

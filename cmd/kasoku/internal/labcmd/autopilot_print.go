@@ -18,16 +18,22 @@ func storyVerdict(s *prove.Story) string {
 		}
 	}
 	tried := unit.Counted(len(s.Steps), "change", "changes") + " tried, " + unit.Count(kept) + " kept"
-	if s.First <= 0 {
+	switch {
+	case kept == 0:
+		return fmt.Sprintf("Score %s: %s.", unit.Plain(s.Last), tried)
+	case s.First <= 0:
 		return fmt.Sprintf("Score %s → %s: %s.", unit.Plain(s.First), unit.Plain(s.Last), tried)
 	}
 	return fmt.Sprintf("Score %s → %s, × %s: %s.", unit.Plain(s.First), unit.Plain(s.Last), unit.Sig3(s.Last/s.First), tried)
 }
 
-// storyDocument is the story as a report.
-func storyDocument(s *prove.Story) *report.Document {
+// storyDocument is the story as a report, with notes of what was left as it is.
+func storyDocument(s *prove.Story, notes ...string) *report.Document {
 	d := &report.Document{Kind: report.KindAutopilot, Title: "kasoku autopilot", Verdict: storyVerdict(s),
 		Head: []string{"kasoku autopilot", unit.Counted(s.Runs, "run", "runs"), unit.Exact(s.Length.Round(1e9)), s.Stopped}}
+	for _, n := range notes {
+		d.Alerts = append(d.Alerts, report.Alert{Tone: report.Mark, Text: n})
+	}
 	steps := &report.Table{ID: "tries", Columns: []report.Column{
 		{Key: "n", Head: "#", Align: report.Right}, {Key: "finding", Head: "finding", Code: true},
 		{Key: "score_before", Head: "before", Align: report.Right}, {Key: "score_after", Head: "after", Align: report.Right},

@@ -140,7 +140,7 @@ func (f *probeFlags) run(parent context.Context, e *cli.Env) error {
 		}
 	}
 	var end func(bool)
-	if f.Guard, end, err = openJournal(e, f.DSN, cmp.Or(f.database.DefaultsFile, c.MySQL.DefaultsFile)); err != nil {
+	if f.Guard, end, err = OpenJournal(e, f.DSN, cmp.Or(f.database.DefaultsFile, c.MySQL.DefaultsFile)); err != nil {
 		return err
 	}
 	progress := e.Progress()

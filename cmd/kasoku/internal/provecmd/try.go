@@ -121,7 +121,7 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 		progress.Work(what, float64(done)/float64(max(all, 1)), finding.Title)
 	}
 	var end func(bool)
-	if o.Guard, end, err = openJournal(e, dsn, f.database.DefaultsFile); err != nil {
+	if o.Guard, end, err = OpenJournal(e, dsn, f.database.DefaultsFile); err != nil {
 		return err
 	}
 	res, err := prove.Try(ctx, o)
@@ -231,9 +231,9 @@ func sameServer(ctx context.Context, a, b string) (bool, error) {
 	return ids[0].Same(ids[1]), nil
 }
 
-// openJournal has what is changed on a server journalled, and put back should this process be
+// OpenJournal has what is changed on a server journalled, and put back should this process be
 // killed. The function that it returns releases the process that would do so.
-func openJournal(e *cli.Env, dsn, defaultsFile string) (guard.Options, func(orderly bool), error) {
+func OpenJournal(e *cli.Env, dsn, defaultsFile string) (guard.Options, func(orderly bool), error) {
 	o := record.Options{Database: record.Database{MySQL: dsn}}
 	if err := e.Guarded(&o, defaultsFile); err != nil {
 		return guard.Options{}, nil, err
