@@ -75,12 +75,12 @@ func Carbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
 	}
 	s.Host += "-a"
 	err = s.launch(ctx, func() (daemonSpec, error) {
-		pidFile := filepath.Join(s.Dir, "carbon.pid")
+		pidFile, err := filepath.Join(s.Dir, "carbon.pid"), s.configure(o)
 		return daemonSpec{
 			path: program, args: []string{"--config=" + s.ConfigFile, "--pidfile=" + pidFile, "--nodaemon", "start"},
 			env:     []string{"GRAPHITE_ROOT=" + s.Dir, "GRAPHITE_CONF_DIR=" + s.Dir, "PYTHONUNBUFFERED=1"},
-			pidFile: pidFile, console: s.LogFile,
-		}, s.configure(o)
+			pidFile: pidFile, console: s.LogFile, ports: []int{s.PicklePort, s.QueryPort},
+		}, err
 	})
 	if err != nil {
 		return nil, err

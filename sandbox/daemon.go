@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,6 +79,7 @@ type daemonSpec struct {
 	started string // what stands in the console then
 	log     string // its own log, for errors; may be empty
 	console string // where its output goes; empty: kept for errors alone
+	ports   []int  // on which it listens beside the first
 }
 
 // start runs the server and waits until it has written its pid, or has said that it
@@ -114,7 +116,10 @@ func (d *Daemon) start(ctx context.Context, configure func() (daemonSpec, error)
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	p := ownProcess(child)
-	answers := func() bool { return says(o.console, o.started) && accepts(ctx, d.Addr()) }
+	answers := func() bool {
+		closed := func(port int) bool { return !accepts(ctx, loopback(port)) }
+		return says(o.console, o.started) && !slices.ContainsFunc(append(o.ports, d.Port), closed)
+	}
 	if err := p.await(ctx, o.pidFile, answers); err != nil {
 		_ = p.kill()
 		log := strings.TrimSpace(said.String() + "\n" + tailOf(o.log, logFrom))
