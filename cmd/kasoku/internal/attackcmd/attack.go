@@ -22,12 +22,13 @@ import (
 func NewAttack(e *cli.Env) *cobra.Command {
 	f := &attackFlags{vegeta: vegeta.DefaultAttack()}
 	cmd := &cobra.Command{
-		Use:         "attack",
+		Use:         "attack [URL...]",
 		Short:       "Load HTTP targets, open loop, with Vegeta's flags and files",
 		Annotations: map[string]string{"vegeta": "flags"},
 		Long: `Send requests when they are due, whether or not earlier ones were answered, and
-count latency from the moment a request was due. Reads Vegeta's targets from
-standard input, or takes --target; writes Vegeta's results to standard output,
+count latency from the moment a request was due. Loads the URLs that it is given, for
+10 s unless -duration says how long, with curl's -X, -H and -d; or takes --target, or
+reads Vegeta's targets from standard input. Writes Vegeta's results to standard output,
 which ` + "`kasoku report`" + ` and vegeta read. On a terminal, and with -o, it prints a
 report instead.
 
@@ -37,13 +38,20 @@ a closed loop. Targets may have weights and places such as {{uuid}}.
 
 Flags have one dash or two. Vegeta's -cpus N, -profile cpu,heap and -version stand
 before the command.`,
-		Example: `  echo 'GET http://127.0.0.1:8080/' | kasoku attack -rate 100 -duration 5s | kasoku report
+		Example: `  kasoku attack http://127.0.0.1:8080/
+  kasoku attack -X POST -H 'Content-Type: application/json' -d '{"name": "a"}' -rate 200 http://127.0.0.1:8080/users
+  echo 'GET http://127.0.0.1:8080/' | kasoku attack -rate 100 -duration 5s | kasoku report
   kasoku attack -targets targets.txt -rate 1000/1s -duration 10s -output results.gob -o text
   kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s
   kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
   kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runAttack(cmd.Context(), e, f) },
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.request.check(args); err != nil {
+				return err
+			}
+			return runAttack(cmd.Context(), e, f)
+		},
 	}
 	f.register(cmd)
 	return cmd

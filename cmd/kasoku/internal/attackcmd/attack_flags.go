@@ -30,6 +30,7 @@ type attackFlags struct {
 	arrivals  string
 	think     string
 	inline    []string
+	request   urlRequest
 	keepalive bool
 	http2     bool
 	encoding  string
@@ -74,7 +75,8 @@ func (f *attackFlags) registerTargets(fl *pflag.FlagSet) {
 	fl.StringVar(&o.Format, "format", "http", "of the targets: http or json")
 	fl.BoolVar(&o.Lazy, "lazy", false, "read targets as the attack goes on, each for one request")
 	fl.StringVar(&o.Body, "body", "", "`FILE` with the body of targets that have none")
-	fl.Var(vegeta.HeaderValue{Header: &o.Header}, "header", "request header `'K: V'`; may be repeated")
+	f.request.register(fl)
+	fl.VarP(vegeta.HeaderValue{Header: &o.Header}, "header", "H", "request header `'K: V'`; may be repeated")
 	fl.StringVar(&o.Table, "csv", "", "`FILE` with a head, for {{csv.COLUMN}} in targets")
 	fl.BoolVar(&o.NoVariables, "no-variables", false, "send {{…}} in targets as it is")
 	fl.StringSliceVar(&o.Engine.HTTP.Permit.Hosts, "allow", nil, "consent to load `HOST`, which is neither loopback "+
@@ -135,7 +137,7 @@ func (f *attackFlags) complete(e *cli.Env) error {
 	if err := cli.CheckFormat("-o", f.out.Format); err != nil {
 		return err
 	}
-	if err := errors.Join(f.completeSchedule(), f.completeTargets()); err != nil {
+	if err := errors.Join(f.completeSchedule(), f.completeTargets(), f.request.complete(f)); err != nil {
 		return cli.Usage(err, cli.HintOf(err))
 	}
 	if err := f.completeEngine(); err != nil {
