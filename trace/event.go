@@ -27,9 +27,9 @@ type Event struct {
 	At     time.Duration // on CLOCK_MONOTONIC
 	PID    int
 	TID    int
-	Goid   uint64 // number of the goroutine; 0 where the program is not Go's
+	Goid   uint64 // number of the goroutine; 0 where the program is not Go's, and of Replied
 	Parent uint64 // of the goroutine that started it; 0 when unknown
-	Start  uint32 // which function the goroutine began with: the low half of its address
+	Start  uint32 // which function the goroutine began with, as Parent: the low half of its address
 	FD     int
 	Took   time.Duration // of Replied since it was asked, of Synced the call's time
 	Total  int           // bytes that were moved

@@ -13,11 +13,13 @@ type assembler struct {
 	next   string // label of the next instruction
 	labels int
 	maps   *sharedMaps
+	direct bool // the registers of the thread have a type: they can be read as what they are
 }
 
 // sharedMaps are what the programs share with one another and with who reads them.
 type sharedMaps struct {
 	members *ebpf.Map // process → member
+	first   *ebpf.Map // the first of them; see firstMembers
 	conns   *ebpf.Map // process and descriptor → conn
 	syncs   *ebpf.Map // thread → when it began to write to a disk
 	scratch *ebpf.Map // one event under construction for each processor

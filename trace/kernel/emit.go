@@ -46,9 +46,19 @@ func (a *assembler) leave() { a.add(asm.Mov.Imm(asm.R0, 0), asm.Return()) }
 func (a *assembler) who(none string) {
 	a.add(asm.FnGetCurrentPidTgid.Call())
 	a.store(atThread, asm.R0)
-	a.add(asm.RSh.Imm(asm.R0, 32), asm.StoreMem(asm.R10, atKey, asm.R0, asm.Word))
+	a.add(asm.RSh.Imm(asm.R0, 32), asm.LoadMapValue(regMember, a.maps.first.FD(), 0))
+	for i := range int16(firstMembers) {
+		is := a.fresh("first")
+		a.add(asm.LoadMem(asm.R1, regMember, i*firstSize, asm.Word), asm.JNE.Reg(asm.R1, asm.R0, is),
+			asm.Add.Imm(regMember, int32(i*firstSize+firstMember)))
+		a.goTo("member")
+		a.label(is)
+	}
+	a.add(asm.LoadMem(asm.R1, regMember, firstMembers*firstSize, asm.Word), asm.JEq.Imm(asm.R1, 0, none),
+		asm.StoreMem(asm.R10, atKey, asm.R0, asm.Word))
 	a.lookup(a.maps.members, atKey)
 	a.add(asm.JEq.Imm(asm.R0, 0, none), asm.Mov.Reg(regMember, asm.R0))
+	a.label("member")
 }
 
 // distinguish sets R7, the number of a call, to what the call does, and ends where that is none of
@@ -69,6 +79,13 @@ func (a *assembler) distinguish(on *arch, some []op) {
 
 // register reads a register of the thread, n bytes at an offset, to a place on the stack.
 func (a *assembler) register(at, n, offset int32) {
+	if a.direct {
+		for i := int32(0); i < n; i += 8 {
+			a.add(asm.LoadMem(asm.R1, regRegisters, int16(offset+i), asm.DWord))
+			a.store(int16(at+i), asm.R1)
+		}
+		return
+	}
 	a.stack(asm.R1, at)
 	a.add(asm.Mov.Imm(asm.R2, n), asm.Mov.Reg(asm.R3, regRegisters), asm.Add.Imm(asm.R3, offset), asm.FnProbeReadKernel.Call())
 }
@@ -108,9 +125,24 @@ func (a *assembler) event(kind trace.Kind, most int32) {
 }
 
 // report is where all events go to: it puts the event into the ring, and ends the program.
-func (a *assembler) report(on *arch) {
+func (a *assembler) report(on *arch) { reporting{a}.all(on) }
+
+func (a reporting) all(on *arch) {
 	a.label("report")
 	a.findScratch("out")
+	a.head(on)
+	a.copyBytes()
+	a.add(asm.Mov.Reg(asm.R3, asm.R6), asm.Add.Imm(asm.R3, eventHead))
+	a.output("out")
+	a.label("out")
+	a.leave()
+}
+
+// reporting assembles what puts an event into the ring.
+type reporting struct{ *assembler }
+
+// head fills in what an event has before its bytes, but for their number.
+func (a reporting) head(on *arch) {
 	for _, f := range []field{{eventTime, atTime}, {eventThread, atThread}, {eventTook, atTook}, {eventTotal,
 		atTotal}} {
 		a.load(asm.R1, f.at)
@@ -120,13 +152,13 @@ func (a *assembler) report(on *arch) {
 	a.add(asm.StoreMem(regScratch, eventFD, asm.R1, asm.Word))
 	a.add(asm.LoadMem(asm.R1, asm.R10, atKind, asm.Word), asm.StoreMem(regScratch, eventKind, asm.R1, asm.Word))
 	a.goroutine(on)
-	a.copyBytes()
-	a.add(asm.LoadMapPtr(asm.R1, a.maps.ring.FD()), asm.Mov.Reg(asm.R2, regScratch), asm.Mov.Reg(asm.R3, asm.R6),
-		asm.Add.Imm(asm.R3, eventHead), asm.Mov.Imm(asm.R4,
-			noWakeup), asm.FnRingbufOutput.Call(), asm.JEq.Imm(asm.R0, 0, "out"))
+}
+
+// output puts R3 bytes of the scratch into the ring, and goes on at done where there was room.
+func (a reporting) output(done string) {
+	a.add(asm.LoadMapPtr(asm.R1, a.maps.ring.FD()), asm.Mov.Reg(asm.R2, regScratch),
+		asm.Mov.Imm(asm.R4, noWakeup), asm.FnRingbufOutput.Call(), asm.JEq.Imm(asm.R0, 0, done))
 	a.count(statLost)
-	a.label("out")
-	a.leave()
 }
 
 // findScratch sets regScratch.
@@ -137,27 +169,35 @@ func (a *assembler) findScratch(none string) {
 }
 
 // goroutine fills in the numbers of the goroutine and of its parent, and where it began.
-func (a *assembler) goroutine(on *arch) {
+func (a reporting) goroutine(on *arch) {
+	numbered := a.fresh("numbered")
 	a.add(asm.Mov.Imm(asm.R1, 0), asm.StoreMem(regScratch, eventGoid, asm.R1, asm.DWord),
 		asm.StoreMem(regScratch, eventParent, asm.R1, asm.DWord),
 		asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
-	a.add(asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word), asm.JEq.Imm(asm.R1, 0, "numbered"))
+	a.add(asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word), asm.JEq.Imm(asm.R1, 0, numbered))
 	a.set(atWord, 0)
 	a.register(atWord, 8, on.g)
-	for _, f := range []struct {
-		offset, to int16
-		size       int32
-	}{{memberGoid, eventGoid, 8}, {memberParent, eventParent, 8}, {memberStart, eventStart, 4}} {
-		a.add(asm.LoadMem(asm.R3, regMember, f.offset, asm.Word), asm.JEq.Imm(asm.R3, 0, "numbered"))
-		a.load(asm.R1, atWord)
-		a.add(asm.Add.Reg(asm.R3, asm.R1), asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, int32(f.to)),
-			asm.Mov.Imm(asm.R2, f.size), asm.FnProbeReadUser.Call())
-	}
-	a.label("numbered")
+	a.ofGoroutine(memberGoid, 8)
+	a.load(asm.R1, atNew)
+	a.add(asm.StoreMem(regScratch, eventGoid, asm.R1, asm.DWord))
+	a.ofGoroutine(memberParent, startAfter+8)
+	a.load(asm.R1, atNew)
+	a.add(asm.StoreMem(regScratch, eventParent, asm.R1, asm.DWord))
+	a.load(asm.R1, atNew+startAfter)
+	a.add(asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
+	a.label(numbered)
+}
+
+// ofGoroutine copies n bytes of the goroutine at atWord to atNew, from where a field of the member says.
+// The stack takes them with less checking than the scratch.
+func (a reporting) ofGoroutine(from int16, n int32) {
+	a.load(asm.R1, atWord)
+	a.add(asm.LoadMem(asm.R3, regMember, from, asm.Word), asm.Add.Reg(asm.R3, asm.R1))
+	a.user(atNew, n)
 }
 
 // copyBytes copies the call's bytes after the head, and leaves their number in R6.
-func (a *assembler) copyBytes() {
+func (a reporting) copyBytes() {
 	a.load(asm.R6, atTotal)
 	a.load(asm.R1, atCap)
 	a.load(asm.R2, atCopied)

@@ -50,9 +50,7 @@ func enter(on *arch, m *sharedMaps) asm.Instructions {
 	a.syncing()
 	a.connect(on)
 	a.close()
-	a.label("uring")
-	a.count(statUring)
-	a.goTo("out")
+	a.uring()
 	a.report(on)
 	return a.out
 }
@@ -127,10 +125,13 @@ func (a entering) write(on *arch) {
 	a.add(asm.JEq.Imm(asm.R7, int32(opSendMessage), "message"), asm.JEq.Imm(asm.R7, int32(opWritev), "parts"))
 	a.store(atBuffer, asm.R1)
 	a.store(atTotal, asm.R2)
+	// What goes to a database is a command as a rule: it is copied once.
+	a.add(asm.LoadMem(asm.R4, regConn, connProtocol, asm.Word), asm.JEq.Imm(asm.R4, protocolMySQL, "whole command"))
 	a.add(asm.Mov.Reg(asm.R3, asm.R1))
 	a.user(atPeek, 8)
 	a.add(asm.JNE.Imm(asm.R0, 0, "out"))
 	a.goTo("decide")
+	a.command()
 	a.message("out")
 	a.label("parts")
 	a.store(atBuffer, asm.R1)
@@ -138,6 +139,22 @@ func (a entering) write(on *arch) {
 	a.gather(false, "out")
 	a.label("decide")
 	a.decide()
+}
+
+// command copies all that is sent, R2 bytes, as what was gathered.
+func (a entering) command() {
+	a.label("whole command")
+	a.add(asm.JLE.Imm(asm.R2, mostText, "all of it"), asm.Mov.Imm(asm.R2, mostText))
+	a.label("all of it")
+	a.add(asm.JEq.Imm(asm.R2, 0, "out"))
+	a.store(atCopied, asm.R2)
+	a.findScratch("out")
+	a.load(asm.R2, atCopied)
+	a.add(asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, eventHead))
+	a.load(asm.R3, atBuffer)
+	a.add(asm.FnProbeReadUser.Call(), asm.JNE.Imm(asm.R0, 0, "out"), asm.LoadMem(asm.R1, regScratch, eventHead, asm.DWord))
+	a.store(atPeek, asm.R1)
+	a.goTo("decide")
 }
 
 // message reads where the parts of a message are: R1 is the address of a struct msghdr, and

@@ -27,6 +27,16 @@ func exit(on *arch, m *sharedMaps) asm.Instructions {
 	a.register(atWord, 8, on.first)
 	a.conn(atWord)
 	a.findConn()
+	a.came(on, "out")
+	a.accepted()
+	a.synced(on)
+	a.report(on)
+	return a.out
+}
+
+// came reports what a call brought on a connection when that begins something. Without a
+// buffer it goes to none.
+func (a exiting) came(on *arch, none string) {
 	a.add(asm.LoadMem(asm.R1, regConn, connProtocol, asm.Word), asm.JGE.Imm(asm.R1, protocolOther, "out"))
 	// A client reads what it waits for, or what is said first on a new connection.
 	a.add(asm.LoadMem(asm.R2, regConn, connRole, asm.Word), asm.JNE.Imm(asm.R2, roleClient, "of interest"),
@@ -37,14 +47,16 @@ func exit(on *arch, m *sharedMaps) asm.Instructions {
 	a.now()
 	a.load(asm.R1, atArgs+on.arg[1])
 	a.load(asm.R2, atArgs+on.arg[2])
+	a.add(asm.JEq.Imm(asm.R1, 0, none))
 	a.store(atBuffer, asm.R1)
 	a.store(atCount, asm.R2)
+	// What was awaited is not looked at here, where it is in one place.
+	a.add(asm.LoadMem(asm.R1, regConn, connRole, asm.Word), asm.JNE.Imm(asm.R1, roleClient, "peek"),
+		asm.LoadMem(asm.R4, regConn, connSince, asm.DWord), asm.JEq.Imm(asm.R4, 0, "peek"),
+		asm.JEq.Imm(asm.R7, int32(opRead), "reply"), asm.JEq.Imm(asm.R7, int32(opReceive), "reply"))
+	a.label("peek")
 	a.peek()
 	a.judge()
-	a.accepted()
-	a.synced(on)
-	a.report(on)
-	return a.out
 }
 
 // synced reports what was written to a disk, and how long that took.
@@ -90,13 +102,10 @@ func (a exiting) judge() {
 	a.add(asm.JEq.Imm(asm.R2, roleServer, "server"))
 	a.add(asm.LoadMem(asm.R4, regConn, connSince, asm.DWord), asm.JNE.Imm(asm.R4, 0, "reply"))
 	a.add(asm.JNE.Imm(asm.R3, protocolUnknown, "out"))
-	// A database speaks first: a packet of number 0, version 10 of the protocol.
-	const greeting = 10
-	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 24), asm.LoadMem(asm.R5, asm.R10, atPeek+4, asm.Byte))
-	a.add(asm.JNE.Imm(asm.R4, 0, "request"), asm.JEq.Imm(asm.R5, greeting, "greeting"))
-	a.label("request")
+	a.greeted()
 	a.add(asm.JEq.Imm(asm.R2, roleClient, "out"))
 	a.request()
+	a.uwsgi()
 	// A connection that was encrypted before all began: records of TLS with data.
 	const data = 0x0317
 	a.add(asm.And.Imm(asm.R1, 0xffff), asm.JNE.Imm(asm.R1, data, "out"),
@@ -105,9 +114,17 @@ func (a exiting) judge() {
 
 	a.label("server")
 	a.add(asm.JNE.Imm(asm.R3, protocolUnknown, "read"))
+	a.greeted()
 	a.request()
 	a.load(asm.R4, atTotal)
 	a.add(asm.JLT.Imm(asm.R4, 4, "http")) // the first byte alone, as Go's net/http reads it
+	// The answer of a database, whose connection was opened just before all began: a short packet of number 1 or 2.
+	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 16), asm.JEq.Imm(asm.R4, 0x0100, "unsure"),
+		asm.JNE.Imm(asm.R4, 0x0200, "foreign"))
+	a.label("unsure")
+	a.add(asm.StoreImm(regConn, connRole, roleUnknown, asm.Word))
+	a.goTo("out")
+	a.label("foreign")
 	a.add(asm.StoreImm(regConn, connProtocol, protocolOther, asm.Word))
 	a.event(trace.Foreign, 8)
 	a.label("http")
@@ -128,10 +145,57 @@ func (a exiting) judge() {
 	a.store(atTook, asm.R5)
 	a.add(asm.LoadMem(asm.R5, regConn, connReads, asm.Word), asm.JLE.Imm(asm.R5, 1, "last"))
 	a.add(asm.Sub.Imm(asm.R5, 1), asm.StoreMem(regConn, connReads, asm.R5, asm.Word))
-	a.event(trace.Replied, 64)
+	a.goTo("replied")
 	a.label("last")
 	a.add(asm.Mov.Imm(asm.R5, 0), asm.StoreMem(regConn, connSince, asm.R5, asm.DWord))
-	a.event(trace.Replied, 64)
+	a.replied()
+}
+
+// replied reports an answer, of which there are as many as of all else. Who gets it has asked; and what
+// is made on the stack costs less.
+func (a exiting) replied() {
+	a.label("replied")
+	a.load(asm.R2, atCopied)
+	a.add(asm.JNE.Imm(asm.R2, 0, "gathered reply"))
+	a.add(asm.Mov.Imm(asm.R1, 0))
+	for at := int16(0); at < eventHead+mostReply; at += 8 {
+		a.store(atEvent+at, asm.R1)
+	}
+	for _, f := range []field{{eventTime, atTime}, {eventThread, atThread}, {eventTook, atTook}, {eventTotal, atTotal}} {
+		a.load(asm.R1, f.at)
+		a.store(atEvent+f.offset, asm.R1)
+	}
+	a.load(asm.R1, atConn)
+	a.add(asm.StoreMem(asm.R10, atEvent+eventFD, asm.R1, asm.Word),
+		asm.StoreImm(asm.R10, atEvent+eventKind, int64(trace.Replied), asm.Word))
+	a.load(asm.R2, atTotal)
+	a.add(asm.JLE.Imm(asm.R2, mostReply, "short reply"), asm.Mov.Imm(asm.R2, mostReply))
+	a.label("short reply")
+	a.add(asm.StoreMem(asm.R10, atEvent+eventSize, asm.R2, asm.Word))
+	a.stack(asm.R1, atEvent+eventHead)
+	a.load(asm.R3, atBuffer)
+	a.add(asm.FnProbeReadUser.Call(), asm.JEq.Imm(asm.R0, 0, "read reply"))
+	a.add(asm.StoreImm(asm.R10, atEvent+eventSize, 0, asm.Word))
+	a.count(statUnread)
+	a.label("read reply")
+	a.add(asm.LoadMapPtr(asm.R1, a.maps.ring.FD()))
+	a.stack(asm.R2, atEvent)
+	a.add(asm.Mov.Imm(asm.R3, eventHead+mostReply), asm.Mov.Imm(asm.R4, noWakeup), asm.FnRingbufOutput.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"))
+	a.count(statLost)
+	a.goTo("out")
+	a.label("gathered reply")
+	a.event(trace.Replied, mostReply)
+}
+
+// greeted goes on where the bytes in R1 are what a database says first: a packet of number 0, version 10
+// of the protocol.
+func (a exiting) greeted() {
+	const greeting = 10
+	no := a.fresh("no_greeting")
+	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 24), asm.LoadMem(asm.R5, asm.R10, atPeek+4, asm.Byte))
+	a.add(asm.JNE.Imm(asm.R4, 0, no), asm.JEq.Imm(asm.R5, greeting, "greeting"))
+	a.label(no)
 }
 
 // request goes on where the bytes in R1 begin a request of HTTP or FastCGI.
@@ -141,6 +205,17 @@ func (a exiting) request() {
 	}
 	const begin = 0x0101 // version 1 of FastCGI, FCGI_BEGIN_REQUEST
 	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.And.Imm(asm.R4, 0xffff), asm.JEq.Imm(asm.R4, begin, "fastcgi"))
+}
+
+// uwsgi goes on where the bytes in R1 are the head of a request of uwsgi, alone or with what it announces.
+func (a exiting) uwsgi() {
+	no := a.fresh("no_uwsgi")
+	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.And.Imm(asm.R4, 0xff), asm.JNE.Imm(asm.R4, 0, no), // modifiers
+		asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 24), asm.JNE.Imm(asm.R4, 0, no),
+		asm.Mov.Reg(asm.R5, asm.R1), asm.RSh.Imm(asm.R5, 8), asm.JEq.Imm(asm.R5, 0, no))
+	a.load(asm.R4, atTotal)
+	a.add(asm.Sub.Imm(asm.R4, 4), asm.JEq.Imm(asm.R4, 0, "foreign"), asm.JEq.Reg(asm.R4, asm.R5, "foreign"))
+	a.label(no)
 }
 
 // accepted follows a connection that a client opened.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
@@ -33,7 +33,7 @@ const (
 type Member struct {
 	PID    int
 	Goid   int  // offset of a goroutine's number in its runtime.g; 0 where it is no Go program
-	Parent int  // and of its parent's; 0 when unknown
+	Parent int  // and of its parent's
 	Start  int  // and of where it began
 	Syncs  bool // what it writes to disks is watched
 	Silent bool // its traffic is not
@@ -50,12 +50,17 @@ type Lacks struct {
 // A Session is what runs in the kernel, from Open to Close. It is gone when the process is,
 // however that ends. It is not safe for concurrent use.
 type Session struct {
+	Calls bool // every system call of the host is slower meanwhile
+
 	maps     sharedMaps
 	programs []*ebpf.Program // kept, as the links: what is not reachable is closed by its finalizer
 	links    []link.Link
 	reader   *ringbuf.Reader
 	record   ringbuf.Record
-	unknown  uint64 // connections for which there was no room when a member was added
+	first    [firstMembers]int
+	// firstValue is what the programs have of them.
+	firstValue [firstAll]byte
+	unknown    uint64 // connections for which there was no room when a member was added
 }
 
 // Open loads the programs and attaches them. They report nothing before a member is added.
@@ -71,33 +76,88 @@ func Open() (*Session, error) {
 	return s, nil
 }
 
+// open attaches to sockets where the kernel shows what they do, else to every system call of the host.
 func (s *Session) open(on *arch) error {
+	if err := s.create(); err != nil {
+		return err
+	}
+	err := s.sockets(on)
+	if err == nil {
+		return nil
+	}
+	if err := errors.Join(s.Detach(), s.unload()); err != nil {
+		return err
+	}
+	if callsErr := s.calls(on); callsErr != nil {
+		return errors.Join(callsErr, err)
+	}
+	return nil
+}
+
+// create makes the maps and what reads them.
+func (s *Session) create() (err error) {
 	if err := s.maps.create(); err != nil {
 		return err
 	}
-	var err error
 	if s.reader, err = ringbuf.NewReader(s.maps.ring); err != nil {
 		return fmt.Errorf("read the ring buffer: %w", err)
 	}
-	// Who returns is attached first: no call waits for a program that never comes.
-	for _, p := range []struct {
-		point string
-		code  asm.Instructions
-	}{{"sys_exit", exit(on, &s.maps)}, {"sys_enter", enter(on, &s.maps)}} {
-		program, err := ebpf.NewProgram(&ebpf.ProgramSpec{
-			Name: "kasoku_" + p.point, Type: ebpf.RawTracepoint, License: license, Instructions: p.code,
-		})
-		if err != nil {
-			return fmt.Errorf("load the program of %s: %w", p.point, err)
-		}
+	return nil
+}
+
+// calls attaches what watches every system call of the host.
+func (s *Session) calls(on *arch) error {
+	s.Calls = true
+	return s.attach(ofCalls(on, &s.maps))
+}
+
+// sockets attaches what watches sockets, and the disks of filesystems that can be watched.
+func (s *Session) sockets(on *arch) error {
+	if err := s.attach(ofSockets(on, &s.maps)); err != nil {
+		return err
+	}
+	return s.attach(ofDisks(on, &s.maps))
+}
+
+// attach loads programs and lets them run at their points.
+func (s *Session) attach(points []point) error {
+	specs := ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
+	for _, p := range points {
+		specs.Programs[p.name] = p.spec()
+	}
+	loaded, err := ebpf.NewCollection(&specs) // which reads the kernel's types once
+	if err != nil {
+		return fmt.Errorf("load the programs: %w", err)
+	}
+	defer loaded.Close()
+	for _, p := range points {
+		program := loaded.DetachProgram(p.name)
 		s.programs = append(s.programs, program)
-		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.point, Program: program})
+		var l link.Link
+		if p.typed {
+			l, err = link.AttachTracing(link.TracingOptions{Program: program})
+		} else {
+			l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.name, Program: program})
+		}
+		if p.optional && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if err != nil {
-			return fmt.Errorf("attach to %s: %w", p.point, err)
+			return fmt.Errorf("attach to %s: %w", p.name, err)
 		}
 		s.links = append(s.links, l)
 	}
 	return nil
+}
+
+// unload frees the programs.
+func (s *Session) unload() error {
+	var errs []error
+	for _, p := range s.programs {
+		errs = append(errs, p.Close())
+	}
+	s.programs = nil
+	return errors.Join(errs...)
 }
 
 // create makes the maps.
@@ -108,6 +168,7 @@ func (m *sharedMaps) create() error {
 	}{
 		{&m.members, ebpf.MapSpec{Name: "kasoku_members", Type: ebpf.Hash, KeySize: 4, ValueSize: memberSize,
 			MaxEntries: mostMembers}},
+		{&m.first, ebpf.MapSpec{Name: "kasoku_first", Type: ebpf.Array, KeySize: 4, ValueSize: firstAll, MaxEntries: 1}},
 		{&m.conns, ebpf.MapSpec{Name: "kasoku_conns", Type: ebpf.Hash, KeySize: 8, ValueSize: connSize,
 			MaxEntries: mostConns}},
 		{&m.syncs, ebpf.MapSpec{Name: "kasoku_syncs", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: mostSyncs}},
@@ -128,6 +189,9 @@ func (m *sharedMaps) create() error {
 
 // Add watches a process, with the connections that it has.
 func (s *Session) Add(m Member) error {
+	if m.Goid != 0 && m.Start != m.Parent+startAfter {
+		return fmt.Errorf("watch process %d: its goroutines are laid out otherwise than those that are known", m.PID)
+	}
 	flags := uint32(watchTraffic)
 	if m.Silent {
 		flags = 0
@@ -135,25 +199,44 @@ func (s *Session) Add(m Member) error {
 	if m.Syncs {
 		flags |= watchSyncs
 	}
-	value := [4]uint32{flags, uint32(m.Goid), uint32(m.Parent), uint32(m.Start)}
-	if err := s.maps.members.Put(uint32(m.PID), value); err != nil {
-		return fmt.Errorf("watch process %d: %w", m.PID, err)
+	watch := func() error {
+		value := [3]uint32{flags, uint32(m.Goid), uint32(m.Parent)}
+		if err := s.maps.members.Put(uint32(m.PID), value); err != nil {
+			return fmt.Errorf("watch process %d: %w", m.PID, err)
+		}
+		return s.saveFirst(m.PID, value)
 	}
-	if m.Silent {
+	follow := func() error {
+		if m.Silent {
+			return nil
+		}
+		if err := s.follow(m.PID); err != nil {
+			return errors.Join(err, s.Remove(m.PID))
+		}
 		return nil
 	}
-	fds := sockets(m.PID)
+	// At sockets a connection that is not known is a new one; at calls it is none that is followed.
+	if s.Calls {
+		watch, follow = follow, watch
+	}
+	if err := follow(); err != nil {
+		return err
+	}
+	return watch()
+}
+
+// follow keeps the connections that a process has.
+func (s *Session) follow(pid int) error {
+	fds := sockets(pid)
 	for i, fd := range fds {
-		// A connection that a program in the kernel came to know meanwhile is left as it is.
-		err := s.maps.conns.Update(uint64(m.PID)<<32|uint64(fd), [connSize]byte{}, ebpf.UpdateNoExist)
+		err := s.maps.conns.Update(uint64(pid)<<32|uint64(fd), [connSize]byte{}, ebpf.UpdateNoExist)
 		switch {
 		case err == nil, errors.Is(err, ebpf.ErrKeyExist):
 		case errors.Is(err, unix.E2BIG):
 			s.unknown += uint64(len(fds) - i)
 			return nil
 		default:
-			_ = s.Remove(m.PID)
-			return fmt.Errorf("follow connection %d of process %d: %w", fd, m.PID, err)
+			return fmt.Errorf("follow connection %d of process %d: %w", fd, pid, err)
 		}
 	}
 	return nil
@@ -163,6 +246,39 @@ func (s *Session) Add(m Member) error {
 func (s *Session) Remove(pid int) error {
 	if err := s.maps.members.Delete(uint32(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("end the watching of process %d: %w", pid, err)
+	}
+	return s.saveFirst(pid, [3]uint32{})
+}
+
+// saveFirst puts a member into the array of the first ones where there is room, or takes it out when it
+// has no flags.
+func (s *Session) saveFirst(pid int, member [3]uint32) error {
+	at := slices.Index(s.first[:], pid)
+	switch {
+	case member[0] == 0 && at < 0:
+		return nil
+	case member[0] == 0:
+		s.first[at] = 0
+	case at < 0:
+		at = slices.Index(s.first[:], 0)
+	}
+	value := s.firstValue
+	if at < 0 {
+		value[firstMembers*firstSize] = 1
+	} else {
+		place := value[at*firstSize:]
+		for i, n := range append([]uint32{uint32(pid)}, member[:]...) {
+			binary.NativeEndian.PutUint32(place[4*i:], n)
+		}
+		if member[0] == 0 {
+			clear(place[:firstSize])
+		} else {
+			s.first[at] = pid
+		}
+	}
+	s.firstValue = value
+	if err := s.maps.first.Put(uint32(0), value[:]); err != nil {
+		return fmt.Errorf("watch process %d: %w", pid, err)
 	}
 	return nil
 }
@@ -239,14 +355,11 @@ func (s *Session) Detach() error {
 
 // Close detaches the programs and frees all that they used.
 func (s *Session) Close() error {
-	errs := []error{s.Detach()}
-	for _, p := range s.programs {
-		errs = append(errs, p.Close())
-	}
+	errs := []error{s.Detach(), s.unload()}
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
-	for _, m := range []*ebpf.Map{s.maps.members, s.maps.conns, s.maps.syncs, s.maps.scratch, s.maps.ring,
+	for _, m := range []*ebpf.Map{s.maps.members, s.maps.first, s.maps.conns, s.maps.syncs, s.maps.scratch, s.maps.ring,
 		s.maps.stats} {
 		if m != nil {
 			errs = append(errs, m.Close())

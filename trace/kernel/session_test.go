@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/trace"
 	"github.com/kasoku/kasoku/trace/goversion"
@@ -83,9 +85,32 @@ func self(t *testing.T, pid int) Member {
 }
 
 // TestSession: what a process sends and receives is reported, with its goroutine, and nothing
-// of what is not the beginning of something.
+// of what is not the beginning of something, whichever way the kernel shows it.
 func TestSession(t *testing.T) {
-	s := mustOpen(t)
+	t.Run("sockets", func(t *testing.T) {
+		s := mustOpen(t)
+		if s.Calls {
+			t.Fatal("every system call is watched")
+		}
+		session(t, s)
+	})
+	t.Run("calls", func(t *testing.T) {
+		on, err := archOf(runtime.GOARCH)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Session{}
+		if err := errors.Join(s.create(), s.calls(on)); err != nil {
+			t.Fatal(err)
+		}
+		session(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func session(t *testing.T, s *Session) {
 	if err := s.Add(self(t, os.Getpid())); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +162,7 @@ func TestSession(t *testing.T) {
 		if goid == 0 {
 			goid = e.Goid
 		}
-		if e.PID != os.Getpid() || e.Goid == 0 || e.Goid != goid || e.Parent == 0 || e.Start == 0 {
+		if e.PID != os.Getpid() || e.Kind != trace.Replied && (e.Goid == 0 || e.Goid != goid || e.Parent == 0 || e.Start == 0) {
 			t.Errorf("%+v", *e)
 		}
 	})
@@ -182,6 +207,94 @@ func TestStrangers(t *testing.T) {
 	}
 	if n, err := s.Drain(func(e *trace.Event) { t.Errorf("%+v", *e) }); n != 0 || err != nil {
 		t.Error(n, err)
+	}
+}
+
+// TestAnotherConnection: a connection that gets the descriptor of one whose end the kernel does not
+// show, of a Unix socket, is another one; and what is only looked at is no more than that.
+func TestAnotherConnection(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	var fds []int
+	b := make([]byte, 100)
+	for range 2 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fds = append(fds, pair[1])
+		if _, err := unix.Write(pair[0], []byte("GET /hello HTTP/1.1\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		for _, flags := range []int{unix.MSG_PEEK, 0} {
+			if _, _, err := unix.Recvfrom(pair[1], b, flags); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(unix.Close(pair[0]), unix.Close(pair[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fds[0] != fds[1] {
+		t.Fatalf("the connections have the descriptors %d", fds)
+	}
+	var got []string
+	if _, err := s.Drain(func(e *trace.Event) {
+		if e.FD == fds[0] {
+			got = append(got, fmt.Sprint(e.Kind))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprint([]trace.Kind{trace.Read, trace.Closed, trace.Read})
+	if fmt.Sprint(got) != want {
+		t.Errorf("%v, not %s", got, want)
+	}
+}
+
+// TestManyMembers: a process is watched also where it is not one of the first.
+func TestManyMembers(t *testing.T) {
+	s := mustOpen(t)
+	for i := range firstMembers {
+		if err := s.Add(Member{PID: 1<<30 + i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	ask := func() (n int) {
+		a, b, err := socketPair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Write([]byte("GET /hello HTTP/1.1\r\n\r\n"))
+		if err := errors.Join(err, a.Close(), b.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if n, err = s.Drain(func(*trace.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := ask(); n == 0 {
+		t.Error("nothing is reported")
+	}
+	for _, pid := range []int{1 << 30, os.Getpid()} {
+		if err := s.Remove(pid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := ask(); n != 0 {
+		t.Errorf("%d events of a process that is not watched any more", n)
+	}
+	if err := s.Add(self(t, os.Getpid())); err != nil { // it gets the place of another one
+		t.Fatal(err)
+	}
+	if n := ask(); n == 0 || !slices.Contains(s.first[:], os.Getpid()) {
+		t.Errorf("%d events, the first are %d", n, s.first)
 	}
 }
 
@@ -261,16 +374,13 @@ func TestOtherProcessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, a := range archs {
-		for _, code := range []*ebpf.ProgramSpec{
-			{Type: ebpf.RawTracepoint, License: license, Instructions: enter(a, &m)},
-			{Type: ebpf.RawTracepoint, License: license, Instructions: exit(a, &m)},
-		} {
-			p, err := ebpf.NewProgram(code)
+		for _, p := range slices.Concat(ofCalls(a, &m), ofSockets(a, &m), ofDisks(a, &m)) {
+			program, err := ebpf.NewProgram(p.spec())
 			if err != nil {
-				t.Errorf("%s: %+v", name, err)
+				t.Errorf("%s: %s: %+v", name, p.name, err)
 				continue
 			}
-			_ = p.Close()
+			_ = program.Close()
 		}
 	}
 	if _, err := archOf("riscv64"); err == nil {
@@ -385,7 +495,7 @@ func TestRemove(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var value [4]uint32
+	var value [3]uint32
 	if err := s.maps.members.Lookup(uint32(m.PID), &value); !errors.Is(err, ebpf.ErrKeyNotExist) {
 		t.Error(err)
 	}

@@ -69,7 +69,8 @@ type conn struct {
 	queue   []*request // not answered yet, the first is in work
 	current *request   // the last one that was in work
 
-	database  bool // it was asked a statement
+	database  bool  // it was asked a statement
+	asker     *unit // who asked last
 	prepared  map[uint32]prepared
 	preparing []prepared // not answered
 	doubted   bool       // which answer is of which prepare is not known any more

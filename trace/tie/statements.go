@@ -23,7 +23,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 	if c == nil {
 		return
 	}
-	u.asks, c.database = true, true
+	u.asks, c.database, c.asker = true, true, u
 	if len(c.preparing) > 0 {
 		c.doubted, c.preparing = true, c.preparing[:0]
 	}
@@ -161,12 +161,15 @@ func (r *request) use(class int) *used {
 }
 
 // replied takes what came of an answer.
-func (t *Tier) replied(p *process, u *unit, e *trace.Event) {
+func (t *Tier) replied(p *process, e *trace.Event) {
 	c := p.conns[e.FD]
 	if c == nil {
 		return
 	}
 	c.freed = e.At
+	if c.asker != nil {
+		c.asker.last = e.At
+	}
 	if c.call != nil {
 		c.call.took = e.Took
 		c.call = nil
@@ -232,6 +235,9 @@ func (c *conn) transaction(r *request, open bool) {
 // callOut takes a request to another service.
 func (t *Tier) callOut(p *process, u *unit, e *trace.Event) {
 	c := t.conn(p, e.FD)
+	if c != nil {
+		c.asker = u
+	}
 	r := t.current(p, u)
 	if c == nil || r == nil || r.mixed || r.done || len(r.calls) >= mostOfRequest {
 		return

@@ -50,8 +50,12 @@ func (t *Tier) Add(e *trace.Event) {
 	}
 	p.golang = p.golang || e.Goid != 0
 	p.newest = max(p.newest, e.Goid)
-	if e.Kind == trace.Synced {
+	switch e.Kind {
+	case trace.Synced:
 		t.sync(e)
+		return
+	case trace.Replied: // to who has asked
+		t.replied(p, e)
 		return
 	}
 	u := t.unit(p, e)
@@ -67,8 +71,6 @@ func (t *Tier) Add(e *trace.Event) {
 		t.ask(p, u, e)
 	case trace.Called:
 		t.callOut(p, u, e)
-	case trace.Replied:
-		t.replied(p, u, e)
 	case trace.Greeted:
 		if c := t.conn(p, e.FD); c != nil {
 			c.fresh = true

@@ -101,7 +101,7 @@ func TestTruth_Threads(t *testing.T) {
 			}
 			for _, inFlight := range inFlights() {
 				t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
-					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
 					defer cancel()
 					wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
 					var targets []Target

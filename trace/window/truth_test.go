@@ -215,7 +215,7 @@ func TestTruth_Go(t *testing.T) {
 		t.Run(fmt.Sprint(c.inFlight), func(t *testing.T) {
 			addr, pid := startServer(t, bin, "-dsn", db.DSN("", "")+c.dsn, "-pool", fmt.Sprint(c.pool),
 				"-other", other.URL)
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
 			defer cancel()
 			wg := drive(ctx, t, keepAlive(c.inFlight), "http://"+addr, c.inFlight, paths...)
 			if c.pipelined {

@@ -64,8 +64,10 @@ type Window struct {
 	notes   []string
 	attach  time.Duration
 	began   time.Time
-	lacks   kernel.Lacks // when it was read last
-	lost    bool         // events, in the reading before
+
+	databases bool         // what they write to disks is watched
+	lacks     kernel.Lacks // when it was read last
+	lost      bool         // events, in the reading before
 }
 
 // Seen is what a window saw.
@@ -137,6 +139,7 @@ func (w *Window) add(ctx context.Context, t Target) error {
 	if err := w.session.Add(m); err != nil {
 		return err
 	}
+	w.databases = w.databases || t.Silent
 	if now, lives := command.StartOf(t.PID); !lives || now != start { // what was looked at may be another one
 		return errors.Join(errGone, w.session.Remove(t.PID))
 	}
@@ -202,6 +205,9 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 		seen.Blind = "an application uses io_uring: what is read and written by it is not seen"
 	}
 	seen.Result, seen.Lost, seen.Notes = w.tier.Result(), lacks.Lost, append(w.notes, notesOf(lacks)...)
+	if !w.session.Calls && w.databases && len(seen.Syncs) == 0 {
+		seen.Notes = append(seen.Notes, "no file was written to a disk, or it is on another filesystem than ext4 and f2fs")
+	}
 	return seen, nil
 }
 
