@@ -16,10 +16,13 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/trace/kernel"
 	"github.com/kasoku/kasoku/trace/window"
 )
 
@@ -89,21 +92,29 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half time.Dur
 	time.Sleep(half) // connections are open, buffers have their size
 	var grown, attach, rates []float64
 	var events, lost, statements uint64
+	before := l.costOf(pid, func() { time.Sleep(half) })
 	for range pairs {
-		without := l.costOf(pid, func() { time.Sleep(half) })
-		var seen *window.Seen
-		with := l.costOf(pid, func() {
-			seen, err = window.Take(ctx, []window.Target{{PID: pid, Member: "goserver"}}, half)
-		})
+		w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}})
 		if err != nil {
 			return err
 		}
+		var seen *window.Seen
+		with := l.costOf(pid, func() { seen, err = w.Watch(ctx, half) })
+		if err != nil {
+			return err
+		}
+		after := l.costOf(pid, func() { time.Sleep(half) })
+		without := (before + after) / 2
+		before = after
 		grown = append(grown, with/without-1)
 		attach = append(attach, seen.Attach.Seconds())
 		events, lost, statements = events+seen.Events, lost+seen.Lost, statements+seen.Counts.Statements
 		rates = append(rates, float64(seen.Counts.Statements)/seen.Ended.Sub(seen.Began).Seconds())
 		fmt.Printf("CPU of a request: %5.0f µs without, %5.0f with, %+.1f %%; %.0f statements/s, %d events, %d lost\n",
 			without, with, 100*(with/without-1), rates[len(rates)-1], seen.Events, seen.Lost)
+	}
+	if err := l.programs(ctx, pid, half); err != nil {
+		return err
 	}
 	cpu := median.Of(grown)
 	b.goal("statements a second, median", fmt.Sprintf("%.0f", median.Of(rates)), fmt.Sprintf("≥ %d",
@@ -180,13 +191,38 @@ func (l *driver) costOf(pid int, meanwhile func()) float64 {
 	return float64((cpuOf(pid) - cpu).Microseconds()) / float64(max(l.done.Load()-done, 1))
 }
 
-// cpuOf returns the CPU time of a process, to 10 ms.
-func cpuOf(pid int) time.Duration {
-	st, err := procstat.Read(pid)
+// programs prints how often the kernel runs each program, and how long that takes. The counting costs as
+// well, so it has no part in the pairs.
+func (l *driver) programs(ctx context.Context, pid int, length time.Duration) error {
+	stats, err := kernel.CountCosts()
 	if err != nil {
+		return err
+	}
+	defer stats.Close()
+	w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}})
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(length, printPrograms)
+	defer timer.Stop()
+	_, err = w.Watch(ctx, length+time.Second)
+	return err
+}
+
+func printPrograms() {
+	for _, c := range kernel.Costs() {
+		fmt.Printf("%-16s %9d runs, %5.0f ns each\n", c.Program, c.Runs, float64(c.Time.Nanoseconds())/float64(c.Runs))
+	}
+}
+
+// cpuOf returns the CPU time of a process.
+func cpuOf(pid int) time.Duration {
+	const sched = 2 // CPUCLOCK_SCHED; see clock_getcpuclockid(3)
+	var at unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|sched), &at); err != nil {
 		return 0
 	}
-	return time.Duration(st.CPU()) * 10 * time.Millisecond
+	return time.Duration(at.Nano())
 }
 
 // residentOf returns the memory of a process, in bytes.
