@@ -27,7 +27,8 @@ type Target interface {
 	// Undo takes the last Apply back.
 	Undo(ctx context.Context) error
 	// Decided is called once the last step of a story is decided on, and taken back unless it
-	// is kept: a change that is kept is to outlive the program.
+	// is kept: a change that is kept is to outlive the program. Of a step in which the context
+	// ended it is not called, unless that is kept.
 	Decided(ctx context.Context, s *Story) error
 }
 
@@ -172,7 +173,9 @@ func (p *pilot) fly(ctx context.Context) error {
 		s := Step{Number: n, Finding: *f, Edits: edits, Before: medianScore(p.now)}
 		err := p.step(ctx, &s)
 		p.story.Steps = append(p.story.Steps, s)
-		err = errors.Join(err, contain.Do(pilotPart, func() error { return p.target.Decided(ctx, p.story) }))
+		if ctx.Err() == nil || s.Outcome == Kept { // one that was stopped is tried again
+			err = errors.Join(err, contain.Do(pilotPart, func() error { return p.target.Decided(ctx, p.story) }))
+		}
 		if err != nil {
 			return err
 		}

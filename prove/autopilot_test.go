@@ -205,8 +205,8 @@ func TestAutopilotStopped(t *testing.T) {
 	y := &toy{factors: map[string]float64{"good": 1.5}}
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := Autopilot(ctx, y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }, OnStep: func(int, *kasoku.Finding, []kasoku.Edit) { cancel() }})
-	if !errors.Is(err, context.Canceled) || len(y.have) != 0 {
-		t.Errorf("%v: has %v", err, y.have)
+	if !errors.Is(err, context.Canceled) || len(y.have) != 0 || len(y.decided) != 0 {
+		t.Errorf("%v: has %v, decided %v", err, y.have, y.decided)
 	}
 }
 
