@@ -23,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // recordFlags are the flags of record as they were typed.
@@ -272,8 +273,8 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	return nil
 }
 
-// nameService takes the table [service] of the kasoku.toml that lies here. One that cannot
-// be read costs that alone: record needs none.
+// nameService takes the tables [service] and [trace] of the kasoku.toml that lies here. One that
+// cannot be read costs that alone: record needs none.
 func (f *recordFlags) nameService(e *cli.Env) {
 	path, ok := config.Find(".")
 	if !ok {
@@ -285,6 +286,12 @@ func (f *recordFlags) nameService(e *cli.Env) {
 		return
 	}
 	f.loop.Service = record.NamedBy(c.Service)
+	switch {
+	case c.Trace.On && f.keepRights:
+		f.loop.Trace = &window.Plan{For: c.Trace.For, After: c.Trace.After}
+	case c.Trace.On:
+		e.HintOnce([]string{"[trace] on: a recording gives up the right to that; --keep-rights leaves it"})
+	}
 	f.reconnects = func(dsn string) bool { return c.MySQL.Reconnects && cli.IsDatabaseOf(c, dsn) }
 }
 

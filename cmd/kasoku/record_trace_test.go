@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+	"github.com/kasoku/kasoku/store"
+)
+
+// TestRecordTraces: a recording watches the service as [trace] says where it keeps the right to, and says
+// so where it does not.
+func TestRecordTraces(t *testing.T) {
+	port, err := sandbox.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	server := exec.Command("python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", dir, fmt.Sprint(port))
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	sandboxtest.Until(t, "its port", func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if resp, err := http.Get("http://" + address + "/"); err == nil {
+				_ = resp.Body.Close()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	defer func() { cancel(); <-done }()
+	text := fmt.Sprintf("[service]\nport = %d\n\n[trace]\non = true\nfor = '2s'\nafter = '4s'\n", port)
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record := func(args ...string) string {
+		cmd := exec.Command("kasoku", append([]string{"record"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	out := record("--for", "15s", "--keep-rights", "-o", "kept.kasoku")
+	rec, err := store.Open(filepath.Join(dir, "kept.kasoku"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rec.Traces) != 1 || rec.Traces[0].Refused != "" || rec.Traces[0].Counts.Requests == 0 {
+		t.Errorf("%+v\n%s", rec.Traces, out)
+	}
+	if out := record("--for", "1s", "-o", "dropped.kasoku"); !strings.Contains(out, "--keep-rights leaves it") {
+		t.Error(out)
+	}
+}
