@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -285,5 +286,46 @@ func TestParseJournal(t *testing.T) {
 	}
 	if _, err := parseJournal([]byte(`{"Kept":[{"Database":[{"Name":"max_connections","Before":"151","During":"77"}]}]}`)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNginx: directives count at a real nginx, and what it does not take is put back.
+func TestNginx(t *testing.T) {
+	n := sandboxtest.Nginx(t, sandbox.NginxOptions{})
+	before, err := os.ReadFile(n.ConfigFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := strings.Join(append([]string{n.Program}, n.Args()...), " ")
+	s, err := Open(t.Context(), Options{Journal: filepath.Join(t.TempDir(), "autopilot.json"), Files: []string{n.ConfigFile},
+		Reload: []string{"sh", "-c", call + " -t && " + call + " -s reload"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuned := func() bool {
+		resp, err := http.Get(n.URL() + "/")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.Header.Get("X-Tuned") == "yes"
+	}
+	if kinds, missing := s.Kinds(); fmt.Sprint(kinds) != "[nginx]" || len(missing) != 1 {
+		t.Errorf("kinds %v, missing %v", kinds, missing)
+	}
+	if err := s.Apply(t.Context(), []kasoku.Edit{{Kind: kasoku.EditNginx, Context: "server", Lines: "add_header X-Tuned yes always;"}}); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Until(t, "nginx has the directive", tuned)
+	if err := s.Undo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Until(t, "nginx is without it", func() bool { return !tuned() })
+	err = s.Apply(t.Context(), []kasoku.Edit{{Kind: kasoku.EditNginx, Context: "server", Lines: "nosuch on;"}})
+	if after, _ := os.ReadFile(n.ConfigFile); err == nil || !strings.Contains(err.Error(), `unknown directive "nosuch"`) || string(after) != string(before) {
+		t.Errorf("%v, the file is\n%s", err, after)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
