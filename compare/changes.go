@@ -58,8 +58,18 @@ func Changes(before, after *kasoku.Recording) []Changed {
 	out = append(out, textChanges(before, after, scopes)...)
 	if x, y := before.Run.Observers, after.Run.Observers; x != y && x != "" && y != "" {
 		out = append(out, Changed{ObserverChange, "", x, y})
+	} else if x, y := traced(before), traced(after); x != y {
+		out = append(out, Changed{ObserverChange, "", x, y})
 	}
 	return append(out, hostChange(before, after)...)
+}
+
+// traced says whether a part of a run was traced, which costs the service CPU in it.
+func traced(run *kasoku.Recording) string {
+	if slices.ContainsFunc(run.Traces, func(t kasoku.Trace) bool { return t.Refused == "" }) {
+		return "with a trace"
+	}
+	return "without a trace"
 }
 
 // codeChange returns one change of the code at most: the revision, else the text of

@@ -350,6 +350,8 @@ func TestChanges(t *testing.T) {
 		{"kind not captured", func(r *kasoku.Recording) { r.Configs = r.Configs[1:] }, ""},
 		{"two", func(r *kasoku.Recording) { r.Run.Revision, r.Configs[0].Text = "main@2", "b" }, "code, configuration /etc/nginx/nginx.conf"},
 		{"observers", func(r *kasoku.Recording) { r.Run.Observers = kasoku.ObserversOff }, "observation"},
+		{"traced", func(r *kasoku.Recording) { r.Traces = []kasoku.Trace{{}} }, "observation"},
+		{"trace refused", func(r *kasoku.Recording) { r.Traces = []kasoku.Trace{{Refused: "no rights"}} }, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var got []string
