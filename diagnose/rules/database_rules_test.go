@@ -189,7 +189,7 @@ func TestDeadlocks(t *testing.T) {
 	}
 	b.said("error", "1213", "Error 1213: Deadlock found when trying to get lock", false, 40)
 	speaks(t, r, b.alone(), kasoku.High, "40 deadlocks")
-	speaks(t, r, b.shared().alone(), kasoku.Medium, "40 deadlocks") // some may be of others
+	speaks(t, r, b.shared().alone(), kasoku.High, "40 deadlocks") // by its own log
 	b = committing(0).counter("Innodb_deadlocks", 0, 0, 4)
 	keepsQuiet(t, r, b.alone(), false, "4 deadlocks")
 	// As many requests as deadlocks make a defect of; below, a remark, and of fewer than five

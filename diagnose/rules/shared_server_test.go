@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules/driver"
 	"github.com/kasoku/kasoku/diagnose/rules/durability"
+	"github.com/kasoku/kasoku/diagnose/rules/lock"
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
 )
 
@@ -28,7 +29,7 @@ func (b *build) withoutTrail() *build {
 
 // TestSharedServer: the counters of a server that others use too are not the app's.
 func TestSharedServer(t *testing.T) {
-	for _, r := range []diagnose.Rule{pool.IdlePool{}, pool.Refused{}, pool.TwoLimits{}, driver.Prepare{}} {
+	for _, r := range []diagnose.Rule{pool.IdlePool{}, pool.Refused{}, pool.TwoLimits{}} {
 		own, _ := r.Check(story().measured().alone())
 		found, _ := r.Check(story().shared().alone())
 		if len(own) != 1 || len(found) != 1 {
@@ -47,6 +48,8 @@ func TestSharedServer(t *testing.T) {
 			t.Errorf("%s: confidence %+v", r.ID(), f.Confidence)
 		}
 	}
+	speaks(t, driver.Prepare{}, story().measured().alone(), kasoku.High, "")
+	keepsQuiet(t, driver.Prepare{}, story().shared().alone(), true, "whose prepares")
 	fires(t, driver.ORMSave{}, story().withoutTrail().measured(), kasoku.Medium, "An ORM save")
 	keepsQuiet(t, driver.ORMSave{}, story().withoutTrail().shared().alone(), true, "whose UPDATEs and INSERTs")
 	speaks(t, driver.ORMSave{}, story().shared().alone(), kasoku.High, "An ORM save") // the slow log's trail
@@ -146,5 +149,32 @@ func TestBinlog_Readers(t *testing.T) {
 	}
 	if f.Fixes[0].Code != "SET GLOBAL sync_binlog = 0;" || !strings.Contains(f.Fixes[1].Note, "lines with log_bin") {
 		t.Errorf("%+v", f.Fixes)
+	}
+}
+
+// TestDeadlocks_Others: deadlocks of others, which the server counts as well, are none of the
+// application's: those that its log has, and the one that the server shows of its tables, are.
+func TestDeadlocks_Others(t *testing.T) {
+	others := func() *build { return story().shared().counter("Innodb_deadlocks", 0, 0, 40) }
+	r := lock.Deadlocks{}
+	if own, _ := r.Check(story().measured().counter("Innodb_deadlocks", 0, 0, 40).alone()); len(own) != 1 {
+		t.Errorf("of a server of its own: %+v", own)
+	}
+	keepsQuiet(t, r, others().alone(), false, "0 deadlocks")
+	b := others()
+	b.Deadlocks = []kasoku.Deadlock{{Table: "shop.stock", Count: 40}}
+	keepsQuiet(t, r, b.alone(), false, "1 deadlocks")
+}
+
+// TestBinlog_Others: transactions of others that went into the log are none of the service's.
+func TestBinlog_Others(t *testing.T) {
+	b := func() *build {
+		return committing(2*time.Millisecond).setting("log_bin", "ON").setting("sync_binlog", "1").
+			counter("Binlog_cache_use", 100, 1000, 10_000_000)
+	}
+	own := speaks(t, durability.Binlog{}, b().measured().alone(), kasoku.Medium, "10,001,100 transactions")
+	theirs := speaks(t, durability.Binlog{}, b().shared().alone(), kasoku.Medium, "")
+	if own.Cause == theirs.Cause || strings.Contains(theirs.Cause, "10,001,100") {
+		t.Error(theirs.Cause)
 	}
 }

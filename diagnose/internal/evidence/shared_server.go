@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"errors"
+
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 )
@@ -10,6 +12,15 @@ import (
 func IsShared(c *diagnose.Case) bool {
 	db := c.Member(kasoku.RoleDatabase)
 	return db != nil && db.Others > 0
+}
+
+// CheckOwn describes why counters of the database server say nothing of the application's what;
+// nil where no program outside of the service uses the server.
+func CheckOwn(c *diagnose.Case, what string) error {
+	if IsShared(c) {
+		return errors.New("programs outside of the service use the server too: whose " + what + " its counters count is not known")
+	}
+	return nil
 }
 
 // IsOthers reports whether most connections to a shared server were of programs outside of the

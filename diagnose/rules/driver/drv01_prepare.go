@@ -39,8 +39,8 @@ func (Prepare) Doc() diagnose.Doc {
 		Fix: `let the driver put the parameters in (in Go interpolateParams=true in the DSN), or prepare
 			once and keep the statement.`,
 		Silent: `when statements are run many times each, when few are prepared, and blind without the
-			server's Com_stmt counters. It says "each" where nine in ten are, of a server that no program
-			outside of the service uses; there its confidence is medium at most.`,
+			server's Com_stmt counters, and where programs outside of the service use the server too: whose
+			prepares it counts is not known. It says "each" where nine in ten are.`,
 	}
 }
 
@@ -86,6 +86,9 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s",
 			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
 	}
+	if err := evidence.CheckOwn(c, "prepares"); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
 	title, cause := r.words(c, p)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: r.object(c),
@@ -101,18 +104,15 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		},
 		Cause: fmt.Sprintf("%s: 2 round trips where 1 would do. %s %s of %s round trips were prepares.", cause,
 			wording.Capital(c.At()), diagnose.Whole(p.prepare.By), diagnose.Whole(p.prepare.By+p.questions.By)),
-		Fixes:  append(evidence.Clients(c), language.Pick(c, prepareFixes)...),
+		Fixes:  language.Pick(c, prepareFixes),
 		Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
 	}}, nil
 }
 
 // object is the application, by its program where that is known: the driver's setting is
-// that of all its endpoints. Of counters that others move too it is the server.
+// that of all its endpoints.
 func (Prepare) object(c *diagnose.Case) kasoku.Object {
-	if evidence.IsShared(c) {
-		return kasoku.Object{Kind: "server", Name: c.Server()}
-	}
 	if app := c.Member(kasoku.RoleApplication); app != nil && app.Program != "" {
 		return kasoku.Object{Kind: "process", Name: app.Program}
 	}
@@ -126,11 +126,11 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	} else {
 		kept.Holds = g.Max <= 0.1*p.prepare.By
 	}
-	return append([]diagnose.Signal{
+	return []diagnose.Signal{
 		{Holds: true}, {Holds: true},
 		{Holds: p.close.By >= 0.9*p.prepare.By, Lacks: "not all prepared statements are closed again"},
 		kept,
-	}, evidence.SharedServer(c)...)
+	}
 }
 
 // prepareFixes are how drivers do without the prepares, by language.
@@ -202,9 +202,6 @@ const mostOf = 0.9
 func (Prepare) words(c *diagnose.Case, p prepared) (title, cause string) {
 	verb, data := mainVerb(c)
 	switch {
-	case evidence.IsShared(c):
-		return unit.Percent(p.perQuestion()) + " of the server's statements are prepared, run once and closed",
-			"Clients of the server prepare statements, run them once and close them"
 	case p.perExecute() < mostOf || p.execute.By < mostOf*min(data, p.questions.By):
 		return fmt.Sprintf("%s of statements are prepared, run once and closed", unit.Percent(p.perQuestion())),
 			"The driver prepares these statements on the server, runs them once and closes them"

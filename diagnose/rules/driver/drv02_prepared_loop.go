@@ -37,7 +37,8 @@ func (PreparedLoop) Doc() diagnose.Doc {
 		Fix: `prepare once before the loop and execute in it; better one INSERT with all rows (DRV-03),
 			which needs neither.`,
 		Silent: `when few statements are prepared, when no INSERT dominates them, when it runs in no loop,
-			and blind without a slow log or the server's counters.`,
+			and blind without a slow log or the server's counters, and where programs outside of the service
+			use the server too.`,
 	}
 }
 
@@ -54,6 +55,9 @@ func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, diagnose.Quiet(r.ID(), min(p.perExecute()/preparesPerExecute, p.execute.By/fewExecutes, 0.99),
 			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()),
 			diagnose.Whole(p.prepare.By))
+	}
+	if err := evidence.CheckOwn(c, "prepares"); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var near float64
 	for _, l := range insertLoops(c) {

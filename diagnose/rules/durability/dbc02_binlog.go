@@ -50,6 +50,9 @@ func (r Binlog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
+	if evidence.IsShared(c) {
+		used.By = min(used.By, float64(k.Calls)) // the others' went into it too
+	}
 	share := k.Share
 	switch {
 	case !k.Sync:

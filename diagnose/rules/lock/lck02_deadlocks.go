@@ -43,7 +43,8 @@ func (Deadlocks) Doc() diagnose.Doc {
 		Fix: `change rows in one order, such as that of the primary key, or in one statement; and try a
 			transaction again that was rolled back with 1213.`,
 		Silent: `below the threshold, as a single deadlock happens to any program that locks several rows;
-			blind when nothing counts them.`,
+			where programs outside of the service use the server too, its count is left out; blind when
+			nothing counts them.`,
 	}
 }
 
@@ -51,14 +52,17 @@ func (Deadlocks) Doc() diagnose.Doc {
 func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	whole := evidence.WholeRun(c)
 	counted, err := whole.Counters().Status(mysql.InnodbDeadlocks)
+	shared := evidence.IsShared(c) // what the server counts is others' too then
 	count := uint64(0)
-	if err == nil && counted.By > 0 && counted.By < 1e15 {
+	if err == nil && counted.By > 0 && counted.By < 1e15 && !shared {
 		count = uint64(counted.By)
 	}
 	var last *kasoku.Deadlock
 	for i := range c.Deadlocks {
 		last = &c.Deadlocks[i]
-		count = max(count, last.Count, 1)
+		if count = max(count, 1); !shared {
+			count = max(count, last.Count)
+		}
 	}
 	var said uint64
 	messages := whole.Lines().Said(func(m *kasoku.Message) bool { return m.Code == deadlockCode })
@@ -77,16 +81,15 @@ func (r Deadlocks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	f := kasoku.Finding{
 		ID: r.ID(), Object: r.object(c, last), Title: fmt.Sprintf("%s back",
 			unit.Counted(count, "deadlock rolls a transaction", "deadlocks roll transactions")), Clause: "deadlocks roll transactions back",
-		Severity: r.severity(c, count),
-		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true}, r.shown(last), r.failed(c, said)},
-			evidence.SharedServer(c)...)...),
-		Impact: r.impact(c, count),
+		Severity:   r.severity(c, count),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, r.shown(last), r.failed(c, said)),
+		Impact:     r.impact(c, count),
 		Cause: fmt.Sprintf("Transactions lock the same rows in different orders; %s rolled back.",
 			unit.Counted(count, "was", "were")),
 		Fixes: r.fixes(), Expect: "no deadlocks", Verify: "repeat the load: no new deadlock, no error 1213",
 		Interval: c.Whole(),
 	}
-	if err == nil && counted.By > 0 {
+	if err == nil && counted.By > 0 && !shared {
 		f.Evidence = append(f.Evidence, whole.Quote().Counted(counted, true))
 	} else {
 		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "status", Text: "deadlocks",
