@@ -42,6 +42,9 @@ type Ask struct {
 	Own       []int    // kasoku's other processes
 	Loaded    bool     // the load runs now
 	Language  string   // of the application, one of kasoku.Languages; empty: as it is seen
+	// Held are the users whose programs listened as members at earlier looks; this one adds its
+	// own. Where another user's program took such a place it is no member. nil: there was no look.
+	Held map[kasoku.Listener]int
 }
 
 // question returns what package members is asked. Names of hosts become their addresses.
@@ -194,8 +197,35 @@ func Look(ctx context.Context, a Ask) (*Seen, error) {
 		s.again(ctx)
 		looked += len(s.snap.Sockets) + descriptors*len(s.Silent)
 	}
+	if s.bar(a.Held) {
+		s.decide(ctx)
+	}
 	s.describe(ctx)
 	return s, ctx.Err()
+}
+
+// bar leaves out members where programs of other users listened before, and reports whether
+// there are any: who restarts a service does so as its user, and a port that is free for a
+// moment is anybody's.
+func (s *Seen) bar(held map[kasoku.Listener]int) (barred bool) {
+	for i := range s.Service.Members {
+		m := &s.Service.Members[i]
+		leader := slices.IndexFunc(s.snap.Processes, func(p scan.Process) bool { return p.PID == m.Leader().PID })
+		if leader < 0 || s.snap.Processes[leader].UID < 0 || held == nil {
+			continue
+		}
+		user := s.snap.Processes[leader].UID
+		for _, l := range m.Listeners {
+			if before, known := held[l]; known && before != user {
+				s.question.Own, barred = append(s.question.Own, m.Leader().PID), true
+				s.failed = appendNew(s.failed, kasoku.Unseen{What: "who listens at " + l.Address,
+					Why: "a program of another user took the place during the run"})
+				break
+			}
+			held[l] = user
+		}
+	}
+	return barred
 }
 
 // Again looks again at the sockets of members that were not seen to call others, at the calls
@@ -241,6 +271,9 @@ func (s *Seen) decide(ctx context.Context) {
 		}
 		s.Result = members.Decide(s.snap, s.question)
 	}
+	s.Service.Unknown = slices.DeleteFunc(s.Service.Unknown, func(u kasoku.Unseen) bool {
+		return slices.ContainsFunc(s.failed, func(f kasoku.Unseen) bool { return f.What == u.What })
+	})
 	s.Service.Unknown = append(s.Service.Unknown, s.failed...)
 	for _, what := range s.snap.Cut {
 		s.Service.Unknown = append(s.Service.Unknown, kasoku.Unseen{What: what,

@@ -101,3 +101,37 @@ func TestDistinct(t *testing.T) {
 	f("the same pool twice", " 8002", pool("/a"), pool("/a"))
 	f("the same twice", " 8080", ours, Candidate{Port: 8443, Service: ours.Service})
 }
+
+// TestBar: where a program of another user took a member's place between two looks it is no
+// member, nor is what that calls; one of the same user is.
+func TestBar(t *testing.T) {
+	at := netip.MustParseAddrPort("127.0.0.1:8080")
+	look := func(pid, uid int, held map[kasoku.Listener]int) kasoku.Service {
+		db := netip.MustParseAddrPort("127.0.0.1:3306")
+		from := netip.MustParseAddrPort("127.0.0.1:40000")
+		socket := func(state scan.State, local, remote netip.AddrPort, inode uint32, pid int) scan.Socket {
+			return scan.Socket{Network: "tcp", NetNS: 1, State: state, Local: local, Remote: remote, Inode: inode, Owners: []int{pid}}
+		}
+		s := &Seen{unread: map[int]bool{}, question: members.Question{Targets: []members.Place{{Network: "tcp", Address: at.String()}}},
+			snap: &scan.Snapshot{NetNS: 1, MntNS: 1, Processes: []scan.Process{
+				{PID: pid, Parent: 1, UID: uid, Exe: "/usr/bin/node", NetNS: 1, MntNS: 1},
+				{PID: 30, Parent: 1, UID: 27, Exe: "/usr/sbin/mariadbd", NetNS: 1, MntNS: 1}},
+				Sockets: []scan.Socket{socket(scan.Listening, at, netip.AddrPort{}, 7, pid),
+					socket(scan.Listening, db, netip.AddrPort{}, 8, 30), socket(scan.Established, db, from, 9, 30),
+					socket(scan.Established, from, db, 10, pid)}}}
+		if s.decide(t.Context()); s.bar(held) {
+			s.decide(t.Context())
+		}
+		return s.Service
+	}
+	held := map[kasoku.Listener]int{}
+	f := func(name string, pid, uid, want, unknown int) {
+		t.Helper()
+		if s := look(pid, uid, held); len(s.Members) != want || len(s.Unknown) != unknown {
+			t.Errorf("%s: %+v, unknown %+v", name, s.Members, s.Unknown)
+		}
+	}
+	f("at first", 20, 1000, 2, 0)
+	f("another user's", 21, 1001, 0, 1)
+	f("restarted", 22, 1000, 2, 0)
+}
