@@ -42,8 +42,11 @@ func (c *configuration) save(ctx context.Context) error {
 	return errors.Join(store.Save(c.store, c.settings), c.saveTexts())
 }
 
-// saveTexts stores the texts of the configuration; it replaces what was stored.
+// saveTexts stores the texts of the configuration but for others' tables; it replaces what was stored.
 func (c *configuration) saveTexts() error {
+	c.taken.Configs = slices.DeleteFunc(c.taken.Configs, func(t kasoku.Config) bool {
+		return (t.Kind == capture.KindSchema || t.Kind == capture.KindSchemaAfter) && c.db.tenants.IsOthersTable(t.Name)
+	})
 	return store.Save(c.store, slices.Concat(c.o.Configs, c.taken.Configs))
 }
 

@@ -3,12 +3,15 @@ package record
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/record/mask"
 	"github.com/kasoku/kasoku/record/thishost"
+	"github.com/kasoku/kasoku/topology/find"
 )
 
 // A Live samples what a run of the same options would, for callers that watch without
@@ -21,7 +24,9 @@ type Live struct {
 
 	AccessLogs []string // that the options name; no source reads them
 
-	db *database // nil without one
+	db     *database // nil without one
+	o      Options
+	looked time.Time // when it was asked whose the database's users and schemas are
 }
 
 // NewLive opens the sources of o. It ignores Path, the load and all that concerns a run
@@ -30,7 +35,7 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 	o.Guard, o.SlowLog, o.Digests = nil, false, false
 	s := newSession(o, nil)
 	s.sampling.service = nil // no one looks for members: who looks on sees the host
-	l := &Live{Host: thishost.Info(), Settings: mask.Settings(o.Settings), AccessLogs: o.accessLogs()}
+	l := &Live{o: o, Host: thishost.Info(), Settings: mask.Settings(o.Settings), AccessLogs: o.accessLogs()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -46,6 +51,7 @@ func NewLive(ctx context.Context, o Options) (_ *Live, err error) {
 			return nil, err
 		}
 		l.Settings = append(l.Settings, vars...)
+		l.askWhose(ctx)
 	}
 	if len(o.Watched) > 0 {
 		s.config.lookEarly(ctx) // which of them are the service's
@@ -64,6 +70,23 @@ func (l *Live) Digests(ctx context.Context) (*mysql.Digests, error) {
 		return nil, errors.New("no database is watched")
 	}
 	return mysql.NewSummaries(l.db.reader).Digests(ctx)
+}
+
+// Own leaves of what classes of statements did those that are not known to be others'.
+func (l *Live) Own(ctx context.Context, added *mysql.Digests) {
+	if time.Since(l.looked) > nextLook {
+		l.askWhose(ctx)
+	}
+	l.db.tenants.Without(added)
+}
+
+// askWhose learns whose the users and schemas of the database are; where it is not seen, nothing.
+func (l *Live) askWhose(ctx context.Context) {
+	ask := askService(l.o)
+	ask.Loaded, l.looked = false, time.Now()
+	if seen, err := find.Look(ctx, ask); err == nil {
+		l.db.tenants.Ask(ctx, l.db.reader, &seen.Result, mysqlflags.Database(l.o.MySQL))
+	}
 }
 
 // Close closes the connections to the database. The sampler must have ended before.

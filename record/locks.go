@@ -17,17 +17,18 @@ func shapeOf(statement string) (fingerprint, id string) {
 	return string(f), sqlshape.ID(f)
 }
 
-// saveLocks stores who waited for whose locks, and the last deadlock. The sampler
-// must have ended. A server that does not report it costs the deadlock, not the run.
+// saveLocks stores who waited for whose locks, and the last deadlock, but for those of others'
+// tables. The sampler must have ended. A server that does not report it costs the deadlock, not the run.
 func (e *ending) saveLocks(ctx context.Context) error {
 	var deadlocks []kasoku.Deadlock
 	d, err := e.db.locks.Deadlock(ctx, e.host(), e.start)
 	if err != nil {
 		e.warn(kasoku.Warning{Code: "no-deadlocks", Text: "whether there were deadlocks is not known: " + err.Error(), Hint: hint(err)})
 	}
-	if d != nil {
+	if d != nil && !e.db.tenants.IsOthersTable(d.Table) {
 		d.At = min(d.At, e.run.Length)
 		deadlocks = append(deadlocks, *d)
 	}
-	return errors.Join(store.Save(e.store, e.db.locks.Waits(e.host(), e.start)), store.Save(e.store, deadlocks))
+	waits := e.db.tenants.Waits(e.db.locks.Waits(e.host(), e.start))
+	return errors.Join(store.Save(e.store, waits), store.Save(e.store, deadlocks))
 }

@@ -27,6 +27,10 @@ func (s *sampling) sources() ([]observe.Source, *process.Source, error) {
 		return nil, nil, err
 	}
 	if s.db != nil {
+		s.db.detail.Of.Others = s.db.tenants.IsOthersClass
+		if s.service != nil && s.o.Observers != kasoku.ObserversOff { // who looks for members asks whose they are
+			s.db.detail.Of.Ready = s.db.tenants.HasAsked
+		}
 		out = append(out, s.db.source, s.db.detail.Replication, s.db.detail.Digests, s.db.detail.Tables)
 		if s.o.on(mysql.Name) {
 			out = append(out, s.db.locks) // the status says when to look

@@ -344,6 +344,7 @@ func (l *Live) followStatements(ctx context.Context) {
 		l.note("statements", "")
 		if before != nil {
 			added, _ := now.Since(before)
+			l.live.Own(ctx, added)
 			l.window.AddQueries(digest.Queries(added), int(time.Since(l.start)/time.Second), began.Sub(looked))
 		}
 		before, looked = now, began

@@ -48,9 +48,25 @@ type Detail struct {
 	Digests     *Digests
 	Tables      *Tables
 
+	// Of distinguishes what is the service's: Digests and Tables read nothing until Ready, and
+	// keep nothing that is Others.
+	Of Owners
+
 	connect func(context.Context) (detailReader, error)
 	mu      sync.Mutex // guards reader
 	reader  detailReader
+}
+
+// Owners say whose the schemas of a server are. The zero value knows no others.
+type Owners struct {
+	Ready  func() bool                         // whether that is known by now
+	Others func(schema, statement string) bool // of a statement in a schema, or of a table in it
+}
+
+func (o Owners) ready() bool { return o.Ready == nil || o.Ready() }
+
+func (o Owners) others(schema, statement string) bool {
+	return o.Others != nil && o.Others(schema, statement)
 }
 
 // NewDetail returns the sources for the server of a database, which stays the

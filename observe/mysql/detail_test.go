@@ -169,6 +169,26 @@ func TestDigests(t *testing.T) {
 	})
 }
 
+// TestDetail_Others: nothing is read until it is known whose the schemas are, and of those that
+// are others' nothing is kept.
+func TestDetail_Others(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &deep{uses: []mysql.Use{{Schema: "blog", Table: "posts", Read: 1}, {Schema: "shop", Table: "items", Read: 2}}}
+		for schema, text := range map[string]string{"blog": "SELECT 1", "shop": "SELECT 2"} {
+			srv.digests.Classes = append(srv.digests.Classes, mysql.DigestCount{Key: mysql.DigestKey{Schema: schema, ID: text}, Text: text, Calls: 3})
+		}
+		ready, d := false, srv.detail()
+		d.Of = Owners{Ready: func() bool { return ready }, Others: func(schema, _ string) bool { return schema == "blog" }}
+		equal(t, read(t, d.Digests)+read(t, d.Tables), "")
+		if srv.asked != 0 {
+			t.Error("it was asked too early")
+		}
+		ready = true
+		equal(t, read(t, d.Digests), "calls select 2=3, time select 2=0, rows.examined select 2=0, rows.sent select 2=0, lost=0, dropped=0")
+		equal(t, read(t, d.Tables), "rows.read shop.items=2, rows.written shop.items=0")
+	})
+}
+
 // A class that joins a series counts from then on, a new one all that it did; one that missed a cut answer has
 // no value.
 func TestDigests_JoinAndCut(t *testing.T) {

@@ -66,6 +66,9 @@ func (s *Digests) Name() string { return DigestsName }
 
 // Collect reads the classes that ran since the last time.
 func (s *Digests) Collect(ctx context.Context, f *kasoku.Frame) error {
+	if !s.d.Of.ready() {
+		return nil
+	}
 	return s.ask(ctx, func(ctx context.Context, r detailReader) (time.Duration, error) {
 		var within time.Duration
 		if !s.began.IsZero() {
@@ -91,6 +94,9 @@ func (s *Digests) take(all []mysql.DigestCount) (dropped int) {
 	}
 	before := len(s.series) // those further on begin with this tick
 	for _, c := range all {
+		if s.d.Of.others(c.Key.Schema, c.Text) {
+			continue
+		}
 		known := s.classes[c.Key]
 		if known == nil {
 			i := s.place(&c)
@@ -203,6 +209,9 @@ func (s *Tables) Name() string { return TablesName }
 
 // Collect reads how much the tables were used.
 func (s *Tables) Collect(ctx context.Context, f *kasoku.Frame) error {
+	if !s.d.Of.ready() {
+		return nil
+	}
 	return s.ask(ctx, func(ctx context.Context, r detailReader) (time.Duration, error) {
 		all, ok, err := r.TableUse(ctx, mostUses)
 		if err != nil || !ok {
@@ -220,6 +229,9 @@ func (s *Tables) Collect(ctx context.Context, f *kasoku.Frame) error {
 func (s *Tables) take(all []mysql.Use) {
 	for i := range all {
 		u := &all[i]
+		if s.d.Of.others(u.Schema, "") {
+			continue
+		}
 		k := useKey{u.Schema, u.Table, u.Index}
 		if s.uses[k] == nil {
 			if u.Index == "" && len(s.order)-s.indexes == mostUses || u.Index != "" && s.indexes == mostUses {

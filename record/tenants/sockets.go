@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,30 +15,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sessions by Unix sockets are looked at so often, so far apart: one that is busy at one time is
-// idle at another.
+// Sessions by Unix sockets are looked at so often at most, so far apart: one that is busy at one
+// time is idle at another.
 const (
-	socketLooks = 5
+	socketLooks = 24
 	looksApart  = 15 * time.Millisecond
 )
 
-// socketsOf returns the inodes of the sockets at which idle sessions of a server wait, by
+// socketsOf returns those of some sockets at which idle sessions of a server wait, by
 // connection id. threads lists the threads that serve idle sessions: one that is listed before
 // and after it was looked at served the same session. A server in a container numbers its
 // threads otherwise: of that nothing is known.
-func socketsOf(ctx context.Context, threads func(context.Context) (map[uint64]int, error), pid int) map[uint64]uint32 {
+func socketsOf(ctx context.Context, threads func(context.Context) (map[uint64]int, error), pid int, some []uint32) map[uint64]uint32 {
 	out := map[uint64]uint32{}
 	if !ownNumbers(pid) {
 		return out
 	}
-	for range socketLooks {
+	for n := 0; n < socketLooks && len(out) < len(some); n++ {
 		before, err := threads(ctx)
 		if err != nil || len(before) == 0 {
 			return out
 		}
 		seen := map[uint64]uint32{}
 		for id, thread := range before {
-			if inode := waitsAt(pid, thread); inode != 0 && out[id] == 0 {
+			if inode := waitsAt(pid, thread); slices.Contains(some, inode) && out[id] == 0 {
 				seen[id] = inode
 			}
 		}

@@ -17,6 +17,8 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -27,8 +29,11 @@ import (
 )
 
 // A Book holds whose users, schemas and connections those of a server are. The zero value
-// knows nothing: all is the service's. It may be used by one goroutine at a time.
+// knows nothing: all is the service's. Keep and what tells of it are for one goroutine at a time,
+// when nobody learns any more.
 type Book struct {
+	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
+	asked       bool
 	own, others side
 	left        Left
 	sent        map[uint64]bool // connections that sent statements: others' are true
@@ -72,6 +77,11 @@ type Left struct {
 // is asked for once; schema is the one that the service uses by the user's word, or empty. Where
 // the server does not say, nothing is learned.
 func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, schema string) {
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.asked = true
+	}()
 	for i := range seen.Service.Members {
 		m := &seen.Service.Members[i]
 		from, ok := seen.Callers[m.ID]
@@ -79,10 +89,7 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 			continue
 		}
 		sessions := mysql.NewClients(r)
-		ends := map[uint64]uint32{}
-		if len(from.MemberSockets) > 0 || len(from.OtherSockets) > 0 {
-			ends = socketsOf(ctx, sessions.IdleThreads, m.Leader().PID)
-		}
+		ends := socketsOf(ctx, sessions.IdleThreads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
 		if clients, err := sessions.List(ctx); err == nil {
 			b.learn(clients, from, ends, schema)
 		}
@@ -94,6 +101,8 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 // client of whom that is not known may be a member, unless a neighbour has that very user and
 // schema.
 func (b *Book) learn(clients []mysql.Client, from members.Callers, ends map[uint64]uint32, schema string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var unclear []account
 	for _, c := range clients {
 		port, end := portOf(c.Host), ends[c.ID]
@@ -137,6 +146,49 @@ func (b *Book) apart() bool { return len(b.own.connections) > 0 && len(b.others.
 // isOthersSchema reports whether a schema is one that others use, and no member.
 func (b *Book) isOthersSchema(schema string) bool {
 	return b.apart() && b.others.schemas[schema] && !b.own.schemas[schema]
+}
+
+// HasAsked reports whether it was asked whose the server's users and schemas are.
+func (b *Book) HasAsked() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked
+}
+
+// IsOthersSchema reports whether a schema is one that others use, and no member.
+func (b *Book) IsOthersSchema(schema string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.isOthersSchema(schema)
+}
+
+// IsOthersClass reports whether statements of a class are others', by the schema that they ran in
+// and, where they ran in none, by the names in their text, as performance_schema has it.
+func (b *Book) IsOthersClass(schema, text string) bool {
+	if schema != "" {
+		return b.IsOthersSchema(schema)
+	}
+	for i, part := range strings.Split(text, "`") {
+		if i%2 == 1 && b.IsOthersSchema(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsOthersTable reports whether a table's schema is others', by the name "schema.table".
+func (b *Book) IsOthersTable(name string) bool {
+	for i := range len(name) { // either may have a point
+		if name[i] == '.' && b.IsOthersSchema(name[:i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Waits returns those for locks that are not known to be in others' schemas.
+func (b *Book) Waits(all []kasoku.LockWait) []kasoku.LockWait {
+	return slices.DeleteFunc(all, func(w kasoku.LockWait) bool { return b.IsOthersTable(w.Table) })
 }
 
 // isOthers reports whether an entry of the slow log is others'. What a member's connection
@@ -207,5 +259,5 @@ func (b *Book) Settings(host string) []kasoku.Setting {
 
 // Without takes the statements of schemas that are others' out of those that a server counted.
 func (b *Book) Without(d *mysql.Digests) {
-	maps.DeleteFunc(d.Classes, func(k mysql.DigestKey, _ mysql.Digest) bool { return b.isOthersSchema(k.Schema) })
+	maps.DeleteFunc(d.Classes, func(k mysql.DigestKey, v mysql.Digest) bool { return b.IsOthersClass(k.Schema, v.Text) })
 }

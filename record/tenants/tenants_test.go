@@ -68,12 +68,39 @@ func TestBook(t *testing.T) {
 		t.Errorf("%+v", d.Classes)
 	}
 
+	for name, others := range map[string]bool{"blog.posts": true, "shop.blog": false, "new.a.b": false, "blog": false, "": false} {
+		if b.IsOthersTable(name) != others {
+			t.Errorf("%q: %v", name, !others)
+		}
+	}
+
+	for text, others := range map[string]bool{"CREATE TABLE `blog` . `posts` ( `id` INTEGER )": true, "SELECT `a` FROM `shop` . `b`": false, "": false} {
+		if b.IsOthersClass("", text) != others || b.IsOthersClass("shop", text) || !b.IsOthersClass("blog", text) {
+			t.Errorf("%q: %v", text, !others)
+		}
+	}
+
 	// Where one side was not seen nothing is left out.
 	for _, from := range []members.Callers{{}, {Members: []uint16{1001}}, {Others: []uint16{1002, 1003}}} {
 		var b Book
 		b.learn(clients, from, nil, "shop")
 		if got := read(&b); len(got) != 13 || b.Warnings() != nil || b.Settings("host") != nil {
 			t.Errorf("%+v: %v, %+v", from, got, b.Settings("host"))
+		}
+	}
+}
+
+// TestBook_Sockets: a session by a Unix socket is whose the other end of that is.
+func TestBook_Sockets(t *testing.T) {
+	var clients []mysql.Client
+	for i, db := range []string{"shop", "blog", "wiki"} {
+		clients = append(clients, mysql.Client{ID: uint64(i + 1), User: "u", Host: "localhost", DB: db})
+	}
+	var b Book
+	b.learn(clients, members.Callers{MemberSockets: []uint32{71}, OtherSockets: []uint32{72, 73}}, map[uint64]uint32{1: 71, 2: 72}, "")
+	for schema, others := range map[string]bool{"shop": false, "blog": true, "wiki": false} {
+		if b.IsOthersSchema(schema) != others {
+			t.Errorf("%s: %v", schema, !others)
 		}
 	}
 }
