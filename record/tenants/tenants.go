@@ -29,8 +29,8 @@ import (
 )
 
 // A Book holds whose users, schemas and connections those of a server are. The zero value
-// knows nothing: all is the service's. Keep and what tells of it are for one goroutine at a time,
-// when nobody learns any more.
+// knows nothing: all is the service's. Keep and what returns its counts are for one goroutine at a time,
+// when it learns nothing more.
 type Book struct {
 	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
 	asked       bool
