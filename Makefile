@@ -23,6 +23,20 @@ help: ## list the targets
 build: ## build bin/kasoku
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kasoku ./cmd/kasoku
 
+# As other Makefiles have them: PREFIX=$HOME/.local needs no root, DESTDIR is for packages.
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+
+.PHONY: install
+install: ## build and install kasoku and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
+	@if command -v $(GO) >/dev/null; then $(MAKE) --no-print-directory build; \
+	elif [[ ! -x bin/kasoku ]]; then echo "install: no $(GO) here: run make build as a user who has it" >&2; exit 3; fi
+	install -D -m 755 bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku
+	@set -e; while read -r shell file; do \
+	  bin/kasoku completion $$shell | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$$file; \
+	  echo "completion of $$shell: $(DESTDIR)$(PREFIX)/share/$$file"; \
+	done <<<$$'bash bash-completion/completions/kasoku\nzsh zsh/site-functions/_kasoku\nfish fish/vendor_completions.d/kasoku.fish'
+
 .PHONY: demo
 demo: ## set up all it needs and show the whole story: load, diagnosis, fix, proof
 	tools/setup demo
