@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,13 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/config"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // fromTOML returns the options that a kasoku.toml in a directory of its own makes.
@@ -200,5 +204,45 @@ func TestWatched(t *testing.T) {
 	f([]string{"missing", ""}, []string{"none"})
 	if got := watched(filepath.Join(proc, "gone"), []string{"sh"}, nil); got != nil {
 		t.Errorf("without procfs: %v", got)
+	}
+}
+
+// TestRecord_WatchedPrepare: before the target is prepared too, a neighbour's process of the name
+// of a member is not sampled.
+func TestRecord_WatchedPrepare(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := quick(t)
+	start := func() (address string, pid int) {
+		address = freeAddress(t)
+		p, err := command.Start(t.Context(), command.Spec{Path: exe, DieWithParent: true, Stderr: os.Stderr, Env: []string{
+			"KASOKU_TEST_LISTEN=" + address, "KASOKU_TEST_DSN=root@tcp(127.0.0.1:1)/", "KASOKU_TEST_IDLE=1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = p.Stop() })
+		sandboxtest.Until(t, "the program answers", func() bool {
+			resp, err := http.Get("http://" + address + "/")
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			return err == nil
+		})
+		return address, p.Pid()
+	}
+	address, own := start()
+	_, neighbour := start()
+	o.Service.URL, o.Watched = "http://"+address+"/", []int{own, neighbour}
+	o.Prepare = during(func() error { return nil })
+	rec := mustRecord(t, o)
+	sampled := func(pid int) bool {
+		return slices.ContainsFunc(rec.Series, func(s kasoku.Series) bool {
+			return s.Key.Source == process.Name && strings.Contains(s.Key.Instance, strconv.Itoa(pid))
+		})
+	}
+	if !sampled(own) || sampled(neighbour) {
+		t.Errorf("sampled: the service's %v, the neighbour's %v", sampled(own), sampled(neighbour))
 	}
 }

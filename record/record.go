@@ -150,10 +150,10 @@ func (s *session) open(ctx context.Context) (err error) {
 		}
 	}
 	s.run.Hosts = []kasoku.Host{thishost.Info()}
+	if len(s.o.Watched) > 0 && (s.waits() || s.o.Prepare != nil) {
+		s.config.lookEarly(ctx) // which of them are the service's
+	}
 	if s.waits() {
-		if len(s.o.Watched) > 0 {
-			s.config.lookEarly(ctx) // which of them are the service's
-		}
 		if err := s.await(ctx); err != nil {
 			return err
 		}
