@@ -172,13 +172,13 @@ func (s Clients) List(ctx context.Context) ([]Client, error) {
 	return all, nil
 }
 
-// IdleThreads returns the threads of the operating system that serve idle sessions, by
+// Threads returns the threads of the operating system that serve sessions, by
 // connection id, as the server numbers them; none where a session has no thread of its own.
-func (s Clients) IdleThreads(ctx context.Context) (map[uint64]int, error) {
-	query := "SELECT /* kasoku */ ID, COALESCE(TID, 0) FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep'"
+func (s Clients) Threads(ctx context.Context) (map[uint64]int, error) {
+	query := "SELECT /* kasoku */ ID, COALESCE(TID, 0) FROM information_schema.PROCESSLIST"
 	if s.r.Flavor() == MySQL {
 		query = "SELECT /* kasoku */ PROCESSLIST_ID, COALESCE(THREAD_OS_ID, 0) FROM performance_schema.threads " +
-			"WHERE PROCESSLIST_COMMAND = 'Sleep' AND TYPE = 'FOREGROUND'"
+			"WHERE PROCESSLIST_ID IS NOT NULL AND TYPE = 'FOREGROUND'"
 	}
 	var out map[uint64]int
 	err := s.r.with(ctx, func(conn *session) error {

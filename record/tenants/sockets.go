@@ -23,7 +23,7 @@ const (
 )
 
 // socketsOf returns those of some sockets at which idle sessions of a server wait, by
-// connection id. threads lists the threads that serve idle sessions: one that is listed before
+// connection id. threads lists the threads that serve sessions: one that is listed before
 // and after it was looked at served the same session. A server in a container numbers its
 // threads otherwise: of that nothing is known.
 func socketsOf(ctx context.Context, threads func(context.Context) (map[uint64]int, error), pid int, some []uint32) map[uint64]uint32 {

@@ -89,7 +89,7 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 			continue
 		}
 		sessions := mysql.NewClients(r)
-		ends := socketsOf(ctx, sessions.IdleThreads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
+		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
 		if clients, err := sessions.List(ctx); err == nil {
 			b.learn(clients, from, ends, schema)
 		}
