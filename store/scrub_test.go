@@ -299,3 +299,24 @@ func TestScrubArgs(t *testing.T) {
 	f("mysql -u*** -e *** --host=*** -- ***", "mysql", "-ualice", "-e", "SELECT 'x'", "--host=db", "--", "x y")
 	f("wrk -t 4 -d 30s *** -x --", "wrk", "-t", "4", "-d", "30s", "http://a/?b=c", "-x", "--")
 }
+
+// TestSave_Replaced: rows that others took the place of are nowhere in the file.
+func TestSave_Replaced(t *testing.T) {
+	path := tempRun(t)
+	w := mustCreate(t, path)
+	kept := kasoku.TableDef{Name: "shop.items", Engine: "InnoDB"}
+	for i, rows := range [][]kasoku.TableDef{{kept, {Name: "stranger." + planted, Engine: strings.Repeat(planted, 9)}}, {kept}} {
+		if err := Save(w, rows); err != nil {
+			t.Fatal(err)
+		}
+		if has := bytes.Contains(mustRead(t, path+"-wal"), []byte(planted)); i == 0 && !has {
+			t.Fatal("nothing was stored")
+		}
+	}
+	if err := errors.Join(w.Finish(sampleRun()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(mustRead(t, path), []byte(planted)) {
+		t.Error("the file still has a table that is not of the service")
+	}
+}

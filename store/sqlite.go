@@ -88,6 +88,7 @@ func pragmas(m mode) []string {
 	if m == recording {
 		p = append(p,
 			"journal_mode(wal)",
+			"secure_delete(1)", // what is replaced may be of others
 			// With a write-ahead log, normal is safe against a killed process and keeps
 			// the file sound when the power fails; the last seconds may then be lost.
 			"synchronous(normal)",
