@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,6 +160,54 @@ func TestRecord_Neighbours(t *testing.T) {
 const plainConf = `{user}
 pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
 http { access_log "{dir}/access.log"; server { listen 127.0.0.1:{port}; location / { proxy_pass http://{upstream}; } } }`
+
+// TestRecord_OthersSite: another project's site of the service's own nginx, in a file of its
+// own, is not in the run, nor what is left of it in the file.
+func TestRecord_OthersSite(t *testing.T) {
+	t.Parallel()
+	db := plantedDatabase(t, ownWord+"_db")
+	dir := t.TempDir()
+	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: dialling(t, db), Config: strings.Replace(wordConf,
+		"listen 127.0.0.1:{port};", "listen 127.0.0.1:{port} default_server;", 1)})
+	site := "server { listen 127.0.0.1:" + strconv.Itoa(web.Port) + "; server_name blog.test; root /srv/" + neighbourWord + "; }\n"
+	for name, text := range map[string]string{"site-blog.conf": site, "site.conf": "# " + ownWord + "_site\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Kill(web.Pid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Until(t, "the blog's site answers", func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL()+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = "blog.test"
+		res, err := http.DefaultClient.Do(req)
+		return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusNotFound
+	})
+	engine, err := nethttp.New(nethttp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Path: filepath.Join(t.TempDir(), "x.kasoku"), Capture: &capture.Options{}, Course: Course{Load: &Load{
+		Targets: []load.Target{{Method: http.MethodGet, URL: web.URL() + "/"}}, Engine: engine, Each: 2 * time.Second, Next: Climb(20)}}}
+	res, err := Record(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(res.Recording.Configs, func(c kasoku.Config) bool { return strings.Contains(c.Text, ownWord+"_site") }) {
+		t.Errorf("the service's own files are not kept: %+v", res.Recording.Service)
+	}
+	file, err := os.ReadFile(o.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(file, []byte(neighbourWord)) {
+		t.Error("the file holds another project's site")
+	}
+}
 
 // TestRecord_Logs: that a log is not there, or another server's, is said when the run
 // begins and when it ends; that rules are blind for want of values, once, with the line

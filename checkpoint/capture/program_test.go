@@ -167,3 +167,29 @@ func TestTakeCancelled(t *testing.T) {
 		t.Errorf("%+v", taken)
 	}
 }
+
+func TestIsOthersSite(t *testing.T) {
+	const path = "/etc/nginx/sites-enabled/blog"
+	web := func(file string) *kasoku.Service {
+		m := kasoku.Member{Role: kasoku.RoleWeb, Sure: kasoku.High, Configs: []string{"/etc/nginx/nginx.conf", path}}
+		if file != "" {
+			m.Blocks = []kasoku.ConfigBlock{{File: file, Line: 1}}
+		}
+		return &kasoku.Service{Members: []kasoku.Member{m}}
+	}
+	f := func(text string, s *kasoku.Service, want bool) {
+		t.Helper()
+		if got := IsOthersSite(&kasoku.Config{Kind: KindNginx, Name: path, Text: text}, s); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	const site = "upstream blog { server 127.0.0.1:1; }\nserver { listen 80; }\n"
+	f(site, web("/etc/nginx/sites-enabled/shop"), true)
+	f(site, web(path), false)
+	f(site, web(""), false)
+	f(site, nil, false)
+	f(site, &kasoku.Service{}, false)
+	f("gzip on;\n", web("/etc/nginx/sites-enabled/shop"), false)
+	f("gzip on;\nserver { listen 80; }\n", web("/etc/nginx/sites-enabled/shop"), false)
+	f("server {", web("/etc/nginx/sites-enabled/shop"), false)
+}
