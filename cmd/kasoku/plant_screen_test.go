@@ -67,6 +67,9 @@ func TestPlantedOnATerminal(t *testing.T) {
 				}
 				first[part.Kind] = true
 			}
+			if unsaid[part.String()] != "" { // what the other tests of plants look for, no screen has
+				continue
+			}
 			plants.add(part)
 			t.Run(name+" "+part.String(), func(t *testing.T) {
 				turn.Wait(t)
