@@ -19,7 +19,6 @@ import (
 // TestShop uses the pages as a person does, served by the service and its database.
 // What they show is held against the model.
 func TestShop(t *testing.T) {
-	turn.Wait(t)
 	b := browsertest.Start(t)
 	s := newSite(t)
 	for _, part := range []struct {
@@ -45,7 +44,10 @@ func TestShop(t *testing.T) {
 		{"refused uploads", refusedUploads},
 		{"hostile rows", hostileRows},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.test(t, s, b) })
+		t.Run(part.name, func(t *testing.T) {
+			turn.Wait(t)
+			part.test(t, s, b)
+		})
 	}
 }
 
