@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 func TestSamples(t *testing.T) {
@@ -74,6 +76,7 @@ func TestSampleInterval(t *testing.T) {
 // TestSamplesEqual: groups of the same thing are called different in at most one
 // case of twenty, and in nearly as many once the ranks are fine enough.
 func TestSamplesEqual(t *testing.T) {
+	turn.Wait(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	draws := map[string]func() float64{
 		"normal":    func() float64 { return 1000 + 30*rng.NormFloat64() },

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/test/smalldisk"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -64,6 +65,7 @@ func TestEnd_Panics(t *testing.T) {
 // MariaDB answers that it cannot switch the log off, and has done it: the run says what
 // is so.
 func TestBrake_FullAtOnce(t *testing.T) {
+	turn.Wait(t)
 	disk := smalldisk.Mount(t, "4m")
 	if err := os.Chmod(disk, 0o777); err != nil {
 		t.Fatal(err)

@@ -77,6 +77,7 @@ func TestDigests(t *testing.T) {
 // TestDigests_Off: a MariaDB as it starts by default has no digests; the run
 // goes on and says what to do.
 func TestDigests_Off(t *testing.T) {
+	turn.Wait(t)
 	t.Parallel()
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	o := quick(t)

@@ -162,6 +162,7 @@ func pause(ctx context.Context, d time.Duration) {
 // TestWhoIssues records a service that nginx passes to, and holds what the run says of who
 // issues which query to what the service does.
 func TestWhoIssues(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{Args: []string{"--skip-log-bin"}}, func(t *testing.T, server *sandbox.Server) {
 		db := sandboxtest.DB(t, server, "")
 		shelfTables(t, db)

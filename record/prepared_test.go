@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -37,6 +38,7 @@ func TestPreparedFixes_Gone(t *testing.T) {
 // TestPreparedFixes: the SQL of findings is prepared at the end of a run, and what the server said
 // is in its file.
 func TestPreparedFixes(t *testing.T) {
+	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY)")
 		for code, want := range map[string]string{"SELECT id FROM items WHERE id IN (?, ?);": "accepted", "SELECT name FROM items;": "refuses"} {

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/http/pprof"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -69,7 +70,9 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	cpu := kinds[kasoku.ProfileCPU]
-	if len(kinds) != len(kasoku.ProfileKinds())-1 || len(cpu.Functions) == 0 || !strings.HasSuffix(cpu.Functions[0].Name, "record.spinHot") {
+	// On a busy host the loop is preempted, and what does that has more samples of its own.
+	hot := slices.IndexFunc(cpu.Functions, func(f kasoku.ProfileFunction) bool { return strings.HasSuffix(f.Name, "record.spinHot") })
+	if len(kinds) != len(kasoku.ProfileKinds())-1 || hot < 0 || cpu.Functions[hot].Cum < cpu.Functions[0].Flat {
 		t.Errorf("%d kinds, CPU %+v", len(kinds), cpu.Functions)
 	}
 	warned, marked := 0, 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // difference names the first place where two values differ, empty when they are
@@ -178,6 +179,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 }
 
 func TestWriteKeepsEverything(t *testing.T) {
+	turn.Wait(t)
 	for seed := range uint64(20) {
 		want := anyRecording(seed)
 		path := tempRun(t)

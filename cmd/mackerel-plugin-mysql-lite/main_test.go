@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/test/agenttest"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -41,6 +42,7 @@ func TestNoServer(t *testing.T) { agenttest.NoServer(t, "--defaults-extra-file",
 
 // TestServers asks a source and its replica, as the agent does.
 func TestServers(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("needs servers; not in short mode")
 	}

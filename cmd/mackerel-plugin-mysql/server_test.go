@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/test/agenttest"
 	"github.com/kasoku/kasoku/internal/test/golden"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -47,6 +48,7 @@ func logged() sandbox.Options {
 
 // TestServers runs the plugin as the agent does on a source and its replica.
 func TestServers(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("needs servers; not in short mode")
 	}

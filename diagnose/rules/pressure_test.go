@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // pressures are the beginnings of the names of the host's series of each pressure.
@@ -22,6 +23,7 @@ var pressures = map[diagnose.Pressure][]string{
 // disks declares that it reads these; with each of its findings stands what programs
 // outside of the service have of them.
 func TestNeighbours_Stated(t *testing.T) {
+	turn.Wait(t)
 	listed := 0
 	for _, r := range All() {
 		var reads []diagnose.Pressure

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -41,6 +42,7 @@ func doubling(broke *float64) func([]record.Done) (float64, bool) {
 // TestSecondService: what the rules name comes from the evidence, so that a
 // service of which none of them can know is diagnosed as well.
 func TestSecondService(t *testing.T) {
+	turn.Wait(t)
 	// Saving without looking locks gaps in front of new rows: where commits are slow, deadlocks
 	// broke the first step before connections could run out.
 	vars := map[string]string{"transaction_isolation": "READ-COMMITTED"}

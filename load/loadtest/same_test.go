@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/loadtest"
@@ -35,12 +36,14 @@ func named(name string) func(testing.TB, loadtest.Options) load.Engine {
 // TestEnginesAreTheSame proves that the fast engine makes the same of a hostile
 // server as net/http.
 func TestEnginesAreTheSame(t *testing.T) {
+	turn.Wait(t)
 	loadtest.Same(t, named(engine.NetHTTP), named(engine.EpollHTTP))
 }
 
 // TestEngineIsTheSameAsItself proves that what the suite compares does not depend
 // on chance.
 func TestEngineIsTheSameAsItself(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("of the suite itself")
 	}

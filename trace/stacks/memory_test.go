@@ -7,11 +7,14 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // TestTake_Hostile: a process of many threads that all wait and run at different places takes
 // no more than what is allotted, here and in the kernel.
 func TestTake_Hostile(t *testing.T) {
+	turn.Wait(t)
 	needs(t)
 	threads := "1500"
 	if os.Getenv("KASOKU_LONG") != "" {

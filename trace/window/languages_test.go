@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -57,6 +58,7 @@ func abs(t *testing.T, name string) string {
 
 // TestTruth_Threads: servers in which a thread, or a process, works for one request at a time.
 func TestTruth_Threads(t *testing.T) {
+	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	for _, a := range apps {
 		t.Run(a.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/trace"
 )
@@ -196,6 +197,7 @@ func keepAlive(n int) *http.Client {
 // TestTruth_Go: each statement of a Go server is tied to the request that ran it, whatever the
 // pool, the clients and the goroutines do.
 func TestTruth_Go(t *testing.T) {
+	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	bin := buildGoServer(t, os.Getenv("KASOKU_GO"))
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 func TestMain(m *testing.M) {
@@ -16,6 +18,7 @@ func TestMain(m *testing.M) {
 
 // TestBed: what a bed starts is accounted for, and all of it is gone afterwards.
 func TestBed(t *testing.T) {
+	turn.Wait(t)
 	if testing.Short() || os.Geteuid() != 0 {
 		t.Skip("makes cgroups and namespaces: root alone, not in short mode")
 	}
