@@ -36,10 +36,7 @@ func (c *configuration) take(ctx context.Context) {
 	if c.db != nil {
 		o.Database = c.db.reader
 	}
-	_ = c.part("configuration", func() error {
-		c.taken = *capture.Take(ctx, o)
-		return nil
-	})
+	_ = c.part("configuration", func() error { c.taken = *capture.Take(ctx, o); return nil })
 	c.warn(c.taken.Warnings...)
 }
 
@@ -54,7 +51,9 @@ func (c *configuration) lookEarly(ctx context.Context) {
 		seen, err := find.Look(ctx, ask)
 		if seen != nil {
 			c.members, c.foreign = seen.Service, seen.Foreign
-			c.o.Watched = ownWatched("/proc", c.o.Watched, c.o.Units, &c.members)
+		}
+		if len(c.o.Watched) > 0 { // the first look is then before the first tick
+			c.narrow.Do(func() { c.o.Watched = ownWatched("/proc", c.o.Watched, c.o.Units, &c.members) })
 		}
 		return err
 	})

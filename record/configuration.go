@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -24,6 +25,7 @@ type configuration struct {
 	members  kasoku.Service    // as known now
 	foreign  map[string]string // logs that others write, by who does
 	subjects subjects
+	narrow   sync.Once // Watched, by the first look: later ones go on while it is read
 }
 
 // save stores the configuration in force, what take took among it; it
