@@ -163,13 +163,16 @@ func (b *Book) IsOthersSchema(schema string) bool {
 }
 
 // IsOthersClass reports whether statements of a class are others', by the schema that they ran in
-// and, where they ran in none, by the names in their text, as performance_schema has it.
+// and, where they ran in none, by the schemas of names in their text, as performance_schema has
+// it: `schema` . `table`. A column may be called as another's schema is.
 func (b *Book) IsOthersClass(schema, text string) bool {
 	if schema != "" {
 		return b.IsOthersSchema(schema)
 	}
-	for i, part := range strings.Split(text, "`") {
-		if i%2 == 1 && b.IsOthersSchema(part) {
+	parts := strings.Split(text, "`")
+	for i := 1; i+1 < len(parts); i += 2 {
+		first := !strings.HasSuffix(strings.TrimSpace(parts[i-1]), ".")
+		if first && strings.HasPrefix(strings.TrimSpace(parts[i+1]), ".") && b.IsOthersSchema(parts[i]) {
 			return true
 		}
 	}

@@ -74,7 +74,10 @@ func TestBook(t *testing.T) {
 		}
 	}
 
-	for text, others := range map[string]bool{"CREATE TABLE `blog` . `posts` ( `id` INTEGER )": true, "SELECT `a` FROM `shop` . `b`": false, "": false} {
+	for text, others := range map[string]bool{
+		"CREATE TABLE `blog` . `posts` ( `id` INTEGER )": true, "SELECT `a` FROM `shop` . `b`": false, "": false,
+		"SELECT `blog` , `t` . `blog` FROM `shop` . `blog`": false, "`blog`": false, "SELECT `shop` . `blog` . `x`": false, // columns, a table
+	} {
 		if b.IsOthersClass("", text) != others || b.IsOthersClass("shop", text) || !b.IsOthersClass("blog", text) {
 			t.Errorf("%q: %v", text, !others)
 		}
