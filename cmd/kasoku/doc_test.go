@@ -215,6 +215,23 @@ func TestJapanesePages(t *testing.T) {
 	}
 }
 
+// TestPagesAreListed holds the list of pages, docs/README.md, to the pages that are there; that
+// of docs/ja has the same parts (TestJapanesePages).
+func TestPagesAreListed(t *testing.T) {
+	for _, dir := range []string{"docs", filepath.Join("docs", "ja")} {
+		index := readPage(t, filepath.Join("..", "..", dir, "README.md"))
+		pages, err := filepath.Glob(filepath.Join("..", "..", dir, "*.md"))
+		if err != nil || len(pages) < 2 {
+			t.Fatal(dir, pages, err)
+		}
+		for _, page := range pages {
+			if name := filepath.Base(page); name != "README.md" && !strings.Contains(index, "("+name+")") {
+				t.Errorf("%s/README.md does not list %s", dir, name)
+			}
+		}
+	}
+}
+
 func readPage(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
