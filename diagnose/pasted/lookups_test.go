@@ -68,6 +68,9 @@ var plainLookups = []lookup{
 	{shows: "BETWEEN, LIKE, NOT", names: []string{"reader"}, rest: []any{"2026-01-01", "2026-12-31", "x%"},
 		sql: "SELECT id FROM loans WHERE reader = %v AND lent BETWEEN '2026-01-01' AND '2026-12-31' AND NOT (note LIKE 'x%%') ORDER BY id"},
 	{shows: "FOR UPDATE", sql: "SELECT id FROM loans WHERE reader = %v ORDER BY id FOR UPDATE", names: []string{"reader"}},
+	{shows: "LOCK IN SHARE MODE, which MariaDB has alone", sql: "SELECT id FROM loans WHERE reader = %v ORDER BY id LOCK IN SHARE MODE", names: []string{"reader"}},
+	{shows: "joins by a comma, in parentheses", names: []string{"reader"},
+		sql: "SELECT l.id, s.label FROM readers r, loans l LEFT JOIN (books b JOIN shelves s ON s.id = b.shelf) ON b.id = l.book WHERE r.id = l.reader AND l.reader = %v ORDER BY l.id"},
 	{shows: "loops within loops", rule: "QRY-06", sql: "SELECT title FROM books WHERE id = %v", names: []string{"id"}},
 }
 
@@ -105,6 +108,9 @@ var refusedLookups = []lookup{
 	{shows: "columns by their position", sql: "SELECT book, COUNT(*) FROM loans WHERE reader = %v GROUP BY 1 ORDER BY 2", words: "by their position"},
 	{shows: "totals WITH ROLLUP", sql: "SELECT book, COUNT(*) FROM loans WHERE reader = %v GROUP BY book WITH ROLLUP", words: "WITH ROLLUP"},
 	{shows: "the key within a query", sql: "SELECT id FROM loans WHERE reader = %v AND lent = (SELECT MAX(lent) FROM loans WHERE reader = 1)", words: "a query within it has values"},
+	{shows: "what TRIM takes off", sql: "SELECT TRIM(LEADING 'x' FROM note) FROM loans WHERE reader = %v", words: "rewritten safely"},
+	{shows: "a list without an order", sql: "SELECT GROUP_CONCAT(book) FROM loans WHERE reader = %v", words: "without ORDER BY"},
+	{shows: "what the grammar does not read", sql: "SELECT GROUP_CONCAT(book ORDER BY book SEPARATOR '-') FROM loans WHERE reader = %v", words: "rewritten safely"},
 	{shows: "functions over windows", sql: "SELECT ROW_NUMBER() OVER (ORDER BY id) FROM loans WHERE reader = %v", words: "functions over windows"},
 	{shows: "variables", sql: "SELECT @n := 1, id FROM loans WHERE reader = %v", words: "variables"},
 	{shows: "RAND()", sql: "SELECT id FROM loans WHERE reader = %v ORDER BY RAND()", words: "how often they run"},

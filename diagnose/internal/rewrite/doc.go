@@ -27,6 +27,7 @@ const maxCode = 4 << 10
 var (
 	errKind = errors.New("the statement is of another kind")
 	errLong = errors.New("the rewritten statement is too long to read")
+	errRead = errors.New("its text is not one that can be rewritten safely")
 )
 
 // parse reads a statement that the server reads in the same way. Of a list of values
@@ -35,7 +36,11 @@ func (d Dialect) parse(text string) (ast.StmtNode, error) {
 	if err := d.check(text); err != nil {
 		return nil, err
 	}
-	return indexes.ParseStatement(strings.ReplaceAll(strings.ReplaceAll(text, "?, …)", "?, ?)"), "?+)", "?, ?)"))
+	n, err := indexes.ParseStatement(strings.ReplaceAll(strings.ReplaceAll(text, "?, …)", "?, ?)"), "?+)", "?, ?)"))
+	if err != nil {
+		return nil, errRead // where the grammar stopped helps no reader of a finding
+	}
+	return n, nil
 }
 
 // parseSelect reads a plain SELECT, nothing that is united with others.
@@ -89,7 +94,11 @@ func (p *printer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// printStatement prints a statement, with a semicolon.
+// shared is how a lock is printed that not each server can read, and how each can.
+const shared, sharedByAll = " FOR SHARE", " LOCK IN SHARE MODE"
+
+// printStatement prints a statement, with a semicolon. What is printed must be read again as
+// it was meant: the grammar leaves out the value that TRIM(LEADING ? FROM a) takes off.
 func printStatement(n ast.Node) (code string, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the grammar's code, on text that others wrote
@@ -105,7 +114,17 @@ func printStatement(n ast.Node) (code string, err error) {
 	if out.Len() > maxCode {
 		return "", errLong
 	}
-	return out.String() + ";", nil
+	text := out.String()
+	if rest, ok := strings.CutSuffix(text, shared); ok {
+		text = rest + sharedByAll
+	}
+	if _, whole := n.(ast.StmtNode); whole {
+		again, err := indexes.ParseStatement(text)
+		if err != nil || inspectNode(again).values != inspectNode(n).values {
+			return "", errRead
+		}
+	}
+	return text + ";", nil
 }
 
 // columnNamed is a column of that name.

@@ -26,6 +26,7 @@ type content struct {
 	window   bool // of the outer query
 	volatile bool
 	position bool
+	listed   bool // rows are put into one value in the order in which they come
 	queries  int
 }
 
@@ -40,6 +41,9 @@ var volatileWords = map[string]bool{"rand": true, "uuid": true, "uuid_short": tr
 	"last_insert_id": true, "row_count": true, "sleep": true, "get_lock": true, "release_lock": true, "benchmark": true,
 	"nextval": true, "lastval": true}
 
+// lists are the figures whose value depends on the order of the rows.
+var lists = map[string]bool{ast.AggFuncGroupConcat: true, ast.AggFuncJsonArrayagg: true, ast.AggFuncJsonObjectAgg: true}
+
 // Enter implements ast.Visitor.
 func (c *content) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
@@ -48,6 +52,7 @@ func (c *content) Enter(n ast.Node) (ast.Node, bool) {
 		c.queries++
 	case *ast.AggregateFuncExpr:
 		c.figures = c.figures || c.depth == 1
+		c.listed = c.listed || lists[strings.ToLower(n.F)] && n.Order == nil
 	case *ast.WindowFuncExpr:
 		c.window = c.window || c.depth == 1
 	case *ast.VariableExpr:

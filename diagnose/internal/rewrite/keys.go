@@ -22,6 +22,7 @@ var (
 	errNoKey   = errors.New("the statement compares no column with one value")
 	errSameKey = errors.New("one column is compared with two values")
 	errWindow  = errors.New("functions over windows cannot be kept")
+	errListed  = errors.New("it lists values in one without ORDER BY, and another plan lists them in another order")
 )
 
 // shownKeys is how many keys the lookup is written for.
@@ -51,6 +52,8 @@ func (d Dialect) LookUpMany(text string, unique [][]string) (Batch, error) {
 		return Batch{}, errNoKey
 	case found.window:
 		return Batch{}, errWindow
+	case found.listed:
+		return Batch{}, errListed
 	case found.inner > 0:
 		return Batch{}, errInner
 	case selectsValue(s):

@@ -53,6 +53,11 @@ func TestLookUpMany(t *testing.T) {
 	f("SELECT a FROM t WHERE a = ? AND b IN (?, …)", "SELECT a FROM t WHERE a IN (?, ?, ?) AND b IN (?, ?);")
 	f("SELECT * FROM t WHERE a = ? OR b = ?", "error: the statement compares no column with one value")
 	f("SELECT a FROM t WHERE a = ? UNION SELECT a FROM u", "error: the statement is of another kind")
+	f("SELECT TRIM(LEADING ? FROM b) FROM t WHERE a = ?", "error: its text is not one that can be rewritten safely")
+	f("SELECT b FROM t WHERE a = ? AND b > {d ?}", "error: its text is not one that can be rewritten safely")
+	f("SELECT JSON_ARRAYAGG(b) FROM t WHERE a = ?", "error: it lists values in one without ORDER BY, and another plan lists them in another order")
+	f("SELECT b FROM t WHERE a = ? FOR SHARE SKIP LOCKED", "SELECT a, b FROM t WHERE a IN (?, ?, ?) FOR SHARE SKIP LOCKED;")
+	f("SELECT b FROM t WHERE a = ? LOCK IN SHARE MODE", "SELECT a, b FROM t WHERE a IN (?, ?, ?) LOCK IN SHARE MODE;")
 	f("SELECT ROW_NUMBER() OVER (ORDER BY b) FROM t WHERE a = ?", "error: functions over windows cannot be kept")
 }
 
