@@ -215,10 +215,17 @@ func (k *checker) unitFile(code string) (string, error) {
 
 // served is nginx in front of an application, with the fix of a rule in its file.
 func served(t *testing.T, rule string, app http.Handler, more func(rec *kasoku.Recording)) *sandbox.NginxServer {
+	t.Helper()
+	return servedAt(t, rule, "", app, more)
+}
+
+// servedAt is served with more directives in the location that passes requests on.
+func servedAt(t *testing.T, rule, beside string, app http.Handler, more func(rec *kasoku.Recording)) *sandbox.NginxServer {
+	t.Helper()
 	upstream := httptest.NewServer(app)
 	t.Cleanup(upstream.Close)
-	const conf = "{user}\npid \"{dir}/nginx.pid\";\nevents { worker_connections 64; }\nhttp {\n    access_log off;\n    server {\n        listen 127.0.0.1:{port};\n" +
-		"        location / { proxy_pass http://{upstream}; proxy_set_header X-Through nginx; proxy_set_header X-Host $host; }\n    }\n}\n"
+	conf := "{user}\npid \"{dir}/nginx.pid\";\nevents { worker_connections 64; }\nhttp {\n    access_log off;\n    server {\n        listen 127.0.0.1:{port};\n" +
+		"        location / { proxy_pass http://{upstream}; proxy_set_header X-Through nginx; proxy_set_header X-Host $host; " + beside + " }\n    }\n}\n"
 	parsed := strings.NewReplacer("{user}\n", "", "{dir}", "/run", "{port}", "80", "{upstream}", strings.TrimPrefix(upstream.URL, "http://")).Replace(conf)
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second},
 		Configs: []kasoku.Config{{Kind: "nginx", Name: "/etc/nginx/nginx.conf", Text: parsed}}}
@@ -299,6 +306,48 @@ func TestStaticFix(t *testing.T) {
 		if code, body := answerOf(t, s.URL()+path, "", ""); code != 200 || body != want {
 			t.Errorf("%s: %d %q, want %q", path, code, body, want)
 		}
+	}
+}
+
+// TestStaticFix_Guarded: who may not ask for what the application sends may not ask for the
+// file either, and headers are those of before; what was refused to some is no file for all.
+func TestStaticFix_Guarded(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	users := filepath.Join(root, "users")
+	for name, text := range map[string]string{"page.css": "from disk", "bill.html": "a customer's", "users": "ada:{PLAIN}pw\n"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := servedAt(t, "NGX-02", "auth_basic shop; auth_basic_user_file "+users+"; add_header X-Frame-Options deny;",
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "from the application") }), func(rec *kasoku.Recording) {
+			rec.Endpoints = []kasoku.Endpoint{endpoint("/page.css", 2*time.Millisecond, 10), endpoint("/bill.html", 2*time.Millisecond, 10)}
+			rec.Endpoints[1].Codes = map[int]uint64{200: 990, 403: 10}
+			rec.Settings = []kasoku.Setting{{Scope: kasoku.FilesScope, Name: "/page.css", Value: root}, {Scope: kasoku.FilesScope, Name: "/bill.html", Value: root}}
+		})
+	for path, want := range map[string]string{"/page.css": "from disk", "/bill.html": "from the application"} {
+		if code, _ := answerOf(t, s.URL()+path, "", ""); code != http.StatusUnauthorized {
+			t.Errorf("%s without a password: %d", path, code)
+		}
+		if code, body := answerOf(t, s.URL()+path, "Authorization", "Basic YWRhOnB3"); code != 200 || body != want {
+			t.Errorf("%s: %d %q, want %q", path, code, body, want)
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+"/page.css", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("ada", "pw")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if h := res.Header.Get("X-Frame-Options"); h != "deny" {
+		t.Errorf("X-Frame-Options: %q", h)
 	}
 }
 

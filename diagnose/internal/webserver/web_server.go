@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -301,43 +300,6 @@ func (w *Config) passingPath(uri string) (Location, bool) {
 	return Location{}, false
 }
 
-// LocationOf returns the location that answers requests for a path, as nginx
-// chooses it: an exact one, else the longest prefix unless a pattern matches.
-func (w *Config) LocationOf(uri string) (Location, bool) {
-	best, found := Location{}, false
-	for _, l := range w.Locations {
-		if l.Modifier == "=" && l.Path == uri {
-			return l, true
-		}
-		prefix := l.Modifier == "" || l.Modifier == "^~"
-		if prefix && strings.HasPrefix(uri, l.Path) && !strings.HasPrefix(l.Path, "@") &&
-			(!found || len(l.Path) > len(best.Path)) {
-			best, found = l, true
-		}
-	}
-	if found && best.Modifier == "^~" {
-		return best, true
-	}
-	for _, l := range w.Locations {
-		if l.Modifier != "~" && l.Modifier != "~*" {
-			continue
-		}
-		pattern := l.Path
-		if l.Modifier == "~*" {
-			pattern = "(?i)" + pattern
-		}
-		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(uri) {
-			return l, true
-		}
-	}
-	return best, found
-}
-
-// HasLocation reports whether there is a location of that path in the server that answers.
-func (w *Config) HasLocation(path string) bool {
-	return slices.ContainsFunc(w.Locations, func(l Location) bool { return l.Path == path })
-}
-
 // Upstream returns the block of an upstream, -1 when there is none of that name.
 func (w *Config) Upstream(name string) int {
 	for i, d := range w.Directives {
@@ -443,10 +405,11 @@ var besidePass = []string{"proxy_", "client_", "auth_", "limit_", "allow", "deny
 
 // PassesAs returns the directives of a location by which another one passes requests on as it
 // does: to a server alone by proxy_pass, with what else the location has of its own. It returns
-// none where it does more than that, such as rewriting paths.
+// none where it does more than that, such as rewriting paths, or stands in another location, of
+// which it has more.
 func (w *Config) PassesAs(l Location) (out []string) {
 	scheme, host, known := strings.Cut(w.Passes(l), "://")
-	if host, path, _ := strings.Cut(host, "/"); !known || path != "" || strings.Contains(host, "$") {
+	if host, path, _ := strings.Cut(host, "/"); !known || w.outer(l) >= 0 || path != "" || strings.Contains(host, "$") {
 		return nil
 	}
 	name, slash := strings.CutSuffix(host, "/")

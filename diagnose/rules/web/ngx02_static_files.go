@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"path"
 	"regexp"
 	"slices"
@@ -129,10 +130,16 @@ type staticFile struct {
 	root     string
 }
 
-// filesOf returns the endpoints whose paths are files that nginx may read.
+// refusals are answers to those whom an application does not send a file: nginx would.
+var refusals = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusFound, http.StatusSeeOther,
+	http.StatusTemporaryRedirect}
+
+// filesOf returns the endpoints whose paths are files that nginx may read, and that the
+// application refused to none.
 func filesOf(c *diagnose.Case, found []*kasoku.Endpoint) (out []staticFile) {
 	for _, e := range found {
-		if root, ok := c.FileRoot(e.Route); ok && kasoku.IsPlainPath(e.Route) {
+		refused := slices.ContainsFunc(refusals, func(code int) bool { return e.Codes[code] > 0 })
+		if root, ok := c.FileRoot(e.Route); ok && kasoku.IsPlainPath(e.Route) && !refused {
 			out = append(out, staticFile{e, root})
 		}
 	}
@@ -154,7 +161,8 @@ func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) k
 	}
 	roots, left := rootsOf(files), len(found)-len(files)
 	f.Note = "They lie in " + wording.List(roots, 4) + ". What is no file there goes to the application as before. " +
-		"The location stands before others with patterns. "
+		"The location stands before others with patterns. nginx sends them to anyone: leave out what the application " +
+		"sends only to those who signed in. "
 	if allVersioned(files) {
 		f.Note += "Browsers keep them for a day: their names change with their content."
 	} else {
@@ -162,7 +170,7 @@ func staticFix(c *diagnose.Case, found []*kasoku.Endpoint, files []staticFile) k
 			"their content, `expires 1d;` in the location spares that as well; elsewhere it shows old files."
 	}
 	if left > 0 {
-		f.Note += fmt.Sprintf(" Not among them: %s, not found as files.", unit.Counted(left, "path", "paths"))
+		f.Note += fmt.Sprintf(" Not among them: %s, not found as files, or refused to some.", unit.Counted(left, "path", "paths"))
 	}
 	blocks, place := staticBlocks(c, files, roots)
 	if len(blocks) == 0 {
@@ -216,7 +224,7 @@ func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []s
 			}
 		}
 		if len(names) > 0 {
-			lines := []string{"root " + root + ";", "try_files $uri @application;"}
+			lines := append(besideFiles(pass), "root "+root+";", "try_files $uri @application;")
 			if allVersioned(files) {
 				lines = append(lines, "expires 1d;")
 			}
@@ -224,4 +232,17 @@ func staticBlocks(c *diagnose.Case, files []staticFile, roots []string) (out []s
 		}
 	}
 	return append(out, webserver.Block("location @application", pass...)), w.Place()
+}
+
+// besideFiles are those of a location's directives that also hold for files: above all who may
+// ask, which a location of its own does not inherit.
+func besideFiles(pass []string) (out []string) {
+	for _, line := range pass {
+		if !slices.ContainsFunc([]string{"proxy_", "client_", "root ", "index ", "expires "}, func(p string) bool {
+			return strings.HasPrefix(line, p)
+		}) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
