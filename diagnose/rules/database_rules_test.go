@@ -159,6 +159,15 @@ func TestLockQueue(t *testing.T) {
 	idle := queue()
 	idle.LockWaits[0].Blocking, idle.LockWaits[0].BlockingID, idle.LockWaits[0].Oldest = "", "", 0
 	speaks(t, r, idle.alone(), kasoku.Medium, "runs no statement", "Those that wait are of PUT /orders/:id", "below 1 s")
+	// On a host without CPU left holders may wait for that, unless one was seen at work.
+	full := func(b *build) *build {
+		return b.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20).
+			counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 1, 1, 1)
+	}
+	keepsQuiet(t, r, full(idle).alone(), false, "95.2 % busy, and who holds a lock may wait for that")
+	speaks(t, r, full(queue()).alone(), kasoku.High, "of rows of orders")
+	idle.counter("Innodb_row_lock_time", 0, 0, 90_000)
+	speaks(t, r, idle.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
 	blind := queue()
 	blind.LockWaits = nil
 	blind.Queries = append(blind.Queries, kasoku.Query{Verb: "UPDATE", Tables: []string{"stock"}, Total: time.Second})
@@ -235,6 +244,14 @@ func TestSmallPool(t *testing.T) {
 	}
 	keepsQuiet(t, r, pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "held up by locks")
 	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "the same CPU")
+	// Beside neighbours the service uses less than the host, and its statements wait for CPU.
+	beside := pooled(committing(0), 10, 60).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
+	beside.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 1, 1, 1)
+	beside.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.user", Instance: "77 shop"}, 3, 3, 3)
+	beside.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.system", Instance: "77 shop"}, 0, 0, 0)
+	speaks(t, r, beside.alone(), kasoku.High, "Requests wait for one of 10 connections")
+	beside.Queries = append(beside.Queries, kasoku.Query{Verb: "SELECT", Tables: []string{"stock"}, Calls: 1000, Total: 400 * time.Second})
+	keepsQuiet(t, r, beside.alone(), false, "statements run at once on 2 cores that are 95.2 % busy")
 }
 
 func TestAppCPU(t *testing.T) {
@@ -284,7 +301,7 @@ func TestSerialClient(t *testing.T) {
 	keepsQuiet(t, r, program(0, 0, 0).alone(), false, "28.6 % of 42 samples") // a site with little to do is serial by chance
 	busy := program(1, 1, 1).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
 	busy.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 2, 2, 2)
-	keepsQuiet(t, r, busy.alone(), false, "idle")
+	keepsQuiet(t, r, busy.alone(), false, "9.1 % of the CPU not used by the service")
 }
 
 func TestSameWait(t *testing.T) {

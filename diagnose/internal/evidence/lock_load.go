@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe/mysql"
 )
 
@@ -47,6 +49,29 @@ func statementTime(c *diagnose.Case) (sum time.Duration) {
 		sum += c.Queries[i].Total
 	}
 	return sum
+}
+
+// crowded is how many statements for each core run at once, on a host without CPU left, from
+// which they wait for CPU more than for anything else.
+const crowded = 3
+
+// HostBusy returns the part of the CPU of the database's host that was in use, by whomever;
+// false where it was not recorded.
+func HostBusy(c *diagnose.Case) (part float64, ok bool) {
+	busy, cores, err := c.Hosts().BusyOn(DatabaseHost(c))
+	return busy / max(cores, 0.01), err == nil && cores > 0
+}
+
+// Crowded returns why what runs in the database waits for CPU: its host has none left, and many
+// more statements run at once than it has cores. Empty where that is not so, or not known.
+func Crowded(c *diagnose.Case) string {
+	busy, cores, err := c.Hosts().BusyOn(DatabaseHost(c))
+	atOnce := statementTime(c).Seconds() / max(c.Run.Length.Seconds(), 0.01)
+	if err != nil || cores <= 0 || busy < Saturated*cores || atOnce < crowded*cores {
+		return ""
+	}
+	return fmt.Sprintf("%s statements run at once on %s cores that are %s busy", unit.Sig3(atOnce), unit.Plain(cores),
+		unit.Percent(busy/cores))
 }
 
 // Each returns how long a wait for a lock of rows took on average.

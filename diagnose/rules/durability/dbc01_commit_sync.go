@@ -73,7 +73,7 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			unit.Percent(k.Share), k.Of, unit.Duration(k.Each()), unit.Percent(syncShare))
 	}
 	w := diskWaitOf(c, k)
-	if busy, ok := databaseBusy(c); ok && busy >= evidence.Saturated && !w.explains() {
+	if busy, ok := evidence.HostBusy(c); ok && busy >= evidence.Saturated && !w.explains() {
 		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy))
 	}
 	if w.unknown == "" && w.part < leastByDisk {

@@ -61,7 +61,7 @@ func (r SlowDisk) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Percent(k.Share), k.Of, unit.Duration(d.each), unit.Percent(d.busy), unit.Percent(syncShare),
 			unit.Duration(slowWrite), unit.Percent(busyDisk))
 	}
-	if busy, ok := databaseBusy(c); ok && busy >= evidence.Saturated {
+	if busy, ok := evidence.HostBusy(c); ok && busy >= evidence.Saturated {
 		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy))
 	}
 	return []kasoku.Finding{{

@@ -80,14 +80,3 @@ func written(c *diagnose.Case, m *kasoku.Member) (bytes float64) {
 	}
 	return bytes
 }
-
-// databaseBusy returns the busy part of the CPU of the database's host; false where it was not
-// recorded.
-func databaseBusy(c *diagnose.Case) (share float64, ok bool) {
-	name := ""
-	if db := c.Member(kasoku.RoleDatabase); db != nil {
-		name = db.Host
-	}
-	busy, cores, err := c.Hosts().BusyOn(name)
-	return busy / max(cores, 0.01), err == nil
-}

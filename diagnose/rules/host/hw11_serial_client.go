@@ -32,7 +32,8 @@ func (SerialClient) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a program that sends the database one statement after another.`,
 		Evidence: `at least 50 statements a second came, in half of the samples a session ran one, and in none of
-			them two did, in so many samples that chance is below 10 %. The host had at least 30 % of its CPU left.`,
+			them two did, in so many samples that chance is below 10 %. The service, its load and
+			kasoku used at most 70 % of the host's CPU.`,
 		Cause: `client and server take turns: each waits while the other works, and no more than one
 			core's worth of work is ever done.`,
 		Fix: `several at once, or many in one go.`,
@@ -83,8 +84,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	idle := 1 - busy/max(cores, 0.01)
 	if near := min(t.near(), idle/idleSerial); near < 1 {
 		return nil, diagnose.Quiet(r.ID(), max(near, 0),
-			"%s statements a second, in %s of %d samples, %s at once at most, and the host %s idle; serial is never two "+
-				"at once, in %s of the samples, with %s idle", unit.Sig3(t.perSec), unit.Percent(t.busy), t.samples,
+			"%s statements a second, in %s of %d samples, %s at once at most, and %s of the CPU not used by the service; "+
+				"serial is never two at once, in %s of the samples, with %s not used", unit.Sig3(t.perSec), unit.Percent(t.busy), t.samples,
 			unit.Plain(t.most), unit.Percent(max(idle, 0)), unit.Percent(leastSerial), unit.Percent(idleSerial))
 	}
 	return []kasoku.Finding{{
@@ -92,28 +93,29 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		Title:  "The client sends one statement after another",
 		Clause: "the client sends one statement after another", Severity: kasoku.Problem,
 		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true},
-			{Holds: idle >= 0.5, Lacks: "half of the CPU was in use"}}, evidence.SharedServer(c)...)...),
-		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, idle " + c.At(), Estimate: true},
+			{Holds: idle >= 0.5, Lacks: "the service used half of the CPU"}}, evidence.SharedServer(c)...)...),
+		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, which the service did not use " + c.At(),
+			Estimate: true},
 		Evidence: []kasoku.Evidence{{
 			Source: "status", Text: "sessions that run a statement",
 			Note:  fmt.Sprintf("most in any of %d samples; one in %s of them", t.samples, unit.Percent(t.busy)),
 			Value: unit.Plain(t.most), Number: t.most, Strong: true, Series: []kasoku.Key{t.key},
 			Interval: c.Focus.Interval,
 		}, {
-			Source: "host", Text: "CPU in use", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
+			Source: "process", Text: "CPU of the service and its load", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
 			Number: busy, Strong: true,
 			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
 			Interval: c.Focus.Interval,
 		}},
-		Cause: fmt.Sprintf("%s statements a second came, never two at once: client and server take turns, and %s of "+
-			"the host's CPU is idle meanwhile.", unit.Sig3(t.perSec), unit.Percent(max(idle, 0))),
+		Cause: fmt.Sprintf("%s statements a second came, never two at once: client and server take turns, and do not "+
+			"use %s of the host's CPU.", unit.Sig3(t.perSec), unit.Percent(max(idle, 0))),
 		Fixes: []kasoku.Fix{{
 			Text: "Send several at once, or many in one go", Where: "the client", Risk: kasoku.RiskNone,
 			Note: "A statement that writes many rows, or as many workers as the host has cores, each with a connection " +
 				"of its own.",
 		}},
 		Expect: "more done in the same time, until CPU or disk is used up",
-		Verify: "repeat it: the idle CPU must fall", Interval: c.Focus.Interval,
+		Verify: "repeat it: the service must use more CPU, or its disk", Interval: c.Focus.Interval,
 	}}, nil
 }
 

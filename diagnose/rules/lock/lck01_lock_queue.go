@@ -26,6 +26,9 @@ const (
 	// of three rows, half of the transactions locking one for 5 ms, it was above
 	// one half.
 	lockShare = 0.05
+	// starvedShare is the least part where the host has no CPU left and the holders run no
+	// statement: each lock is held for longer there, whatever the program does.
+	starvedShare = 0.5
 	// longerQueue is by how much waits grow with the pool where only the queue did.
 	longerQueue = 1.5
 )
@@ -45,8 +48,9 @@ func (Queue) Doc() diagnose.Doc {
 			the pool was smaller: waits that grew, and a result that did not get better.`,
 		Cause: `a transaction holds the lock of a row that others need for longer than it must: it does
 			something else before it commits. More connections make the queue longer, not faster.`,
-		Fix:    `shorten the transaction that holds the lock, then size the pool.`,
-		Silent: `below the thresholds; blind without the server's counters.`,
+		Fix: `shorten the transaction that holds the lock, then size the pool.`,
+		Silent: `below the thresholds; below half of the time where the host has no CPU left and no sample
+			shows a statement of the holder, as it may wait for CPU; blind without the server's counters.`,
 	}
 }
 
@@ -61,7 +65,22 @@ func (r Queue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			"%s waits for locks of rows took %s %s; the thresholds are %d and %s",
 			diagnose.Whole(l.Waits.By), unit.Percent(l.Share), l.Of, fewLockWaits, unit.Percent(lockShare))
 	}
+	if starved := r.starved(c); starved != "" && l.Share < starvedShare {
+		return nil, diagnose.Quiet(r.ID(), l.Share/starvedShare,
+			"%s waits for locks of rows took %s %s, but %s; the threshold then is %s", diagnose.Whole(l.Waits.By),
+			unit.Percent(l.Share), l.Of, starved, unit.Percent(starvedShare))
+	}
 	return []kasoku.Finding{r.finding(c, l)}, nil
+}
+
+// starved returns why those that hold locks may do nothing but wait for CPU: the database's host
+// has none left, and in no sample a holder was seen to run a statement. Else it is empty.
+func (Queue) starved(c *diagnose.Case) string {
+	busy, ok := evidence.HostBusy(c)
+	if w, _ := worstWait(c); !ok || busy < evidence.Saturated || w != nil && w.Blocking != "" {
+		return ""
+	}
+	return fmt.Sprintf("the host's CPU is %s busy, and who holds a lock may wait for that", unit.Percent(busy))
 }
 
 func (r Queue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
@@ -197,7 +216,11 @@ func (Queue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait, ta
 		return s
 	case w.Blocking == "":
 		s += fmt.Sprintf(" The transaction that holds the lock of %s runs no statement meanwhile: its program does "+
-			"something else before it commits.", table)
+			"something else before it commits", table)
+		if busy, ok := evidence.HostBusy(c); ok && busy >= evidence.Saturated {
+			s += fmt.Sprintf(", or waits for CPU, which is %s busy", unit.Percent(busy))
+		}
+		s += "."
 	default:
 		s += fmt.Sprintf(" The transaction that holds the lock of %s ran %s and was up to %s old.", table,
 			wording.Cut(w.Blocking, 120), ageWords(w.Oldest))

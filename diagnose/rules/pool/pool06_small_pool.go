@@ -41,7 +41,8 @@ func (SmallPool) Doc() diagnose.Doc {
 		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
 		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
 		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
-			wait too), or the database's host has no CPU left; blind when no pool is published.`,
+			wait too), or the service uses all of its database's host, or three statements for each core
+			run at once there and no CPU is left, whoever uses it; blind when no pool is published.`,
 	}
 }
 
@@ -70,6 +71,9 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	if err == nil && cores > 0 && busy/cores >= evidence.Saturated {
 		return nil, diagnose.Quiet(r.ID(), 0.5,
 			"the database's host is %s busy: more connections would share the same CPU", unit.Percent(busy/cores))
+	}
+	if crowd := evidence.Crowded(c); crowd != "" {
+		return nil, diagnose.Quiet(r.ID(), 0.5, "%s: more connections would share the same CPU", crowd)
 	}
 	limit := unit.Plain(p.Limit)
 	return []kasoku.Finding{{
