@@ -77,6 +77,11 @@ type TracedExternal struct {
 	Time     time.Duration `json:"time_ns"`
 	Held     uint64        `json:"held"` // calls while a transaction of the same request was open
 	HeldTime time.Duration `json:"held_time_ns"`
+	// Locked are those of Held before which the transaction ran a statement that locks rows; Locks is the
+	// query id of such a statement.
+	Locked     uint64        `json:"locked,omitempty"`
+	LockedTime time.Duration `json:"locked_time_ns,omitempty"`
+	Locks      string        `json:"locks,omitempty"`
 }
 
 // A TracedSync is a file that a member wrote to its disk.

@@ -105,6 +105,41 @@ func TestDrawKeepsTheLength(t *testing.T) {
 	}
 }
 
+// TestTracedSeconds: what a trace cost is in no figure of a step, be it a latency or a rate.
+func TestTracedSeconds(t *testing.T) {
+	plain := build("x", 1, shape{perSec: 50, seconds: 10, success: 1, median: 10 * time.Millisecond})
+	watched := build("x", 1, shape{perSec: 50, seconds: 10, success: 1, median: 10 * time.Millisecond})
+	from := watched.Steps[0].Interval.From
+	watched.Traces = []kasoku.Trace{{Attach: 200 * time.Millisecond,
+		Interval: kasoku.Interval{From: from + 2500*time.Millisecond, To: from + 6*time.Second}}}
+	for i := range watched.Seconds {
+		if at := time.Duration(watched.Seconds[i].Second)*time.Second - from; at >= 2*time.Second && at < 6*time.Second {
+			watched.Seconds[i].Latency.Record(time.Minute)
+			watched.Seconds[i].Codes[500] += 7
+		}
+	}
+	s := newStepData(watched, watched.Steps[0], nil).all()
+	if s.seconds != 6 || s.asked != 300 || s.success != 300 || s.answered != 300 {
+		t.Errorf("%+v", s)
+	}
+	c, err := Compare(one(plain), one(watched), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"success", "latency.max", "reached"} {
+		if r := c.Row(id); r == nil || r.After.Value > 1.1*r.Before.Value || r.After.Value < 0.9*r.Before.Value && id != "latency.max" {
+			t.Errorf("%s: %+v", id, r)
+		}
+	}
+	short := build("x", 1, shape{perSec: 50, seconds: 1, success: 1, median: time.Millisecond})
+	short.Steps[0].Interval.To += 200 * time.Millisecond
+	iv := short.Steps[0].Interval
+	short.Traces = []kasoku.Trace{{Interval: kasoku.Interval{From: iv.From, To: iv.From + time.Second}}}
+	if d := newStepData(short, short.Steps[0], nil); len(d.seconds) != 1 || d.seconds[0].asked != 50 {
+		t.Errorf("%+v", d.seconds)
+	}
+}
+
 func TestGrowth(t *testing.T) {
 	s := &kasoku.Series{Points: []kasoku.Point{
 		{At: 1 * time.Second, Value: 10}, {At: 2 * time.Second, Value: 30}, {At: 4 * time.Second, Value: 50}, {At: 5 * time.Second, Value: 5},

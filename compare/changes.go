@@ -64,9 +64,9 @@ func Changes(before, after *kasoku.Recording) []Changed {
 	return append(out, hostChange(before, after)...)
 }
 
-// traced says whether a part of a run was traced, which costs the service CPU in it.
+// traced says whether a run is judged by seconds that were traced, which costs the service CPU in them.
 func traced(run *kasoku.Recording) string {
-	if slices.ContainsFunc(run.Traces, func(t kasoku.Trace) bool { return t.Refused == "" }) {
+	if run.CostsJudged() {
 		return "with a trace"
 	}
 	return "without a trace"

@@ -311,6 +311,13 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// leaveOut gives a run a load of one step of 10 s, a part of which was traced.
+func leaveOut(r *kasoku.Recording, from, to time.Duration) {
+	r.Steps = []kasoku.Step{{Number: 1, Interval: kasoku.Interval{To: 10 * time.Second}}}
+	r.Seconds = []kasoku.LoadSecond{{Step: 1}}
+	r.Traces = []kasoku.Trace{{Interval: kasoku.Interval{From: from, To: to}}}
+}
+
 func TestChanges(t *testing.T) {
 	run := func(change func(*kasoku.Recording)) *kasoku.Recording {
 		r := &kasoku.Recording{Run: kasoku.Run{Revision: "main@1", Observers: kasoku.ObserversOn}}
@@ -351,6 +358,8 @@ func TestChanges(t *testing.T) {
 		{"two", func(r *kasoku.Recording) { r.Run.Revision, r.Configs[0].Text = "main@2", "b" }, "code, configuration /etc/nginx/nginx.conf"},
 		{"observers", func(r *kasoku.Recording) { r.Run.Observers = kasoku.ObserversOff }, "observation"},
 		{"traced", func(r *kasoku.Recording) { r.Traces = []kasoku.Trace{{}} }, "observation"},
+		{"traced and left out", func(r *kasoku.Recording) { leaveOut(r, 6*time.Second, 10*time.Second) }, ""},
+		{"traced and in the step", func(r *kasoku.Recording) { leaveOut(r, 2*time.Second, 10*time.Second) }, "observation"},
 		{"trace refused", func(r *kasoku.Recording) { r.Traces = []kasoku.Trace{{Refused: "no rights"}} }, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -155,7 +155,7 @@ func (m *maker) focus(pairs []pair) (at int, broke bool) {
 func successOf(runs []*kasoku.Recording, steps []kasoku.Step) float64 {
 	ratios := make([]float64, len(runs))
 	for i, r := range runs {
-		ratios[i] = r.Tally(steps[i].Number).SuccessRatio()
+		ratios[i] = r.JudgedTally(steps[i]).SuccessRatio()
 	}
 	return median.Of(ratios)
 }

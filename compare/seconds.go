@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -46,19 +47,25 @@ type stepData struct {
 // spilledShare is the part of a step's answers that may come after it.
 const spilledShare = 0.05
 
-// newStepData cuts a step into its seconds. A second of which the step holds
-// less than half is joined to its neighbour, so that each drawn unit carries
-// about the same weight.
+// newStepData cuts a step into its seconds, those that it is judged by
+// ([kasoku.Recording.Unjudged]). A second of which the step holds less than half is
+// joined to its neighbour, so that each drawn unit carries about the same weight.
 func newStepData(run *kasoku.Recording, step kasoku.Step, counters []counter) *stepData {
-	d := &stepData{run: run, step: step, tally: run.Tally(step.Number)}
-	windows := wholeSeconds(step.Interval)
+	d := &stepData{run: run, step: step, tally: run.JudgedTally(step)}
+	unjudged := run.Unjudged(step)
+	windows := slices.DeleteFunc(wholeSeconds(step.Interval), func(iv kasoku.Interval) bool {
+		return unjudged[int((iv.From+iv.Len()/2)/time.Second)] // a joined one lies mostly in its own second
+	})
+	if len(windows) == 0 { // a step of hardly more than one second
+		windows, unjudged = wholeSeconds(step.Interval), nil
+	}
 	d.seconds = make([]second, len(windows))
 	lat, send := newTable(d.tally.Latency), newTable(d.tally.SendDelay)
 	d.values, d.delays = lat.values(), send.values()
 	var after, all uint64
 	for i := range run.Seconds {
 		s := &run.Seconds[i]
-		if s.Step == step.Number {
+		if s.Step == step.Number && !unjudged[s.Second] {
 			left := step.Interval.To - time.Duration(s.Second)*time.Second
 			after += s.Latency.CountBetween(max(left, time.Second), math.MaxInt64)
 			all += s.Latency.Count()

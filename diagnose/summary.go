@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 	s.Succeeded = uint64(math.Round(succeeded))
 	best := 0
 	for _, step := range rec.Steps {
-		perSec := wholeSeconds(good[step.Number], step.Interval)
+		perSec := wholeSeconds(good[step.Number], step.Interval, rec.Unjudged(step))
 		if long := step.Interval.Len(); long > 0 { // an answer that came much later was not carried in the step
 			perSec *= long.Seconds() / rec.Taken(step).Seconds()
 		}
@@ -66,9 +67,12 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 				all[at] += n
 			}
 		}
-		s.PerSec = wholeSeconds(all, busyInterval(all))
+		s.PerSec = wholeSeconds(all, busyInterval(all), nil)
 	}
 	t := rec.Tally(best)
+	if i := slices.IndexFunc(rec.Steps, func(s kasoku.Step) bool { return s.Number == best }); i >= 0 {
+		t = rec.JudgedTally(rec.Steps[i])
+	}
 	s.P50, s.P99 = t.Latency.Quantile(0.50), t.Latency.Quantile(0.99)
 }
 
@@ -94,19 +98,24 @@ func successesBySecond(rec *kasoku.Recording) []float64 {
 	return out
 }
 
-// wholeSeconds returns counts per second over the seconds that lie whole in the
-// interval; over all of it when none does.
-func wholeSeconds(counts map[int]float64, iv kasoku.Interval) float64 {
+// wholeSeconds returns counts per second over the seconds that lie whole in the interval and
+// are not left out; over all of it when none does.
+func wholeSeconds(counts map[int]float64, iv kasoku.Interval, leftOut map[int]bool) float64 {
 	var in, all float64
-	var seconds int
 	from, to := int((iv.From+time.Second-1)/time.Second), int(iv.To/time.Second)
 	for at, n := range counts {
 		all += n
-		if at >= from && at < to {
+		if at >= from && at < to && !leftOut[at] {
 			in += n
 		}
 	}
-	if seconds = to - from; seconds > 0 {
+	seconds := to - from
+	for at := range leftOut {
+		if at >= from && at < to {
+			seconds--
+		}
+	}
+	if seconds > 0 {
 		return in / float64(seconds)
 	}
 	if iv.Empty() {

@@ -22,7 +22,7 @@ func StepsSection(r recorded.View) report.Section {
 	if len(r.Steps) == 0 || len(r.Seconds) == 0 {
 		return s
 	}
-	s.Sub = "Latency counts from the moment a request was due, errors included."
+	s.Sub = "Latency counts from the moment a request was due, errors included." + unjudged(r)
 	s.Blocks = []report.Block{stepTables{r}.stepTable()}
 	if t := (stepTables{r}).targetsTable(); t != nil {
 		s.Blocks = append(s.Blocks, t)
@@ -31,6 +31,20 @@ func StepsSection(r recorded.View) report.Section {
 		s.Blocks = append(s.Blocks, t)
 	}
 	return s
+}
+
+// unjudged says which seconds of the steps are not judged, of those with a trace.
+func unjudged(r recorded.View) report.Prose {
+	var parts []string
+	for _, s := range r.Steps {
+		if n := len(r.Unjudged(s)); n > 0 {
+			parts = append(parts, unit.Counted(n, "second", "seconds")+" of step "+unit.Count(s.Number))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return report.Prose(" " + strings.Join(parts, " and ") + " had a trace: list, compare and proofs leave them out.")
 }
 
 // stepTables shows what came of each step of the load.

@@ -71,8 +71,16 @@ func (v traceTables) sentence() string {
 		}
 	}
 	return strings.Join(parts,
-		", ") + fmt.Sprintf(". %s lost. Measured values of these seconds include what the watching cost.",
-		unit.Counted(v.t.Lost, "event was", "events were"))
+		", ") + fmt.Sprintf(". %s lost. %s", unit.Counted(v.t.Lost, "event was", "events were"), v.judged())
+}
+
+// judged says whether the run is judged by the seconds in which it was watched.
+func (v traceTables) judged() string {
+	const cost = "The watching cost the service CPU in these seconds"
+	if v.CostsJudged() {
+		return cost + ": what the run is judged by includes it."
+	}
+	return cost + ": list, compare and proofs leave them out of what they judge by."
 }
 
 // endpoints shows where the time of requests went.
