@@ -14,7 +14,7 @@ const (
 	regRegisters = asm.R6 // address of the thread's registers
 	regScratch   = asm.R7 // the event under construction; before, what the call does
 	regConn      = asm.R8
-	regMember    = asm.R9
+	regMember    = asm.R9 // the address of its copy on the stack
 )
 
 // noWakeup leaves the reader asleep: it looks by itself, some times a second.
@@ -42,7 +42,9 @@ func (a *assembler) set(at int16, value int32) {
 // leave ends the program.
 func (a *assembler) leave() { a.add(asm.Mov.Imm(asm.R0, 0), asm.Return()) }
 
-// who stores which thread runs, and sets regMember; without a member it goes to none.
+// who stores which thread runs, and sets regMember; without a member it goes to none. The member is
+// copied: five places where it may be would be five ways through all that follows, each of which the
+// kernel checks.
 func (a *assembler) who(none string) {
 	a.add(asm.FnGetCurrentPidTgid.Call())
 	a.store(atThread, asm.R0)
@@ -59,6 +61,10 @@ func (a *assembler) who(none string) {
 	a.lookup(a.maps.members, atKey)
 	a.add(asm.JEq.Imm(asm.R0, 0, none), asm.Mov.Reg(regMember, asm.R0))
 	a.label("member")
+	for at := int16(0); at < memberSize; at += 4 {
+		a.add(asm.LoadMem(asm.R1, regMember, at, asm.Word), asm.StoreMem(asm.R10, atMember+at, asm.R1, asm.Word))
+	}
+	a.stack(regMember, atMember)
 }
 
 // distinguish sets R7, the number of a call, to what the call does, and ends where that is none of
@@ -216,6 +222,16 @@ func (a reporting) copyBytes() {
 	a.add(asm.StoreMem(regScratch, eventSize, asm.R6, asm.Word))
 }
 
+// forget takes places on the stack through the scratch: what is read there may be any number to the
+// kernel, which follows several ways to here as one then.
+func (a *assembler) forget(places ...int16) {
+	for _, at := range places {
+		a.load(asm.R1, at)
+		a.add(asm.StoreMem(regScratch, scratchAny, asm.R1, asm.DWord), asm.LoadMem(asm.R1, regScratch, scratchAny, asm.DWord))
+		a.store(at, asm.R1)
+	}
+}
+
 // gather copies the parts of a scattered buffer one after another: their list is at atBuffer,
 // their number at atCount. Of a read no more than atTotal are taken; of a write atTotal is
 // set to what the first parts hold. It leaves the first bytes at atPeek and their number at
@@ -260,8 +276,10 @@ func (a *assembler) gather(read bool, none string) {
 		a.load(asm.R1, atPart+8)
 		a.add(asm.JGT.Imm(asm.R1, mostPart, done)) // the rest of this part is missing
 		a.label(next)
+		a.forget(atCopied, atTotal)
 	}
 	a.label(done)
+	a.forget(atCopied, atTotal)
 	a.load(asm.R1, atCopied)
 	a.add(asm.JEq.Imm(asm.R1, 0, none), asm.LoadMem(asm.R1, regScratch, eventHead, asm.DWord))
 	a.store(atPeek, asm.R1)

@@ -23,7 +23,8 @@ const (
 	atRole   = -200                             // u64: on a new connection
 	atOp     = -208                             // u64: what the call does
 	atConnAt = -216                             // u64: where the connection is kept
-	atEvent  = atConnAt - eventHead - mostReply // a whole event
+	atMember = -232                             // 12 bytes: a member
+	atEvent  = atMember - eventHead - mostReply // a whole event
 )
 
 // The fields of a conn, a connection that is followed.
@@ -103,7 +104,8 @@ const (
 	mostReply   = 64   // of the answer of a database
 	mostPart    = 4096 // of one part of a scattered buffer
 	mostParts   = 4
-	scratchSize = eventHead + mostText + mostPart
+	scratchAny  = eventHead + mostText + mostPart // u64: see forget
+	scratchSize = scratchAny + 8
 )
 
 // The numbers that are counted.
