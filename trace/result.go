@@ -62,6 +62,9 @@ type External struct {
 	Time               time.Duration
 	Held               uint64 // of them, while a transaction was open
 	HeldTime           time.Duration
+	Locked             uint64 // of Held, after a statement of the transaction that locks rows
+	LockedTime         time.Duration
+	Locks              int // index in Result.Classes of such a statement; where Locked is 0 of none
 }
 
 // A Class is a class of statements.

@@ -188,11 +188,11 @@ func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
 		k.Least, k.Most = min(k.Least, c.Least), max(k.Most, c.Most)
 	}
 	for _, x := range e.External {
-		s.addExternal(method, route, &x)
+		s.addExternal(r, method, route, &x)
 	}
 }
 
-func (s *sums) addExternal(method, route string, x *trace.External) {
+func (s *sums) addExternal(r *trace.Result, method, route string, x *trace.External) {
 	t := s.trace
 	called := x.Method + " " + x.Host + x.Path
 	key := [2]string{method + " " + route, called}
@@ -204,6 +204,9 @@ func (s *sums) addExternal(method, route string, x *trace.External) {
 	}
 	k := &t.Externals[i]
 	k.Calls, k.Time, k.Held, k.HeldTime = k.Calls+x.Count, k.Time+x.Time, k.Held+x.Held, k.HeldTime+x.HeldTime
+	if x.Locked > 0 {
+		k.Locked, k.LockedTime, k.Locks = k.Locked+x.Locked, k.LockedTime+x.LockedTime, r.Classes[x.Locks].ID
+	}
 }
 
 // settle gives each pair the requests of its endpoint: a path whose requests ran none of a class

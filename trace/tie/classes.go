@@ -2,6 +2,7 @@ package tie
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/sqlshape"
@@ -13,6 +14,7 @@ type classes struct {
 	shaper sqlshape.Shaper
 	index  map[string]int
 	list   []trace.Class
+	locks  []bool // of list: rows stay locked until the transaction ends
 }
 
 // of returns the class of a statement. Of one that is cut no value stays, and it has no id: the slow
@@ -56,5 +58,20 @@ func (c *classes) add(key string, class trace.Class) int {
 	i := len(c.list)
 	c.index[key] = i
 	c.list = append(c.list, class)
+	c.locks = append(c.locks, locksRows(class.Fingerprint))
 	return i
+}
+
+// locksRows reports whether statements of a fingerprint lock rows until their transaction ends: all that
+// write do, and reads that ask for it.
+func locksRows(fingerprint string) bool {
+	verb, _, _ := strings.Cut(fingerprint, " ")
+	switch verb {
+	case "insert", "update", "delete", "replace":
+		return true
+	case "select":
+		return strings.Contains(fingerprint, " for update") || strings.Contains(fingerprint, " for share") ||
+			strings.Contains(fingerprint, " lock in share mode")
+	}
+	return false
 }

@@ -71,6 +71,7 @@ func (t *Tier) start(r *request) {
 	}
 	u.open++
 	u.request = r
+	p.working[r] = true
 }
 
 // mix takes back what was tied to a request before another one came to the same unit.
@@ -172,6 +173,7 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 	}
 	r := c.queue[0]
 	r.answered, r.took = true, e.At-r.began
+	delete(p.working, r)
 	switch {
 	case u == r.unit || p.golang:
 		r.unit.open = max(r.unit.open-1, 0)
@@ -240,6 +242,7 @@ func (t *Tier) end(r *request) {
 		return
 	}
 	r.done = true
+	delete(r.process.working, r)
 	if !r.answered && r.unit != nil {
 		r.unit.open = max(r.unit.open-1, 0)
 	}
@@ -348,5 +351,10 @@ func (x *tally) addCall(k *call) {
 	if k.held {
 		e.Held++
 		e.HeldTime += k.took
+	}
+	if k.locked {
+		e.Locked++
+		e.LockedTime += k.took
+		e.Locks = k.locks
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/kasoku/kasoku/trace"
 )
 
+// Seen returns how many statements there were so far, or requests where those are more.
+func (t *Tier) Seen() uint64 { return max(t.out.Counts.Statements, t.out.Counts.Requests) }
+
 // Result ends the tying and returns what came of it.
 func (t *Tier) Result() *trace.Result {
 	for _, pid := range slices.Sorted(maps.Keys(t.processes)) {

@@ -35,7 +35,8 @@ type process struct {
 	units  map[uint64]*unit
 	// serving are the functions that goroutines which read requests began with.
 	serving map[uint32]bool
-	tied    uint64 // statements
+	working map[*request]bool // that are in work and not answered
+	tied    uint64            // statements
 	// adopted is what threads did for requests that others had read; it counts when no
 	// thread of the process turns out to be an event loop.
 	adopted []*request
@@ -80,6 +81,7 @@ type conn struct {
 	last      int // class that was prepared last
 	fresh     bool
 	begun     *request      // whose transaction is open
+	locked    bool          // by a statement of it
 	user      *request      // that used it last
 	freed     time.Duration // when its last answer came
 }
@@ -99,11 +101,19 @@ type request struct {
 	doubted  bool // it is mixed as events of its connection were not seen
 	adopted  bool
 	done     bool
-	open     int // transactions
-	classes  []used
+	holding
+	classes []used
 	spent
 	calls []*call
 	tags  []string // of tests
+}
+
+// holding is what a request has open.
+type holding struct {
+	open   int // transactions
+	locked int // of them, in which a statement has locked rows
+	locks  int // class of the last such statement
+	asking int // statements that are not answered
 }
 
 // spent is what a request's statements add up to.
@@ -142,6 +152,8 @@ type call struct {
 	trace.Request
 	at, took time.Duration
 	held     bool
+	locked   bool
+	locks    int // class of the statement that locked
 }
 
 // tally is what an endpoint's requests did.

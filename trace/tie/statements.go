@@ -43,12 +43,12 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			} else {
 				class = t.classes.of(text, m.Cut)
 			}
-			t.run(p, u, c, statement{class: class, at: e.At, tag: t.tagOf(text)})
+			t.run(p, u, c, statement{class: class, at: e.At, tag: tagOf(t.Each, text)})
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.last = t.classes.of(m.Text, m.Cut)
 			if !c.doubted && len(c.preparing) < mostQueued {
-				c.preparing = append(c.preparing, prepared{c.last, t.tagOf(m.Text)})
+				c.preparing = append(c.preparing, prepared{c.last, tagOf(t.Each, m.Text)})
 			}
 			c.reply = c.reply[:0]
 		case protocol.Execute, protocol.BulkExecute:
@@ -99,9 +99,20 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 		}
 		u.waiting = append(u.waiting, s)
 	}
-	c.user = r
+	c.answered()
+	if c.user = r; r != nil {
+		r.asking++
+	}
 	s.request = r
 	c.asked = &s
+}
+
+// answered ends the wait for the answer of the last statement.
+func (c *conn) answered() {
+	if c.asked != nil && c.asked.request != nil {
+		c.asked.request.asking--
+	}
+	c.asked = nil
 }
 
 // waitedFor counts the time for which a request waited for a connection that another one
@@ -192,7 +203,7 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 		return
 	}
 	s := c.asked
-	c.asked = nil
+	c.answered()
 	t.classes.list[s.class].Time += e.Took
 	if r := s.request; r != nil && !r.done {
 		r.database += e.Took
@@ -202,6 +213,13 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 	}
 	if reply, ok := protocol.ReadReply(e.Bytes, false); ok && reply.Known {
 		c.transaction(s.request, reply.InTransaction)
+	}
+	if r := s.request; r != nil && c.begun == r && t.classes.locks[s.class] {
+		r.locks = s.class
+		if !c.locked {
+			c.locked = true
+			r.locked++
+		}
 	}
 }
 
@@ -228,7 +246,10 @@ func (c *conn) transaction(r *request, open bool) {
 		r.open++
 	case !open && c.begun != nil:
 		c.begun.open--
-		c.begun = nil
+		if c.locked {
+			c.begun.locked--
+		}
+		c.begun, c.locked = nil, false
 	}
 }
 
@@ -239,11 +260,13 @@ func (t *Tier) callOut(p *process, u *unit, e *trace.Event) {
 		c.asker = u
 	}
 	r := t.current(p, u)
-	if c == nil || r == nil || r.mixed || r.done || len(r.calls) >= mostOfRequest {
-		return
+	if p.golang && (r == nil || r.unit != u) { // Go's net/http sends from a goroutine of the connection's own
+		if r = p.lonely(); r == nil {
+			t.out.Counts.Calls++
+			return
+		}
 	}
-	if p.golang && r.unit != u {
-		t.out.Counts.Calls++ // Go's net/http sends from a goroutine of the connection's own
+	if c == nil || r == nil || r.mixed || r.done || len(r.calls) >= mostOfRequest {
 		return
 	}
 	head, ok := protocol.ReadHead(e.Bytes)
@@ -252,14 +275,32 @@ func (t *Tier) callOut(p *process, u *unit, e *trace.Event) {
 	}
 	route, _ := t.mapper.Append(nil, []byte(head.Method), []byte(head.Path))
 	head.Path = string(route)
-	k := &call{Request: head, at: e.At, held: r.open > 0}
+	k := &call{Request: head, at: e.At, held: r.open > 0, locked: r.locked > 0, locks: r.locks}
 	r.calls = append(r.calls, k)
 	c.call = k
 }
 
+// lonely returns the request of a process that alone can have sent something just now: the only one that
+// is in work and waits for no answer of a database; nil when there are several, or too many to look at.
+func (p *process) lonely() (lone *request) {
+	if len(p.working) > mostQueued {
+		return nil
+	}
+	for r := range p.working {
+		switch {
+		case r.mixed || r.done || r.asking > 0:
+		case lone != nil:
+			return nil
+		default:
+			lone = r
+		}
+	}
+	return lone
+}
+
 // tagOf returns the first comment of a statement, for tests.
-func (t *Tier) tagOf(text []byte) string {
-	if t.Each == nil {
+func tagOf(each func(*trace.Request, string), text []byte) string {
+	if each == nil {
 		return ""
 	}
 	_, after, _ := bytes.Cut(text, []byte("/*"))

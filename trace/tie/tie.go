@@ -45,7 +45,7 @@ func (t *Tier) Add(e *trace.Event) {
 	p := t.processes[e.PID]
 	if p == nil {
 		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
-			serving: map[uint32]bool{}}
+			serving: map[uint32]bool{}, working: map[*request]bool{}}
 		t.processes[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0
@@ -157,9 +157,8 @@ func (t *Tier) drop(p *process, u *unit, fd int) {
 	for _, r := range c.queue {
 		t.end(r)
 	}
-	if c.begun != nil {
-		c.begun.open--
-	}
+	c.answered()
+	c.transaction(nil, false)
 	if p.golang && c.current != nil && c.current.answered { // its goroutine ends
 		t.end(c.current)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,11 +205,105 @@ func TestHeldTransaction(t *testing.T) {
 	s.add(one, trace.Replied, 50, "HTTP/1.1 200 OK")
 	s.answer(one, 10)
 	r := s.tier.Result()
-	if got := fmt.Sprint(r.Endpoints[0].External); got != "[{bank POST /pay/:id 1 1ms 1 1ms} {bank POST /mail 1 1ms 0 0s}]" {
+	if got := fmt.Sprint(r.Endpoints[0].External); got != "[{bank POST /pay/:id 1 1ms 1 1ms 0 0s 0} {bank POST /mail 1 1ms 0 0s 0 0s 0}]" {
 		t.Error(got)
 	}
 	if r.Endpoints[0].Idle != 3*time.Millisecond {
 		t.Errorf("idle %s", r.Endpoints[0].Idle)
+	}
+}
+
+// TestLockedRows: a transaction holds rows from its first statement that writes or asks for locks until
+// it ends, and what is asked of another service meanwhile is known, with that statement.
+func TestLockedRows(t *testing.T) {
+	s := newStory()
+	one := thread(1)
+	done := func(open bool) string {
+		if open {
+			return "\x07\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00"
+		}
+		return "\x07\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00"
+	}
+	run := func(fd int, text string, open bool) {
+		s.add(one, trace.Asked, fd, packet("\x03"+text))
+		s.add(one, trace.Replied, fd, done(open))
+	}
+	call := func(path string) {
+		s.add(one, trace.Called, 50, "POST "+path+" HTTP/1.1\r\nHost: bank\r\n\r\n")
+		s.add(one, trace.Replied, 50, "HTTP/1.1 200 OK")
+	}
+	s.read(one, 10, "/a")
+	s.begin(one, 91)
+	run(91, "SELECT a FROM t WHERE id = 1", true)
+	call("/read")
+	run(91, "UPDATE t SET a = 2 WHERE id = 1", true)
+	call("/written")
+	run(91, "COMMIT", false)
+	call("/over")
+	run(91, "UPDATE t SET a = 3 WHERE id = 1", false) // commits by itself
+	call("/single")
+	s.begin(one, 91)
+	run(91, "SELECT a FROM t WHERE id = 1 FOR UPDATE", true)
+	call("/asked")
+	run(91, "UPDATE t SET a = 3 WHERE id = 1", true)
+	s.add(one, trace.Closed, 91, "")
+	call("/closed")
+	s.answer(one, 10)
+	r := s.tier.Result()
+	var got []string
+	for _, x := range r.Endpoints[0].External {
+		text := fmt.Sprintf("%s held %d locked %d %s", x.Path, x.Held, x.Locked, x.LockedTime)
+		if x.Locked > 0 {
+			text += " " + r.Classes[x.Locks].Fingerprint
+		}
+		got = append(got, text)
+	}
+	want := []string{"/read held 1 locked 0 0s", "/written held 1 locked 1 1ms update t set a = ? where id = ?",
+		"/over held 0 locked 0 0s", "/single held 0 locked 0 0s",
+		"/asked held 1 locked 1 1ms select a from t where id = ? for update", "/closed held 0 locked 0 0s"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestLonelyCaller: of what Go's net/http sends by a goroutine of the connection's own it is known whose it
+// is where one request alone can have sent it: it is in work, and waits for no database.
+func TestLonelyCaller(t *testing.T) {
+	s := newStory()
+	a, b, writer := goroutine(20, 1), goroutine(21, 1), goroutine(30, 20)
+	call := func(fd int) {
+		s.add(writer, trace.Called, fd, fmt.Sprintf("POST /pay/%d HTTP/1.1\r\nHost: bank\r\n\r\n", fd))
+		s.add(goroutine(31, 20), trace.Replied, fd, "HTTP/1.1 200 OK")
+	}
+	s.read(a, 10, "/a")
+	s.begin(a, 91)
+	s.add(a, trace.Asked, 91, packet("\x03INSERT INTO t VALUES (1)"))
+	call(50) // a waits for its database
+	s.add(a, trace.Replied, 91, "\x07\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00")
+	call(51) // of a
+	s.read(b, 11, "/b")
+	call(52) // of either
+	s.add(b, trace.Asked, 92, packet("\x03SELECT 1 FROM t"))
+	call(53) // of a: b waits
+	s.add(b, trace.Replied, 92, "\x01\x00\x00\x01\x02")
+	s.end(a, 91)
+	s.answer(a, 10)
+	call(54) // of b: a has answered
+	s.answer(b, 11)
+	call(55) // of none that is known
+	r := s.tier.Result()
+	for _, e := range r.Endpoints {
+		calls, locked := uint64(0), uint64(0)
+		for _, x := range e.External {
+			calls, locked = calls+x.Count, locked+x.Locked
+		}
+		want := map[string][2]uint64{"/a": {2, 2}, "/b": {1, 0}}[e.Path]
+		if calls != want[0] || locked != want[1] {
+			t.Errorf("%s: %d calls, %d locked, want %v: %+v", e.Path, calls, locked, want, e.External)
+		}
+	}
+	if r.Counts.Calls != 3 {
+		t.Errorf("of %d calls it is not known whose they are, want 3", r.Counts.Calls)
 	}
 }
 
