@@ -207,10 +207,16 @@ type Probe struct {
 
 // Trace configures whether the system calls of the service's processes are watched for a while.
 type Trace struct {
-	On    bool          `toml:"on" eg:"true"`    // where rights allow it
+	On    *bool         `toml:"on" eg:"true"`    // nil: where rights allow it, and it costs little
 	For   time.Duration `toml:"for" eg:"'10s'"`  // so long
 	After time.Duration `toml:"after" eg:"'5s'"` // the load's beginning
 }
+
+// Off reports whether nothing is to be watched.
+func (t Trace) Off() bool { return t.On != nil && !*t.On }
+
+// Asked reports whether it was asked for, whatever it costs.
+func (t Trace) Asked() bool { return t.On != nil && *t.On }
 
 // Safe is what kasoku may change by itself.
 type Safe struct {

@@ -73,9 +73,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	if err := o.configureDatabase(c.MySQL); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}
-	if c.Trace.On {
-		o.Trace = &window.Plan{For: c.Trace.For, After: c.Trace.After}
-	}
+	o.Trace = window.Planned(c.Trace.On, c.Trace.For, c.Trace.After)
 	if err := o.configureProbe(c); err != nil {
 		return Options{}, fmt.Errorf("%s: %w", c.Path, err)
 	}

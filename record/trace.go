@@ -47,7 +47,9 @@ func (t *tracing) watch(ctx context.Context, length time.Duration) {
 	targets := window.Targets(&t.service.found)
 	t.service.mu.Unlock()
 	if len(targets) == 0 {
-		t.refused = "no process of an application is known to be the service's on this host"
+		if t.o.Trace.Asked {
+			t.refused = "no process of an application is known to be the service's on this host"
+		}
 		return
 	}
 	event := kasoku.Event{At: time.Since(t.start), Host: t.host(), Kind: "trace", Text: mask.Text(fmt.Sprintf(
@@ -56,7 +58,7 @@ func (t *tracing) watch(ctx context.Context, length time.Duration) {
 		t.warn(kasoku.Warning{Code: "store", Text: "keep when the trace began: " + err.Error()})
 	}
 	var err error
-	if t.seen, err = window.Take(ctx, targets, length); err != nil {
+	if t.seen, err = window.Take(ctx, targets, length, t.o.Trace.Asked); err != nil {
 		t.refused = err.Error()
 	}
 }

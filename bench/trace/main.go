@@ -94,7 +94,7 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half time.Dur
 	var events, lost, statements uint64
 	before := l.costOf(pid, func() { time.Sleep(half) })
 	for range pairs {
-		w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}})
+		w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}}, true)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (l *driver) programs(ctx context.Context, pid int, length time.Duration) er
 		return err
 	}
 	defer stats.Close()
-	w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}})
+	w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}}, true)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/kasoku/kasoku/store"
 )
 
-// TestRecordTraces: a recording watches the service as [trace] says where it keeps the right to, and says
-// so where it does not.
+// TestRecordTraces: a recording watches the service where it keeps the right to, unless [trace] says that it
+// is off, and says so where it does not and was asked for it.
 func TestRecordTraces(t *testing.T) {
 	port, err := sandbox.FreePort()
 	if err != nil {
@@ -50,9 +50,11 @@ func TestRecordTraces(t *testing.T) {
 		}
 	}()
 	defer func() { cancel(); <-done }()
-	text := fmt.Sprintf("[service]\nport = %d\n\n[trace]\non = true\nfor = '2s'\nafter = '4s'\n", port)
-	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	says := func(trace string) {
+		text := fmt.Sprintf("[service]\nport = %d\n\n[trace]\n%s", port, trace)
+		if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	record := func(args ...string) string {
 		cmd := exec.Command("kasoku", append([]string{"record"}, args...)...)
@@ -63,6 +65,7 @@ func TestRecordTraces(t *testing.T) {
 		}
 		return string(out)
 	}
+	says("after = '4s'\n") // that it is not asked for does not matter
 	out := record("--for", "15s", "--keep-rights", "-o", "kept.kasoku")
 	rec, err := store.Open(filepath.Join(dir, "kept.kasoku"))
 	if err != nil {
@@ -71,6 +74,15 @@ func TestRecordTraces(t *testing.T) {
 	if len(rec.Traces) != 1 || rec.Traces[0].Refused != "" || rec.Traces[0].Counts.Requests == 0 {
 		t.Errorf("%+v\n%s", rec.Traces, out)
 	}
+	if iv := rec.Traces[0].Interval; iv.Len() < time.Second || iv.Len() > 1600*time.Millisecond {
+		t.Errorf("%s of 15 s were watched, want a tenth", iv.Len())
+	}
+	says("on = false\n")
+	record("--for", "10s", "--keep-rights", "-o", "off.kasoku")
+	if rec, err = store.Open(filepath.Join(dir, "off.kasoku")); err != nil || len(rec.Traces) != 0 {
+		t.Errorf("%v %+v", err, rec.Traces)
+	}
+	says("on = true\n")
 	if out := record("--for", "1s", "-o", "dropped.kasoku"); !strings.Contains(out, "--keep-rights leaves it") {
 		t.Error(out)
 	}

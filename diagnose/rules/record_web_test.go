@@ -245,7 +245,7 @@ func (r webRun) plan() *window.Plan {
 	if !r.trace {
 		return nil
 	}
-	return &window.Plan{For: 3 * time.Second, After: time.Second}
+	return &window.Plan{For: 3 * time.Second, After: time.Second, Asked: true}
 }
 
 // The style sheet has the ETag that nginx makes of these.

@@ -6,10 +6,27 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
 )
 
 // license is that of the programs: the kernel gives the reading of memory to those under the GPL alone.
 const license = "Dual MIT/GPL"
+
+// ErrNoSockets is the error where the kernel does not show what sockets send and receive.
+var ErrNoSockets = errors.New("the kernel does not show what sockets send and receive")
+
+// ShowsSockets returns why what sockets send and receive cannot be watched.
+func ShowsSockets() error {
+	types, err := btf.LoadKernelSpec()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoSockets, err)
+	}
+	const oldest = "btf_trace_sock_recv_length" // it came with those that send
+	if _, err := types.AnyTypeByName(oldest); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoSockets, err)
+	}
+	return nil
+}
 
 // Permitted loads the smallest program there is, of the kind that is needed, and returns why
 // that is refused.

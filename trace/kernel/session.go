@@ -63,27 +63,32 @@ type Session struct {
 	unknown    uint64 // connections for which there was no room when a member was added
 }
 
-// Open loads the programs and attaches them. They report nothing before a member is added.
-func Open() (*Session, error) {
+// Open loads the programs and attaches them. They report nothing before a member is added. anyWay says
+// that where sockets do not show what they do every system call of the host may be watched, which
+// slows each of them; else that is [ErrNoSockets].
+func Open(anyWay bool) (*Session, error) {
 	on, err := archOf(runtime.GOARCH)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{}
-	if err := s.open(on); err != nil {
+	if err := s.open(on, anyWay); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 // open attaches to sockets where the kernel shows what they do, else to every system call of the host.
-func (s *Session) open(on *arch) error {
+func (s *Session) open(on *arch, anyWay bool) error {
 	if err := s.create(); err != nil {
 		return err
 	}
 	err := s.sockets(on)
 	if err == nil {
 		return nil
+	}
+	if !anyWay {
+		return errors.Join(ShowsSockets(), err)
 	}
 	if err := errors.Join(s.Detach(), s.unload()); err != nil {
 		return err

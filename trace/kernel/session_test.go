@@ -25,7 +25,7 @@ const helperEnv = "KASOKU_TRACE_HELPER"
 func TestMain(m *testing.M) {
 	switch os.Getenv(helperEnv) {
 	case "session": // opens a session and waits to be killed
-		if _, err := Open(); err != nil {
+		if _, err := Open(true); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -61,7 +61,7 @@ func start(t *testing.T, kind string) *exec.Cmd {
 func mustOpen(t *testing.T) *Session {
 	t.Helper()
 	began := time.Now()
-	s, err := Open()
+	s, err := Open(true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package window
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,10 +93,10 @@ func TestTruth_Threads(t *testing.T) {
 					return err == nil
 				})
 			} else {
-				sandboxtest.Until(t, "its port", func() bool {
-					c, err := net.Dial("tcp", listen)
+				sandboxtest.Until(t, "an answer of one of its processes", func() bool {
+					resp, err := http.Get(base + a.paths[0])
 					if err == nil {
-						_ = c.Close()
+						_ = resp.Body.Close()
 					}
 					return err == nil
 				})

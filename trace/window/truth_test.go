@@ -257,7 +257,7 @@ func inFlights() []int {
 func watch(t *testing.T, j *judge, targets ...Target) *Seen {
 	t.Helper()
 	time.Sleep(300 * time.Millisecond) // the load is under way
-	w, err := Open(t.Context(), targets)
+	w, err := Open(t.Context(), targets, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,13 @@ import (
 // every is how often the events are read: the kernel wakes no one up for them.
 const every = 50 * time.Millisecond
 
+// What is watched is over before its time when so many statements or requests were seen, which are
+// enough to count by, in so long a time.
+const (
+	enough      = 50_000
+	enoughAfter = 3 * time.Second
+)
+
 // A Target is a process that is watched.
 type Target struct {
 	PID    int
@@ -83,15 +90,16 @@ type Seen struct {
 	Members      map[int]string
 }
 
-// Open begins to watch processes. One that cannot be watched is a note, all of them an error.
-func Open(ctx context.Context, targets []Target) (*Window, error) {
+// Open begins to watch processes. One that cannot be watched is a note, all of them an error. anyWay
+// says that each system call of the host may be slower for that.
+func Open(ctx context.Context, targets []Target, anyWay bool) (*Window, error) {
 	began := time.Now()
 	if err := sameNamespace(); err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	s, err := kernel.Open()
+	s, err := kernel.Open(anyWay)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
 	w := &Window{session: s, tier: tie.New(), members: map[int]string{}, starts: map[int]uint64{}}
 	w.tier.Members = w.members
@@ -164,7 +172,7 @@ func (w *Window) dropEnded() error {
 // Each has every statement reported, with its first comment; see [tie.Tier]. For tests.
 func (w *Window) Each(f func(r *trace.Request, comment string)) { w.tier.Each = f }
 
-// Watch watches for a time, or until the context ends. It closes the window.
+// Watch watches for a time, until enough was seen, or until the context ends. It closes the window.
 func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error) {
 	closed := false
 	defer func() {
@@ -186,6 +194,7 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 		case <-ctx.Done():
 			over = true
 		case <-tick.C:
+			over = time.Since(w.began) >= enoughAfter && w.tier.Seen() >= enough
 		}
 		if over {
 			seen.Ended = time.Now()
@@ -234,9 +243,9 @@ func (w *Window) lacking() (bool, error) {
 	return grown, err
 }
 
-// Take watches processes for a time.
-func Take(ctx context.Context, targets []Target, length time.Duration) (*Seen, error) {
-	w, err := Open(ctx, targets)
+// Take watches processes for a time; anyWay is as of [Open].
+func Take(ctx context.Context, targets []Target, length time.Duration, anyWay bool) (*Seen, error) {
+	w, err := Open(ctx, targets, anyWay)
 	if err != nil {
 		return nil, err
 	}
@@ -258,8 +267,8 @@ func notesOf(l kernel.Lacks) (notes []string) {
 	return notes
 }
 
-// Possible returns why this process cannot watch others; nil when it can.
-func Possible() error { return errors.Join(sameNamespace(), kernel.Permitted()) }
+// errNamespace is the error where the kernel numbers processes otherwise.
+var errNamespace = errors.New("kasoku runs in a container's namespace of processes: the kernel has other numbers for them")
 
 // sameNamespace reports an error where the kernel numbers processes otherwise than this
 // process sees them.
@@ -270,7 +279,7 @@ func sameNamespace() error {
 		return fmt.Errorf("namespace of processes: %w", err)
 	}
 	if at != initial {
-		return errors.New("kasoku runs in a container's namespace of processes: the kernel has other numbers for them")
+		return errNamespace
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestProcessOfSameNumber(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	start, _ := command.StartOf(cmd.Process.Pid)
-	w, err := Open(t.Context(), []Target{{PID: cmd.Process.Pid, Start: start, Member: "sleep"}})
+	w, err := Open(t.Context(), []Target{{PID: cmd.Process.Pid, Start: start, Member: "sleep"}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

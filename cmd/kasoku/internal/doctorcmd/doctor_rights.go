@@ -1,6 +1,7 @@
 package doctorcmd
 
 import (
+	"errors"
 	"os"
 	"slices"
 
@@ -34,16 +35,18 @@ func (x rightsExam) wanted() []confine.Part {
 }
 
 // trace asks whether the system calls of the service can be watched.
-func (x rightsExam) trace(program string) {
-	if !x.c.Trace.On {
+func (x rightsExam) trace() {
+	if x.c.Trace.Off() {
 		return
 	}
-	if err := window.Possible(); err != nil {
-		x.add(check{Area: areaRights, Name: "trace", State: checkWarn,
-			Seen:   "system calls cannot be watched: " + err.Error(),
-			Lost:   "which endpoint runs which statement, counted exactly: it is estimated from times",
-			Cost:   "who may run that file reads what root reads, so keep it to a group",
-			Grants: rootGrants([]string{"setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep " + unit.ShellQuote(program)})})
+	if err := window.Possible(x.c.Trace.Asked()); err != nil {
+		c := check{Area: areaRights, Name: "trace", State: checkWarn, Seen: "system calls cannot be watched: " + err.Error(),
+			Lost: "which endpoint runs which statement, counted exactly: it is estimated from times"}
+		if r := (*window.Refusal)(nil); errors.As(err, &r) && r.Grant != "" {
+			c.Seen = "system calls cannot be watched: " + r.Cause.Error()
+			c.Cost, c.Grants = "who may run that file reads what root reads, so keep it to a group", rootGrants([]string{r.Grant})
+		}
+		x.add(c)
 		return
 	}
 	x.ok(areaRights, "trace", "system calls of the service can be watched for some seconds of a run")
@@ -79,7 +82,7 @@ func (x rightsExam) check(held confine.Set) {
 				Cost: "who may run that file reads what root reads, so keep it to a group", Grants: rootGrants([]string{file})})
 		}
 	}
-	x.trace(program)
+	x.trace()
 	if held&^needed != 0 {
 		x.ok(areaRights, "given up", "a recording gives up the others once all is open")
 	}

@@ -276,6 +276,9 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 // nameService takes the tables [service] and [trace] of the kasoku.toml that lies here. One that
 // cannot be read costs that alone: record needs none.
 func (f *recordFlags) nameService(e *cli.Env) {
+	if d := config.Default().Trace; f.keepRights {
+		f.loop.Trace = window.Planned(d.On, d.For, d.After)
+	}
 	path, ok := config.Find(".")
 	if !ok {
 		return
@@ -287,9 +290,9 @@ func (f *recordFlags) nameService(e *cli.Env) {
 	}
 	f.loop.Service = record.NamedBy(c.Service)
 	switch {
-	case c.Trace.On && f.keepRights:
-		f.loop.Trace = &window.Plan{For: c.Trace.For, After: c.Trace.After}
-	case c.Trace.On:
+	case f.keepRights:
+		f.loop.Trace = window.Planned(c.Trace.On, c.Trace.For, c.Trace.After)
+	case c.Trace.Asked():
 		e.HintOnce([]string{"[trace] on: a recording gives up the right to that; --keep-rights leaves it"})
 	}
 	f.reconnects = func(dsn string) bool { return c.MySQL.Reconnects && cli.IsDatabaseOf(c, dsn) }
