@@ -154,13 +154,17 @@ func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Plan
 type Event struct {
 	At   time.Duration
 	Host string
-	Kind string // clock, restart, replication, rotate, interrupt, phase, mark, trigger, EventLevel
+	Kind string // clock, restart, replication, rotate, interrupt, phase, mark, trigger, EventLevel, EventBenchmark
 	Text string
 }
 
 // EventLevel is the kind of the event with which a level of a benchmark begins. Its
 // text begins with the level: "level 3 at 800 points".
 const EventLevel = "level"
+
+// EventBenchmark is the kind of the event with which a benchmark says that something went
+// wrong: "POST /api/estate/nazotte: timeout (34 in all)".
+const EventBenchmark = "benchmark"
 
 // A Gap is a stretch in which a source gave nothing, and why. It is never
 // drawn as zero.

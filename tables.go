@@ -280,6 +280,8 @@ type SaveShape struct {
 const (
 	MessageApp   = ""      // an application
 	MessageNginx = "nginx" // its error log
+
+	MessageBenchmark = "benchmark" // the output of what made the load
 )
 
 // A Message is one class of lines of a log that a program writes for people.

@@ -30,6 +30,7 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
 	}
+	quoteBenchmark(c, d.Findings)
 	d.Findings = joinRemarks(d.Findings)
 	settleFindings(d.Findings)
 	noteShared(d.Findings)

@@ -230,6 +230,10 @@ func failedClause(c *Case) string {
 		}
 		parts = append(parts, part)
 	}
+	if said := c.Lines().complaints(); len(said) > 0 {
+		parts = append(parts, fmt.Sprintf("the benchmark complained most of %s (%s)", said[0].endpoint,
+			unit.Counted(said[0].Count, "time", "times")))
+	}
 	if n := GivenUp(c.Recording); n > 0 {
 		parts = append(parts, unit.Counted(int(n), "request was", "requests were")+" given up by the client (499)")
 	}

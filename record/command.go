@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/logs/score"
 	"github.com/kasoku/kasoku/record/handover"
+	"github.com/kasoku/kasoku/record/printed"
+	"github.com/kasoku/kasoku/store"
 )
-
-// keptOutput is how much of a command's output a run keeps, from its end.
-const keptOutput = 64 << 10
 
 // runCommand runs the command beside the sources and keeps its output, exit
 // code and resource use. A context that ends stops it, with all that it started.
@@ -32,13 +33,15 @@ func (s *session) runCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := newOutput()
+	out := printed.New(func() time.Duration { return time.Since(s.start) })
+	stdout, stderr := out.Writers(orDiscard(s.o.Stdout), orDiscard(s.o.Stderr))
 	s.changes.notifyGuard(func(g *guard.Process) error { return g.Starting(handed) })
 	defer s.changes.notifyGuard((*guard.Process).Ended)
 	p, err := command.Start(ctx, command.Spec{
 		Path: s.o.Command[0], Args: s.o.Command[1:], Dir: s.o.Dir, Stdin: s.o.Stdin,
-		Stdout: out.stdout.Tee(out.tail.Tee(orDiscard(s.o.Stdout))), Stderr: out.stderr.Tee(out.tail.Tee(orDiscard(s.o.Stderr))),
-		Env: append(slices.Clone(s.o.Env), handover.Env+"="+handed), StdoutEnv: handover.OutputEnv, EndWithParent: true,
+		Stdout: stdout, Stderr: stderr,
+		Env: append(slices.Clone(s.o.Env), handover.Env+"="+handed), StdoutEnv: handover.OutputEnv,
+		EndWithParent: true,
 	})
 	if err != nil {
 		s.run.Command = &kasoku.Command{Args: s.o.Command, ExitCode: startCode(err)}
@@ -72,10 +75,11 @@ func (s *session) runCommand(ctx context.Context) error {
 		Args: s.o.Command, ExitCode: res.ExitCode, Signal: res.Signal, Wall: res.Wall,
 		User: res.User, System: res.System, MaxRSSBytes: res.MaxRSSBytes,
 		VoluntarySwitch: res.Voluntary, ForcedSwitch: res.Forced,
-		Output: string(out.tail.Bytes()), OutputTruncated: out.tail.Truncated(),
 	}
+	s.run.Command.Output, s.run.Command.OutputTruncated = out.Tail()
 	s.takeHandover(reports)
 	s.loads.takeScore(out, res.Success())
+	err = errors.Join(err, s.takeWords(out.Words()))
 	if s.loads.summary != nil {
 		s.loads.settle(ctx, s.o.Interval)
 	}
@@ -134,7 +138,44 @@ func (l *loads) takeHandover(from *handover.Loads) {
 		l.run.Score = cmp.Or(one.Score, l.run.Score)
 	}
 	slices.SortFunc(l.steps, func(a, b kasoku.Step) int { return cmp.Compare(a.Number, b.Number) })
-	slices.SortStableFunc(l.phases, func(a, b kasoku.Phase) int { return cmp.Compare(a.Interval.From, b.Interval.From) })
+	slices.SortStableFunc(l.phases, func(a, b kasoku.Phase) int {
+		return cmp.Compare(a.Interval.From,
+			b.Interval.From)
+	})
+}
+
+// takeScore reads the run's score from what the command printed, unless it handed over
+// a load of kasoku's own: the score that came with it counts, and what its report
+// says does not. Patterns that were asked for go before both.
+func (l *loads) takeScore(out *printed.Output, success bool) {
+	if l.summary != nil && l.o.Score.Empty() && l.o.Pass.Empty() {
+		return
+	}
+	found, err := out.Score(l.o.Score, l.o.Pass)
+	if err != nil {
+		l.warn(kasoku.Warning{Code: "no-score", Text: strings.ReplaceAll(err.Error(), "\n", "; "), Hint: hint(err)})
+	}
+	if found != nil && found.Outcome == kasoku.Unjudged && !success {
+		found.Outcome = kasoku.Failed // a benchmark that ends so did not get through
+	}
+	l.run.Score = found
+}
+
+// takeWords keeps what the benchmark said beside its score. Levels that came with a load of
+// kasoku's own go before those of lines.
+func (s *session) takeWords(said score.Words) error {
+	l := s.loads
+	known := slices.ContainsFunc(l.events, func(e kasoku.Event) bool { return e.Kind == kasoku.EventLevel })
+	for _, e := range said.Events {
+		if !known || e.Kind != kasoku.EventLevel {
+			l.events = append(l.events, e)
+		}
+	}
+	for i := range said.Messages {
+		said.Messages[i].Host = s.host()
+	}
+	s.logs.messages = append(s.logs.messages, said.Messages...)
+	return store.Save(s.store, s.logs.messages)
 }
 
 func orDiscard(w io.Writer) io.Writer {

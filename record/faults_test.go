@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/record/printed"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -294,7 +295,7 @@ func TestCommandKept(t *testing.T) {
 	o.Command = []string{"sh", "-c", "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last >&2; kill -TERM $$"}
 	rec := mustRecord(t, o)
 	c := rec.Run.Command
-	if c == nil || c.Signal != "terminated" || !c.OutputTruncated || !strings.Contains(c.Output, "last\n") || len(c.Output) > keptOutput {
+	if c == nil || c.Signal != "terminated" || !c.OutputTruncated || !strings.Contains(c.Output, "last\n") || len(c.Output) > printed.Kept {
 		t.Fatalf("signal %q, %d bytes of output, truncated %t", c.Signal, len(c.Output), c.OutputTruncated)
 	}
 	if !strings.HasPrefix(out.String(), "line 0\n") || strings.Count(out.String(), "\n") != 20000 {

@@ -19,7 +19,8 @@ type Timeline struct {
 	Phased  bool   // Steps are phases of the traffic
 	Levels  []Band // of a benchmark; they are among Steps
 	Lane    []LaneMark
-	Rows    int // of the lane
+	Rows    int      // of the lane
+	Said    []Moment // what the benchmark said, in the order of time
 	Charts  []Chart
 	Sparks  []Spark
 	Note    string // how the resolution was chosen, when seconds were joined
@@ -30,6 +31,12 @@ type Band struct {
 	From, To float64 // s
 	Label    string  // empty where there is no room for it
 	Open     bool    // not shaded
+}
+
+// A Moment is a point of time with what was said then.
+type Moment struct {
+	At   float64 // s
+	Text string
 }
 
 // A LaneMark is the stretch of time that a finding quotes.

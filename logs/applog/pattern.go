@@ -31,6 +31,13 @@ func safeText(text []byte, limit int) string {
 	return string(logs.AppendSafe(nil, text[:min(len(text), maxJoined)], limit))
 }
 
+// PatternOf returns the pattern of a message that has neither time nor level, and the
+// message, both as a [kasoku.Message] keeps them.
+func PatternOf(message string) (pattern, sample string) {
+	text := []byte(message[:min(len(message), maxJoined)])
+	return safeText(appendPattern(nil, text), maxPattern), safeText(text, maxSample)
+}
+
 // appendPattern appends the text with numbers, ids, quoted strings, durations,
 // times and addresses replaced by ?, and blanks collapsed. It stops at a bit
 // more than is kept of a pattern.

@@ -119,7 +119,12 @@ const workPerByte = 8
 // eachJSON calls do for each object and list of the output that lies in no other
 // one, in order.
 func eachJSON(output []byte, do func(any)) {
-	output = plainText(output)
+	eachJSONAt(plainText(output), func(v any, _, _ int) { do(v) })
+}
+
+// eachJSONAt is eachJSON of a text without escape sequences, and gives where each value
+// begins and ends.
+func eachJSONAt(output []byte, do func(v any, from, to int)) {
 	budget := int64(workPerByte * len(output))
 	for at := 0; budget > 0; {
 		n := bytes.IndexAny(output[at:], "{[")
@@ -136,8 +141,9 @@ func eachJSON(output []byte, do func(any)) {
 		var v any
 		err := dec.Decode(&v)
 		if err == nil {
-			do(v)
+			from := at
 			at += int(dec.InputOffset())
+			do(v, from, at)
 			continue
 		}
 		read := int64(len(output) - at)

@@ -5,8 +5,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/kasoku/kasoku"
 )
 
 func FuzzRead(f *testing.F) {
@@ -60,4 +64,51 @@ func FuzzPath(f *testing.F) {
 			t.Fatalf("%v, %v", path, err)
 		}
 	})
+}
+
+// FuzzReadWords: whatever a benchmark prints, its words are few, printable and of a second
+// of the run.
+func FuzzReadWords(f *testing.F) {
+	for _, s := range []string{
+		`{"pass":true,"score":1,"messages":[{"text":"POST /x: timeout","count":34},"y"],"reason":"z","deduction":5}`,
+		"  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n",
+		"Error distribution:\n  [3]\tGet \"http://127.0.0.1/\": EOF\n",
+		"Status Codes  [code:count]  0:3  503:7\nError Set:\na\nb\n",
+		"     ✗ a\n      ↳  92% — ✓ 92 / ✗ 8\n", "負荷レベル 5\nlevel up\n減点 4\n\x1b[31merror\x1b[0m: 1\n", "error: 0\n",
+		`time="x" level=error msg="y" error="Get \"http://h/a\": timeout"`,
+		"   (Connect: 1, Receive: 2, Length: 3, Exceptions: 4)\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, output []byte) {
+		clock := func(offset int64) time.Duration { return time.Duration(offset) * time.Millisecond }
+		w := ReadWords(output, clock)
+		end := clock(int64(len(output)))
+		if len(w.Messages) > mostMessages || len(w.Events) > mostLevels+2*mostEvents+1 {
+			t.Fatalf("%d messages, %d events", len(w.Messages), len(w.Events))
+		}
+		for _, m := range w.Messages {
+			if m.Kind != kasoku.MessageBenchmark || m.Count == 0 || m.First > m.Last || m.Last > end {
+				t.Fatalf("%+v", m)
+			}
+			checkPrintable(t, m.Sample)
+			checkPrintable(t, m.Pattern)
+		}
+		for i, e := range w.Events {
+			if e.At > end || i > 0 && e.At < w.Events[i-1].At {
+				t.Fatalf("%+v", w.Events)
+			}
+			checkPrintable(t, e.Text)
+		}
+	})
+}
+
+func checkPrintable(t *testing.T, s string) {
+	t.Helper()
+	if len(s) > 1<<10 || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' ||
+			r == 0x7f
+	}) {
+		t.Fatalf("unsafe text %q", s)
+	}
 }

@@ -340,6 +340,7 @@ type Silence struct {
 type Message struct {
 	Host    string  `json:"host,omitempty"`
 	Path    string  `json:"path"`
+	Kind    string  `json:"kind,omitempty"` // nginx: its error log; benchmark: what made the load; else an application
 	Pattern string  `json:"pattern"`
 	Sample  string  `json:"sample"`
 	Level   string  `json:"level,omitempty"`

@@ -164,7 +164,7 @@ func newFinding(number int, f *kasoku.Finding) Finding {
 }
 
 func newMessage(m *kasoku.Message) Message {
-	return Message{m.Host, m.Path, m.Pattern, m.Sample, m.Level, m.Code, m.Count, m.Bytes, m.First.Seconds(),
+	return Message{m.Host, m.Path, m.Kind, m.Pattern, m.Sample, m.Level, m.Code, m.Count, m.Bytes, m.First.Seconds(),
 		m.Last.Seconds()}
 }
 

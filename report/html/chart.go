@@ -16,6 +16,7 @@ type timeline struct {
 	Steps      []place
 	Lane       []laneMark
 	LaneHeight int
+	Said       []place
 	Charts     []chart
 	Ticks      []place
 	Data       data
@@ -92,6 +93,9 @@ func timelineView(t *report.Timeline, n int) timeline {
 	for _, m := range t.Lane {
 		v.Lane = append(v.Lane, laneMark{m.Number, m.ID, trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From)),
 			trim(float64(4 + laneRow*m.Row))})
+	}
+	for _, m := range t.Said {
+		v.Said = append(v.Said, place{Left: trim(100 * t.X(m.At)), Label: m.Text})
 	}
 	for i, k := range t.Ticks() {
 		if x := t.X(k.Value); x <= 0.985 {

@@ -146,9 +146,10 @@ func slowestSection(r recorded.View) report.Section {
 // MessagesSection shows the messages of the logs, lines alike counted together, the
 // most severe first.
 func MessagesSection(r recorded.View) report.Section {
-	s := report.Section{ID: report.SectionMessages, Title: "Messages", Count: len(r.Messages)}
+	ms := slices.DeleteFunc(slices.Clone(r.Messages), saidByBenchmark)
+	s := report.Section{ID: report.SectionMessages, Title: "Messages", Count: len(ms)}
 	ws := append(r.Windows("applog"), r.Windows("errorlog")...)
-	if len(r.Messages) == 0 {
+	if len(ms) == 0 {
 		if len(ws) > 0 {
 			s.Blocks = []report.Block{report.Para{Text: report.Prose("No message in the application's log: " +
 				recorded.LinesRead(ws) + ".")}}
@@ -159,7 +160,6 @@ func MessagesSection(r recorded.View) report.Section {
 	if len(ws) > 0 {
 		s.Sub += report.Prose(" " + report.Sentence(recorded.LinesRead(ws)) + ".")
 	}
-	ms := slices.Clone(r.Messages)
 	slices.SortStableFunc(ms, func(a, b kasoku.Message) int {
 		return cmp.Or(cmp.Compare(severity(b), severity(a)), cmp.Compare(b.Count, a.Count))
 	})
@@ -204,6 +204,38 @@ func MessagesSection(r recorded.View) report.Section {
 	}
 	s.Blocks = []report.Block{t}
 	return s
+}
+
+func saidByBenchmark(m kasoku.Message) bool { return m.Kind == kasoku.MessageBenchmark }
+
+// wordsTable is what the benchmark said beside its score; nil when that is nothing.
+func wordsTable(r recorded.View) *report.Table {
+	said := slices.DeleteFunc(slices.Clone(r.Messages), func(m kasoku.Message) bool { return !saidByBenchmark(m) })
+	if len(said) == 0 {
+		return nil
+	}
+	t := &report.Table{ID: "benchmark", Title: "What the benchmark said", Columns: []report.Column{
+		{Key: "message", Head: "message", Code: true, Cut: true},
+		{Key: "count", Head: "count", Align: report.Right},
+		{Key: "level", Head: "level", Drop: 3},
+		{Key: "first", Head: "first", Align: report.Right, Drop: 1},
+		{Key: "last", Head: "last", Align: report.Right, Drop: 2},
+	}}
+	for i, m := range said {
+		if i == report.MostRows {
+			t.More = unit.Count(len(said)-i) + " more kinds"
+			break
+		}
+		n := cell.Count(m.Count)
+		if severity(m) > 0 {
+			n.Tone = report.Bad
+		}
+		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(m.Sample), n, cell.Text(cmp.Or(m.Level, unit.Missing)),
+			{Text: r.Clock(m.First), Raw: report.RawNumber(m.First.Seconds())},
+			{Text: r.Clock(m.Last), Raw: report.RawNumber(m.Last.Seconds())}}})
+	}
+	t.Note = "Lines alike are counted together, and have the time at which they were printed; what its result alone counts has the time of its end."
+	return t
 }
 
 // severity puts errors before the rest.

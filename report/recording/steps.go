@@ -205,5 +205,8 @@ func commandSection(r recorded.View) report.Section {
 		cell.Count(c.ForcedSwitch),
 	}}}
 	s.Blocks = []report.Block{t}
+	if said := wordsTable(r); said != nil {
+		s.Blocks = append(s.Blocks, said)
+	}
 	return s
 }

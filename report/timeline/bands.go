@@ -128,6 +128,16 @@ func (r drawing) fillLane() {
 	t.Rows = len(rows)
 }
 
+// fillSaid places what the benchmark said went wrong.
+func (r drawing) fillSaid() {
+	for _, e := range r.Events {
+		if e.Kind == kasoku.EventBenchmark {
+			at := min(e.At.Seconds(), float64(r.timeline.Seconds))
+			r.timeline.Said = append(r.timeline.Said, report.Moment{At: at, Text: e.Text})
+		}
+	}
+}
+
 // A quote is a series by whose name a finding's evidence can quote a chart.
 type quote struct{ source, name string }
 

@@ -55,6 +55,9 @@ func Section(r recorded.View) report.Section {
 	case len(t.Steps) > 0:
 		s.Sub += " Shaded columns are load steps."
 	}
+	if len(t.Said) > 0 {
+		s.Sub += " Red marks what the benchmark said went wrong."
+	}
 	if len(t.Lane) > 0 {
 		s.Sub += " Amber marks the interval that a finding quotes."
 	}
@@ -73,6 +76,7 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.phaseBands()
 	d.levelBands()
 	d.fillLane()
+	d.fillSaid()
 	load, database, server := loadCharts{d}, databaseCharts{d}, serverCharts{d}
 	d.addCharts(load.requestsChart, load.latencyChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.cpuChart() })

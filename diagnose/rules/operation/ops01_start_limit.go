@@ -123,7 +123,7 @@ func exitsOf(c *diagnose.Case) exits {
 	byPath := map[string]map[int]uint64{}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if !isRefused(m) || x.path != "" && m.Path != x.path {
+		if m.Kind == kasoku.MessageBenchmark || !isRefused(m) || x.path != "" && m.Path != x.path {
 			continue
 		}
 		x.refused = append(x.refused, m)
@@ -146,7 +146,7 @@ func mostExits(c *diagnose.Case) exits {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		ended := strings.Contains(m.Sample, ": Main process exited, code=")
-		if !ended && !strings.Contains(m.Sample, ": Start request repeated too quickly") {
+		if m.Kind == kasoku.MessageBenchmark || !ended && !strings.Contains(m.Sample, ": Start request repeated too quickly") {
 			continue
 		}
 		name := unitOf(m.Sample)

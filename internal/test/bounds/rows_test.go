@@ -150,6 +150,11 @@ func logRows() []row {
 			pieces: []string{"2026/01/02 03:04:05 error %d: a\n", "{\"msg\":\"", "panic: x\ngoroutine 1 [running]:\n", "\tat a.b(C.java:%d)\n", "[1ms] SELECT '%d'\n", "level=info msg=a%d\n", "level=info msg=\"", "a: ", "(", "0x1f", "'", "[2.0ms] "}},
 		{name: "score", covers: []string{"logs/score Read"}, read: func(in []byte) { _, _ = score.Read(in, score.Pattern{}, score.Pattern{}) },
 			pieces: []string{"score: %d\n", "{\"score\":", "{\"score\":%d}\n", "score", "{", "[{", "\"", "1,234 ", "\x1b[", "fail ", "12 345"}},
+		{name: "benchmark's words", covers: []string{"logs/score ReadWords"}, read: func(in []byte) {
+			score.ReadWords(in, func(offset int64) time.Duration { return time.Duration(offset) })
+		}, pieces: []string{"error %d: a\n", "{\"pass\":true,\"score\":1,\"messages\":[\"a%d\"]}\n", "{\"messages\":[", "\"", "http://a/b ", "\x1b[",
+			"load level: %d\n", "減点: 1\n", "Error Set:\n", "Error distribution:\n", "  [3]\ta\n", "    ✗ a\n", "      ↳  1% — ✓ 1 / ✗ 8\n",
+			"  Non-2xx or 3xx responses: 5\n", "Status Codes  [code:count]  0:3 ", "0:3 ", "a: timeout ", "\n"}},
 		{name: "score by a path", read: func(in []byte) { _, _ = score.Read(in, score.Pattern{JSON: "a.score"}, score.Pattern{JSON: "pass"}) },
 			pieces: []string{"{", "{\"a\":{", "{\"a\":{\"score\":1}}\n", "{\"score\":", "[{", "\"", "{}", "{\"a\":["}},
 		{name: "routes", pieces: []string{"/a", "/%d", "/%41", "//", ";a", ",1", "?a=1&", "eyJ.", "/0x1f", "..", "/{a}"}, read: func(in []byte) {

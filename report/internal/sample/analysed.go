@@ -65,6 +65,9 @@ func Analysed() (before, after *kasoku.Recording) {
 		{Host: "web1", Shape: []string{stockID, orderID}, Tag: "buy", Verbs: "SELECT INSERT", Count: 4050,
 			Statements: 4050 * 3, Total: 71 * time.Second, Max: 155 * time.Millisecond},
 	}
+	before.Messages = shopWords()
+	before.Events = append(before.Events,
+		kasoku.Event{At: 12 * time.Second, Host: "web1", Kind: kasoku.EventBenchmark, Text: "POST /orders: timeout (34 in all)"})
 	before.Callers, before.Joins = shopCallers(), shopJoin()
 	before.Plans, before.Tables = shopPlans(false), shopTables(false)
 	after.Plans, after.Tables = shopPlans(true), shopTables(true)
@@ -102,6 +105,16 @@ func shop(label string, later time.Duration) *kasoku.Recording {
 			Continued: 360000, Files: 1},
 	}
 	return r
+}
+
+// shopWords are what the benchmark said, the last in its result alone.
+func shopWords() []kasoku.Message {
+	return []kasoku.Message{
+		{Host: "web1", Kind: kasoku.MessageBenchmark, Pattern: "POST /orders: timeout", Sample: "POST /orders: timeout", Level: "error",
+			Count: 34, First: 12 * time.Second, Last: 58 * time.Second, Seconds: map[int]uint64{12: 20, 58: 14}},
+		{Host: "web1", Kind: kasoku.MessageBenchmark, Pattern: "deduction: ?", Sample: "deduction: 150", Level: "error",
+			Count: 1, First: time.Minute, Last: time.Minute},
+	}
 }
 
 // endpoint is a route with so many requests and failures; percentiles in ms.
