@@ -89,6 +89,13 @@ func TestUnusedRows(t *testing.T) {
 	moved := sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 80)
 	moved.Endpoints[0].Codes = map[int]uint64{200: 100, 302: 900}
 	sayAll(t, r, moved, "quiet: ", "answers of GET /v1/orders have 800 bytes")
+	// Where a tenth of an endpoint's requests run it, as of an API with one path, its largest answers
+	// may be those.
+	some := sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 0.1, kasoku.CallerHigh)), 80)
+	some.Endpoints[0].MaxBytes = 4000
+	sayAll(t, r, some, "quiet: ", "answers of GET /v1/orders have 4,000 bytes")
+	some.Endpoints[0].MaxBytes = 90
+	sayAll(t, r, some, "reads 400 rows a call and uses few", "the largest answer has 90 B")
 	// Settings that each page loads whole.
 	q.Repeated = 900
 	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 80), "quiet: no SELECT")
@@ -323,6 +330,10 @@ func TestNeedlessTransaction(t *testing.T) {
 		!strings.Contains(found[0].Fixes[0].Text, "with autocommit") {
 		t.Errorf("%+v", found)
 	}
+	// A queue asks for a job in a transaction, and locks the row that it finds until it is taken.
+	queue := run(0, 100)
+	queue.Transactions = append(queue.Transactions, kasoku.Transaction{Shape: []string{"Q"}, Verbs: "SELECT", Count: 900, Statements: 900})
+	sayAll(t, r, queue, "quiet: 0 of 1,000 transactions")
 	// ActiveRecord begins a transaction for each save.
 	saves := run(0, 100)
 	saves.Transactions = append(saves.Transactions, kasoku.Transaction{Shape: []string{"U"}, Verbs: "UPDATE", Count: 900, Statements: 900})

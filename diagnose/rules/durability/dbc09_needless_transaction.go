@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -34,7 +35,7 @@ func (NeedlessTransaction) Doc() diagnose.Doc {
 		Summary: `finds transactions that protect nothing.`,
 		Evidence: `at least 30 % of the transactions, and at least 50, only read, or have one statement,
 			which is a transaction by itself. In Ruby those of one write are left out: ActiveRecord begins one
-			for each save.`,
+			for each save. One whose only statement locks rows (SELECT … FOR UPDATE) protects them.`,
 		Cause: `BEGIN and COMMIT or ROLLBACK around them are two round trips that change nothing, and the
 			connection stays taken for longer. With autocommit off there is no BEGIN, and one round trip.`,
 		Fix: `run the statement on the pool itself.`,
@@ -82,7 +83,10 @@ func needlessOf(c *diagnose.Case) needless {
 	saves := language.Of(c) == language.Ruby // ActiveRecord's save has a transaction, and no switch for it
 	for _, t := range c.Transactions {
 		n.all += t.Count
-		single := t.Statements == t.Count && !saves
+		// A SELECT that is not read-only locks what it reads (FOR UPDATE) until the end: a queue that
+		// finds no job has no other statement, and would hand a job out twice without the transaction.
+		locks := !t.ReadOnly && strings.HasPrefix(t.Verbs, "SELECT")
+		single := t.Statements == t.Count && !saves && !locks
 		if t.Count == 0 || t.Statements == 0 || !t.ReadOnly && !single {
 			continue
 		}

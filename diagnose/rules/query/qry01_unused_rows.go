@@ -51,7 +51,8 @@ func (UnusedRows) Doc() diagnose.Doc {
 			endpoint's answers are too small for them: fewer than 8 bytes for each row that its requests read
 			where nginx is known to compress nothing, else a byte for four rows; or, where nginx compresses
 			nothing and answers hardly differ in size, a third of the bytes that the server sent for them.
-			The bytes are taken for those of answers with status 200. Where the endpoint is only possible, all
+			The bytes are taken for those of answers with status 200; of its largest answer where not each of
+			its requests runs the statement. Where the endpoint is only possible, all
 			answers of the run together are too small for the rows.`,
 		Cause: `the program reads a whole history and uses its first row, or counts and adds up rows
 			itself; the server finds, sorts and sends all of them.`,
@@ -71,6 +72,7 @@ type unusedRow struct {
 	endpoint *kasoku.Endpoint
 	rows     float64 // read for each request
 	bytes    float64 // of an answer
+	largest  bool    // of its largest answer, not of the mean
 	byBytes  bool    // only the bytes that were sent say so
 }
 
@@ -132,6 +134,11 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		}
 		u := unusedRow{query: q, caller: x, endpoint: e, rows: statements.RowsPerCall(q) * max(x.PerRequest, 1),
 			bytes: float64(e.Bytes) / float64(e.Codes[http.StatusOK])}
+		if x.PerRequest < 1 && e.MaxBytes > 0 {
+			// Some of the endpoint's requests run it, as where all of an API have one path: they may
+			// be those with the largest answers.
+			u.bytes, u.largest = float64(e.MaxBytes), true
+		}
 		many, small := statements.RowsPerCall(q)/manyRowsSent, perRow*u.rows/max(u.bytes, 1)
 		byBytes := false
 		if x.Class == kasoku.CallerPossible {
@@ -181,9 +188,13 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
 	}
 	reads, verb, use := " reads %s rows a call and uses few", "reads", "uses"
-	cause := fmt.Sprintf("A request of %s reads %s rows of %s, and its answer has %s: too few for so many rows. The "+
+	has := "its answer has"
+	if u.largest {
+		has = "the largest answer has"
+	}
+	cause := fmt.Sprintf("A request of %s reads %s rows of %s, and %s %s: too few for so many rows. The "+
 		"rest is found, sent and thrown away.",
-		name, wording.Average(u.rows), s.Table, unit.Bytes(uint64(u.bytes)))
+		name, wording.Average(u.rows), s.Table, has, unit.Bytes(uint64(u.bytes)))
 	if u.caller.Class == kasoku.CallerPossible {
 		reads, verb, use = " may read %s rows a call and use few", "may read", "use"
 		cause = fmt.Sprintf("The statement read %s rows of %s, and all answers of the run have %s: too few for so many "+
