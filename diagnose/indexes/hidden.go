@@ -34,6 +34,9 @@ const (
 // LikeFunction is the Function of a condition by LIKE.
 const LikeFunction = "LIKE"
 
+// ListFunction is the Function of a condition on a column that has a list of values as text.
+const ListFunction = "FIND_IN_SET"
+
 // hide notes a condition that no index can seek; of an OR when a part is by LIKE, and all are
 // conditions on the rows: such as values decide alone may leave the rest undone.
 func (s *scope) hide(e ast.ExprNode) {
@@ -62,6 +65,12 @@ func (s *scope) hide(e ast.ExprNode) {
 			s.hideFunction(e.L, e.R)
 			s.hideFunction(e.R, e.L)
 		}
+	case *ast.FuncCallExpr:
+		if e.FnName.L == "find_in_set" && len(e.Args) == 2 && len(s.touch(e.Args[0])) == 0 {
+			if a, name := s.bare(e.Args[1]); a != nil {
+				a.hidden = append(a.hidden, a.hiddenColumn(name, ListFunction, ""))
+			}
+		}
 	case *ast.BetweenExpr:
 		if !e.Not {
 			s.hideFunction(e.Expr, e.Left, e.Right)
@@ -85,6 +94,8 @@ func (s *scope) likes(e ast.ExprNode) (all, some bool) {
 		return left && right, one || other
 	case *ast.PatternLikeOrIlikeExpr:
 		return !e.Not && e.IsLike, true
+	case *ast.MatchAgainst:
+		return false, false // of an OR no index of words serves a part: the LIKE is not what reads all
 	}
 	return len(s.touch(e)) > 0, false
 }

@@ -186,5 +186,10 @@ func TestHidden(t *testing.T) {
 	f("(5 = 5 OR name LIKE '%a%')", "")                                                     // values decide alone
 	f("(name LIKE ? ESCAPE ? OR lower(content) LIKE ? escape ?)", "name , content  folded") // as Hibernate writes it
 	f("(name NOT LIKE '%a%' OR content LIKE '%a%')", "")
+	f("(name LIKE '%a%' OR MATCH (content) AGAINST ('a' IN BOOLEAN MODE))", "") // no index of words serves an OR
+	f("FIND_IN_SET (?, content) AND repo_id = 7", "content ")
+	f("FIND_IN_SET(name, content)", "")
+	f("NOT FIND_IN_SET(?, content)", "")
+	f("name LIKE '%a%' AND id IN (SELECT MIN(repo_id) as ? FROM issue)", "name wild") // AS "x", masked
 	f("(id = 5 OR repo_id = 7)", "")
 }

@@ -31,6 +31,10 @@ func newGrammar() grammar { return grammar{parser.New()} }
 // an index can do is the same without it.
 var maskedEscape = lazyregexp.New(`(?i)\sescape\s+\?`)
 
+// maskedAlias is a name after AS that stands in quotes of a text, masked: the grammar wants a
+// name there.
+var maskedAlias = lazyregexp.New(`(?i)\sas\s+\?`)
+
 // query reads a class: the statement as it was sent when it was kept, else with its
 // values masked, else the fingerprint.
 func (g grammar) query(q *kasoku.Query) (ast.StmtNode, error) {
@@ -40,7 +44,7 @@ func (g grammar) query(q *kasoku.Query) (ast.StmtNode, error) {
 			continue
 		}
 		var stmt ast.StmtNode
-		if stmt, err = g.statement(maskedEscape().ReplaceAllString(text, "")); err == nil {
+		if stmt, err = g.statement(maskedAlias().ReplaceAllString(maskedEscape().ReplaceAllString(text, ""), " AS `?`")); err == nil {
 			return stmt, nil
 		}
 	}

@@ -107,7 +107,8 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 		if isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(c, steps, at) {
 			return true
 		}
-		s.part = len(s.hidden) > 0 && s.hidden[0].Function == indexes.LikeFunction &&
+		s.part = len(s.hidden) > 0 &&
+			(s.hidden[0].Function == indexes.LikeFunction || s.hidden[0].Function == indexes.ListFunction) &&
 			!strings.HasPrefix(s.plan.Select, "DEPENDENT") && partOfRows(steps, at) >= leastPart
 		return s.part
 	}
