@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
@@ -366,4 +367,45 @@ func TestNeighbours_Bottleneck(t *testing.T) {
 	if s := diagnose.Summarise(b.Recording); s.CPU > s.LoadTime*3/10 {
 		t.Errorf("CPU %s in %s: not the service's alone", s.CPU, s.LoadTime)
 	}
+}
+
+// TestAppCPU_Beside: where neighbours use most of the host, the application's part of its
+// requests' time says what a request costs.
+func TestAppCPU_Beside(t *testing.T) {
+	// Ten requests a second of 100 ms: one is in flight.
+	b := func(app float64, statements time.Duration) *build {
+		b := ladder().cpu(0.1, 1.85).program("10 mysqld", 0.1, 1e9).program("20 shop", app, 1e8).program("30 kasoku", 0.1, 5e7).
+			level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("94 cc1plus", 1.3, 1e9).measured().accessLog()
+		b.Load, b.Steps, b.Seconds = nil, nil, nil
+		e := &b.Endpoints[0]
+		e.Total = time.Duration(e.Count) * 100 * time.Millisecond
+		clear(e.Seconds)
+		for s := 29; s < 39; s++ {
+			e.Seconds[s] = kasoku.EndpointSecond{Count: 10}
+		}
+		e.Count, e.Total = 100, 10*time.Second
+		b.Queries = []kasoku.Query{{ID: "1", Fingerprint: "select * from orders", Verb: "SELECT", Calls: 100, Total: statements}}
+		return b
+	}
+	f := fires(t, host.AppCPU{}, b(0.45, 2*time.Second), kasoku.Medium, "The application, shop, computes in 45.0 % of its requests' time")
+	if f.Severity != kasoku.Info || f.Impact.Of != "of request time" || !strings.Contains(f.Cause, "Statements took 20.0 %") {
+		t.Errorf("%+v", f)
+	}
+	waits := b(0.45, 2*time.Second).counts(kasoku.Key{Source: diagnose.Process, Name: process.ThreadWait, Instance: "20/21 shop"}, 0, 0, 3).
+		counts(kasoku.Key{Source: diagnose.Process, Name: process.ThreadWait, Instance: "200/201 other"}, 0, 0, 9)
+	f = fires(t, host.AppCPU{}, waits, kasoku.Medium, "Its busiest threads waited for a core for ")
+	if e := f.Evidence[3]; len(e.Series) != 1 || e.Number > 0.3 {
+		t.Errorf("a stranger's thread counts: %+v", e)
+	}
+	silent(t, host.AppCPU{}, b(0.2, time.Second), 0.6, 0.7, "the thresholds are 30.0 %")
+	silent(t, host.AppCPU{}, b(0.45, 4*time.Second), 0.7, 0.8, "statements took 40.0 %")
+	beside := b(0.6, time.Second)
+	beside.Endpoints[0].Total = 5 * time.Second
+	silent(t, host.AppCPU{}, beside, 0, 0, "it works beside them")
+	untimed := b(0.45, time.Second)
+	untimed.Endpoints[0].Total = 0
+	silent(t, host.AppCPU{}, untimed, 0, 0, "programs outside of the service use")
+	unlogged := b(0.45, time.Second)
+	unlogged.Queries = nil
+	silent(t, host.AppCPU{}, unlogged, 0, 0, "programs outside of the service use")
 }

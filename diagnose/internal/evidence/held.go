@@ -97,6 +97,9 @@ func (s Stack) what() string {
 	return "what " + s.heldName + " is held to"
 }
 
+// Held reports whether the figures are of what the program is held to, not of the host.
+func (s Stack) Held() bool { return s.held != nil }
+
 // HostBusy says how busy the host was, or what the program is held to, in the middle of a
 // sentence.
 func (s Stack) HostBusy() string { return s.what() + " was " + unit.Percent(s.BusyRatio()) + " busy" }

@@ -31,15 +31,18 @@ func (AppCPU) Doc() diagnose.Doc {
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
 			left out, was used by one program that is no database server, the database used less than 40 %,
 			and the host was at least 70 % busy. Of a
-			program that taskset, a cpuset or a quota holds to fewer cores, these alone count.`,
+			program that taskset, a cpuset or a quota holds to fewer cores, these alone count. Where programs
+			outside of the service use most of the CPU, the requests' time counts: at least 30 % of it is the
+			program's CPU, and half as much again as its statements take.`,
 		Cause: `the time of a request is time in the program; the database hardly matters, where it was
 			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
 			and the confidence is medium at most.`,
 		Fix: `profile the program and take away what costs most, as templates, configuration and regular
 			expressions that it parses for each request, where a CPU profile of the run has 5 % of it; then
 			more workers or a second host.`,
-		Silent: `when the program used less, or the host had CPU left; blind when no process was recorded.
-			It is a remark, unless requests became slow for want of CPU.`,
+		Silent: `when the program used less, or the host had CPU left; where neighbours use most of it, when
+			requests or statements were not timed, or the program used more CPU than its requests took; blind when
+			no process was recorded. It is a remark, unless requests became slow for want of CPU.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
@@ -51,7 +54,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	if quiet, crowded := s.Crowded(r.ID()); crowded {
-		return nil, quiet
+		return r.beside(c, s, quiet)
 	}
 	service := max(s.Service(), s.App.Cores, 0.01)
 	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
