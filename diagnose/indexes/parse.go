@@ -44,7 +44,8 @@ func (g grammar) query(q *kasoku.Query) (ast.StmtNode, error) {
 			continue
 		}
 		var stmt ast.StmtNode
-		if stmt, err = g.statement(maskedAlias().ReplaceAllString(maskedEscape().ReplaceAllString(text, ""), " AS `?`")); err == nil {
+		text = maskedAlias().ReplaceAllString(maskedEscape().ReplaceAllString(text, ""), " AS `?`")
+		if stmt, err = g.statement(text); err == nil {
 			return stmt, nil
 		}
 	}

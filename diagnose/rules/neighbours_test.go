@@ -374,8 +374,9 @@ func TestNeighbours_Bottleneck(t *testing.T) {
 func TestAppCPU_Beside(t *testing.T) {
 	// Ten requests a second of 100 ms: one is in flight.
 	b := func(app float64, statements time.Duration) *build {
-		b := ladder().cpu(0.1, 1.85).program("10 mysqld", 0.1, 1e9).program("20 shop", app, 1e8).program("30 kasoku", 0.1, 5e7).
-			level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("94 cc1plus", 1.3, 1e9).measured().accessLog()
+		b := ladder().cpu(0.1, 1.85).program("10 mysqld", 0.1, 1e9).program("20 shop", app, 1e8).
+			program("30 kasoku", 0.1, 5e7).level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).
+			program("94 cc1plus", 1.3, 1e9).measured().accessLog()
 		b.Load, b.Steps, b.Seconds = nil, nil, nil
 		e := &b.Endpoints[0]
 		e.Total = time.Duration(e.Count) * 100 * time.Millisecond
@@ -384,15 +385,20 @@ func TestAppCPU_Beside(t *testing.T) {
 			e.Seconds[s] = kasoku.EndpointSecond{Count: 10}
 		}
 		e.Count, e.Total = 100, 10*time.Second
-		b.Queries = []kasoku.Query{{ID: "1", Fingerprint: "select * from orders", Verb: "SELECT", Calls: 100, Total: statements}}
+		b.Queries = []kasoku.Query{{ID: "1", Fingerprint: "select * from orders", Verb: "SELECT", Calls: 100,
+			Total: statements}}
 		return b
 	}
-	f := fires(t, host.AppCPU{}, b(0.45, 2*time.Second), kasoku.Medium, "The application, shop, computes in 45.0 % of its requests' time")
-	if f.Severity != kasoku.Info || f.Impact.Of != "of request time" || !strings.Contains(f.Cause, "Statements took 20.0 %") {
+	f := fires(t, host.AppCPU{}, b(0.45, 2*time.Second), kasoku.Medium,
+		"The application, shop, computes in 45.0 % of its requests' time")
+	if f.Severity != kasoku.Info || f.Impact.Of != "of request time" ||
+		!strings.Contains(f.Cause, "Statements took 20.0 %") {
 		t.Errorf("%+v", f)
 	}
-	waits := b(0.45, 2*time.Second).counts(kasoku.Key{Source: diagnose.Process, Name: process.ThreadWait, Instance: "20/21 shop"}, 0, 0, 3).
-		counts(kasoku.Key{Source: diagnose.Process, Name: process.ThreadWait, Instance: "200/201 other"}, 0, 0, 9)
+	wait := kasoku.Key{Source: diagnose.Process, Name: process.ThreadWait, Instance: "20/21 shop"}
+	other := wait
+	other.Instance = "200/201 other"
+	waits := b(0.45, 2*time.Second).counts(wait, 0, 0, 3).counts(other, 0, 0, 9)
 	f = fires(t, host.AppCPU{}, waits, kasoku.Medium, "Its busiest threads waited for a core for ")
 	if e := f.Evidence[3]; len(e.Series) != 1 || e.Number > 0.3 {
 		t.Errorf("a stranger's thread counts: %+v", e)

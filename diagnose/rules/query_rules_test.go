@@ -332,7 +332,8 @@ func TestNeedlessTransaction(t *testing.T) {
 	}
 	// A queue asks for a job in a transaction, and locks the row that it finds until it is taken.
 	queue := run(0, 100)
-	queue.Transactions = append(queue.Transactions, kasoku.Transaction{Shape: []string{"Q"}, Verbs: "SELECT", Count: 900, Statements: 900})
+	queue.Transactions = append(queue.Transactions,
+		kasoku.Transaction{Shape: []string{"Q"}, Verbs: "SELECT", Count: 900, Statements: 900})
 	sayAll(t, r, queue, "quiet: 0 of 1,000 transactions")
 	// ActiveRecord begins a transaction for each save.
 	saves := run(0, 100)

@@ -62,7 +62,8 @@ func partOf(c *diagnose.Case, s evidence.Stack) (p part, ok bool) {
 
 // beside speaks of the application's CPU where neighbours use most of the host's: what a
 // request costs is decided in the program all the same, if that is most of its time.
-func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack, crowded []kasoku.Silence) ([]kasoku.Finding, []kasoku.Silence) {
+func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
+	crowded []kasoku.Silence) ([]kasoku.Finding, []kasoku.Silence) {
 	p, ok := partOf(c, s)
 	if !ok || s.Held() {
 		return nil, crowded
@@ -74,7 +75,8 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack, crowded []kasoku.Sile
 			"it works beside them", s.App.Name, unit.Sig3(p.cores), unit.Sig3(p.inFlight))
 	case share < computed || share < aboveStatements*p.statements:
 		return nil, diagnose.Quiet(r.ID(), min(share/computed, share/max(aboveStatements*p.statements, 0.01), 0.99),
-			"%s; %s computed in %s of the requests' time, and statements took %s; the thresholds are %s and %s times as much",
+			"%s; %s computed in %s of the requests' time, and statements took %s; the thresholds are %s and %s times "+
+				"as much",
 			crowded[0].Reason, s.App.Name, unit.Percent(share), unit.Percent(p.statements), unit.Percent(computed),
 			unit.Plain(aboveStatements))
 	}
@@ -97,8 +99,8 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack, crowded []kasoku.Sile
 			Interval: c.Focus.Interval}, {Source: "slow.log", Text: "statements", Note: "of request time",
 			Value: unit.Percent(p.statements), Number: p.statements, Interval: c.Focus.Interval}}, p.evidence(c)...),
 		Cause: fmt.Sprintf("%s requests were in flight on average, and %s used %s cores for them: %s of their time. "+
-			"Statements took %s.%s What a request costs is decided in the program first; what neighbours take makes it later "+
-			"still.", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
+			"Statements took %s.%s What a request costs is decided in the program first; what neighbours take "+
+			"makes it later still.", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
 			unit.Percent(p.statements), waits),
 		Fixes:    []kasoku.Fix{profileFix(c, s.App.Name)},
 		Expect:   "less of the program's CPU for each request",

@@ -27,7 +27,8 @@ func (WrappedColumn) Doc() diagnose.Doc {
 		Evidence: `a SELECT compares a function of one column with values, as a condition that all of its rows
 			must meet, and examines at least 1,000 rows a call, at least half of the table and ten for each
 			that it sends; the plan reads the whole table; or looks by FIND_IN_SET
-			into a list that is kept as text, in a quarter of the rows that the plan counts on; it takes at least 2 % of the requests' time.`,
+			into a list that is kept as text, in a quarter of the rows that the plan counts on; it takes at least
+			2 % of the requests' time.`,
 		Cause: `an index has the column's values, not what the function makes of them, so the function is
 			worked out for each row.`,
 		Fix: `compare the column itself: a range for YEAR and DATE, nothing where the column is compared
@@ -92,13 +93,14 @@ func (r WrappedColumn) list(c *diagnose.Case, s *scan) kasoku.Finding {
 		wording.Cut(h.Column, 20), examined, sent))
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(),
 		diagnose.Signal{Blind: "how many rows have the value is not in the log"})
-	f.Cause = fmt.Sprintf("%s has a list of values as text, of which an index finds none: the list of each row that other "+
-		"conditions leave of %s is read and taken apart. A call examines %s rows for %s that it sends.", h.Column, t,
+	f.Cause = fmt.Sprintf("%s has a list of values as text, of which an index finds none: the list of each row that "+
+		"other conditions leave of %s is read and taken apart. A call examines %s rows for %s that it sends.", h.Column, t,
 		examined, sent)
-	f.Fixes = []kasoku.Fix{{Text: "Keep the values of " + h.Column + " in a table of their own, a row for each, with an " +
-		"index that begins with the value", Where: "the schema, and where the statement is made", Risk: kasoku.RiskAppRestart,
-		Note: "The statement joins it, or asks by EXISTS. It helps where few rows have the value; where most have, all are " +
-			"read either way. What writes the list must write the rows too."}}
+	f.Fixes = []kasoku.Fix{{Text: "Keep the values of " + h.Column + " in a table of their own, a row for each, " +
+		"with an index that begins with the value", Where: "the schema, and where the statement is made",
+		Risk: kasoku.RiskAppRestart,
+		Note: "The statement joins it, or asks by EXISTS. It helps where few rows have the value; where most have, all " +
+			"are read either way. What writes the list must write the rows too."}}
 	f.Expect = "the statement examines the rows that have the value"
 	return f
 }
