@@ -181,7 +181,7 @@ func (d *database) questions(ctx context.Context) float64 {
 		return math.NaN()
 	}
 	own := d.reader.Statements() + d.source.Statements() + d.locks.Statements() + d.detail.Statements()
-	return s.Issued() - float64(own)
+	return d.tenants.Counted(&s, float64(own))
 }
 
 // release puts back what was changed on the server, unless another run needs it,

@@ -137,6 +137,11 @@ func TestRecord_Tenants(t *testing.T) {
 			if c.apart && (tenants.Others == 0 || tenants.Others > 6 || tenants.All < tenants.Others+1) {
 				t.Errorf("connections %+v", tenants)
 			}
+			known, ok := kasoku.KnownOf(rec)
+			if own := callsOf(rec, "own"); !ok || known.Own+known.Own/10 < own ||
+				known.Own > own+own/10 || known.Statements < known.Own+100 {
+				t.Errorf("%d calls of the service; known %+v", own, known)
+			}
 			all, err := json.Marshal(rec)
 			if err != nil {
 				t.Fatal(err)
@@ -147,6 +152,16 @@ func TestRecord_Tenants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// callsOf returns how many statements of a run read a table.
+func callsOf(rec *kasoku.Recording, table string) (calls uint64) {
+	for _, q := range rec.Queries {
+		if slices.Contains(q.Tables, table) {
+			calls += q.Calls
+		}
+	}
+	return calls
 }
 
 // neighbourTable makes a neighbour's table and, where it has a name, its user.

@@ -288,7 +288,15 @@ func TestSerialClient(t *testing.T) {
 		b.Load, b.Steps, b.Seconds, b.Endpoints = nil, nil, nil, nil
 		return b.gauge("conn.query", 1, queries...).counter("Questions", 1000, 10_000, 20_000)
 	}
-	speaks(t, r, program(1, 1, 1).shared().alone(), kasoku.Medium, "one statement after another")
+	keepsQuiet(t, r, program(1, 1, 1).shared().alone(), true, "whose statements")
+	ours := func(calls uint64, took time.Duration) *build { // of 42 s
+		b := program(1, 1, 1).shared()
+		b.Queries = []kasoku.Query{{Verb: "SELECT", Calls: calls, Total: took}}
+		return b
+	}
+	speaks(t, r, ours(30_000, 30*time.Second).alone(), kasoku.High, "one statement after another")
+	keepsQuiet(t, r, ours(30_000, 10*time.Second).alone(), false, "in 23.8 %") // the others' are the rest
+	keepsQuiet(t, r, ours(1000, 30*time.Second).alone(), false, "23.8 statements a second")
 	if f := speaks(t, r, program(1, 1, 1).alone(), kasoku.High, "one statement after another"); f.Object.Name != "the client" {
 		t.Errorf("%s is no sender: no command is known", f.Object.Name)
 	}

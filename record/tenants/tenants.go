@@ -35,8 +35,10 @@ type Book struct {
 	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
 	asked       bool
 	own, others side
+	unclear     side // clients of whom it is not known whose they are
 	left        Left
 	sent        map[uint64]bool // connections that sent statements: others' are true
+	counted
 }
 
 // A side is what connections of the service have, or those of others.
@@ -89,10 +91,12 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 			continue
 		}
 		sessions := mysql.NewClients(r)
-		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
-		if clients, err := sessions.List(ctx); err == nil {
-			b.learn(clients, from, ends, schema)
+		clients, err := sessions.List(ctx) // first: looks at sockets may take what time there is on a busy host
+		if err != nil {
+			continue
 		}
+		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
+		b.learn(clients, from, ends, schema)
 	}
 }
 
@@ -118,6 +122,7 @@ func (b *Book) learn(clients []mysql.Client, from members.Callers, ends map[uint
 		}
 	}
 	for _, a := range unclear {
+		b.unclear.use(a.user, a.schema)
 		if !b.others.accounts[a] || b.own.accounts[a] {
 			b.own.use(a.user, a.schema)
 		}
@@ -222,6 +227,7 @@ func (b *Book) Keep(e *slowlog.Event) bool {
 			b.sent = map[uint64]bool{}
 		}
 		b.sent[e.ThreadID] = others
+		b.take(e)
 	}
 	b.left.All += e.QueryTime
 	if others {
@@ -246,8 +252,9 @@ func (b *Book) Warnings() []kasoku.Warning {
 		unit.Percent(float64(b.left.Time)/float64(b.left.All)), unit.Count(b.left.Statements))}}
 }
 
-// Settings is what rules have to know of others' connections.
-func (b *Book) Settings(host string) []kasoku.Setting {
+// Settings is what rules have to know of others' connections, and, where what the server counted is that of
+// the whole log, of others' statements.
+func (b *Book) Settings(host string, counted bool) []kasoku.Setting {
 	if len(b.sent) == 0 || len(b.sent) >= mostSent {
 		return nil
 	}
@@ -257,7 +264,10 @@ func (b *Book) Settings(host string) []kasoku.Setting {
 			n.Others++
 		}
 	}
-	return []kasoku.Setting{n.Setting(host)}
+	if !counted {
+		return []kasoku.Setting{n.Setting(host)}
+	}
+	return append([]kasoku.Setting{n.Setting(host)}, b.known(host)...)
 }
 
 // Without takes the statements of schemas that are others' out of those that a server counted.

@@ -19,9 +19,16 @@ type LockLoad struct {
 	Share         float64
 	Of            string
 	Stuck         bool // most of what statements take is that wait
+
+	// Of a server that others use too, whose counters are theirs as well, Waits, Time and Share are
+	// what samples saw of waits for rows that are not others': the least that they can be. Whose
+	// describes why they are not known: no sample shows one.
+	Sampled bool
+	Whose   error
 }
 
-// LockLoadOf adds up the waits for locks of rows that the server counted in the whole run.
+// LockLoadOf adds up the waits for locks of rows that the server counted in the whole run; where
+// others use the server too, those that samples saw.
 // The share counts the waits for the pool too when statements do little but wait for locks.
 func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 	whole := WholeRun(c)
@@ -32,6 +39,12 @@ func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 		return l, err
 	}
 	l.Time = time.Duration(min(max(l.Millis.By, 0), 1e12)) * time.Millisecond
+	if IsShared(c) {
+		if l.takeSampled(c); l.Whose != nil {
+			l.Share, l.Of = shareOfTime(c, l.Time)
+			return l, nil
+		}
+	}
 	all := l.Time
 	in := statementTime(c)
 	if l.Stuck = in > 0 && l.Time > time.Duration(stuckShare*float64(in)) && l.Time > c.Run.Length/20; l.Stuck {
@@ -41,6 +54,24 @@ func LockLoadOf(c *diagnose.Case) (l LockLoad, err error) {
 	}
 	l.Share, l.Of = shareOfTime(c, all)
 	return l, nil
+}
+
+// takeSampled replaces what the server counted by what samples of one a second saw: a sample is
+// a second of at least one that waits, and a wait is in no more samples than its seconds, and one.
+func (l *LockLoad) takeSampled(c *diagnose.Case) {
+	var samples uint64
+	var longest time.Duration
+	for i := range c.LockWaits {
+		samples += c.LockWaits[i].Samples
+		longest = max(longest, c.LockWaits[i].Longest)
+	}
+	if samples == 0 {
+		l.Whose = CheckOwn(c, "waits for locks of rows")
+		return
+	}
+	l.Sampled = true
+	l.Time = min(l.Time, time.Duration(min(samples, 1e6))*time.Second)
+	l.Waits.By = min(l.Waits.By, max(float64(samples)/float64(longest/time.Second+1), 1))
 }
 
 // statementTime returns how long all statements of the slow log took.

@@ -39,14 +39,22 @@ func (Prepare) Doc() diagnose.Doc {
 		Fix: `let the driver put the parameters in (in Go interpolateParams=true in the DSN), or prepare
 			once and keep the statement.`,
 		Silent: `when statements are run many times each, when few are prepared, and blind without the
-			server's Com_stmt counters, and where programs outside of the service use the server too: whose
-			prepares it counts is not known. It says "each" where nine in ten are.`,
+			server's Com_stmt counters. Where programs outside of the service use the server too, all that the
+			slow log does not have of the service's own connections counts as theirs: it is blind where that
+			may be what the counters show, and of MariaDB, which logs no prepares, its confidence is medium. It
+			says "each" where nine in ten are.`,
 	}
 }
 
 // prepared is what the counters say about prepared statements. Questions leaves
-// out prepare and close in both servers.
-type prepared struct{ prepare, execute, close, questions diagnose.Grown }
+// out prepare and close in both servers. Of a server that others use too, own and least are what
+// is left of prepares and executions when all that may be theirs is left out.
+type prepared struct {
+	prepare, execute, close, questions diagnose.Grown
+	own, least                         float64
+	strangers                          evidence.Strangers
+	strangersErr                       error // nothing bounds what is theirs
+}
 
 func preparedOf(c *diagnose.Case) (p prepared, err error) {
 	for _, x := range []struct {
@@ -60,12 +68,25 @@ func preparedOf(c *diagnose.Case) (p prepared, err error) {
 			return p, err
 		}
 	}
+	p.strangers, p.strangersErr = evidence.StrangersOf(c)
+	p.own = max(p.prepare.By-p.strangers.Prepares, 0)
+	p.least = max(p.execute.By-p.strangers.Statements, 0)
 	return p, nil
 }
 
-func (p prepared) perExecute() float64 { return p.prepare.By / max(p.execute.By, 1) }
+// perExecute and perQuestion are the least that is the service's.
+func (p prepared) perExecute() float64 { return p.own / max(p.execute.By, 1) }
 
-func (p prepared) perQuestion() float64 { return p.prepare.By / max(p.questions.By, 1) }
+func (p prepared) perQuestion() float64 { return p.own / max(p.questions.By, 1) }
+
+// whose describes why counters that would speak say nothing of the service, nil where they do.
+func (p prepared) whose(c *diagnose.Case) error {
+	fires := p.prepare.By > preparesPerExecute*p.execute.By && p.execute.By >= fewExecutes
+	if fires && (p.strangersErr != nil || p.perExecute() <= preparesPerExecute || p.least < fewExecutes) {
+		return evidence.CheckOwn(c, "prepares")
+	}
+	return nil
+}
 
 // Check looks for as many prepares as executions.
 func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
@@ -74,6 +95,11 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	near := min(p.perExecute()/preparesPerExecute, p.perQuestion()/preparesPerQuestion, p.execute.By/fewExecutes)
+	if p.prepare.By >= preparesPerQuestion*p.questions.By {
+		if err := p.whose(c); err != nil {
+			return nil, diagnose.Blind(r.ID(), err)
+		}
+	}
 	switch {
 	case p.execute.By < fewExecutes:
 		return nil, diagnose.Quiet(r.ID(), near, "prepared statements were executed %s times; the threshold is %d",
@@ -86,24 +112,21 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), near, "prepares were %s of the statements; the threshold is %s",
 			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
 	}
-	if err := evidence.CheckOwn(c, "prepares"); err != nil {
-		return nil, diagnose.Blind(r.ID(), err)
-	}
 	title, cause := r.words(c, p)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: r.object(c),
 		Title: wording.Capital(title), Clause: title,
 		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
-		Impact:     evidence.TripImpact(c, p.prepare.By, p.questions.By),
-		Evidence: []kasoku.Evidence{
+		Impact:     evidence.TripImpact(c, p.own, p.questions.By),
+		Evidence: append([]kasoku.Evidence{
 			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true), c.Quote().Counted(p.close, false),
 			c.Quote().Counted(p.questions, false),
 			{Source: "status", Text: "prepares per execution", Value: unit.Sig3(p.perExecute()),
 				Number: p.perExecute(), Strong: true, Interval: c.Focus.Interval},
-		},
+		}, p.strangers.Bound(c)...),
 		Cause: fmt.Sprintf("%s: 2 round trips where 1 would do. %s %s of %s round trips were prepares.", cause,
-			wording.Capital(c.At()), diagnose.Whole(p.prepare.By), diagnose.Whole(p.prepare.By+p.questions.By)),
+			wording.Capital(c.At()), diagnose.Whole(p.own), diagnose.Whole(p.prepare.By+p.questions.By)),
 		Fixes:  language.Pick(c, prepareFixes),
 		Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
@@ -126,11 +149,11 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	} else {
 		kept.Holds = g.Max <= 0.1*p.prepare.By
 	}
-	return []diagnose.Signal{
+	return append([]diagnose.Signal{
 		{Holds: true}, {Holds: true},
 		{Holds: p.close.By >= 0.9*p.prepare.By, Lacks: "not all prepared statements are closed again"},
 		kept,
-	}
+	}, p.strangers.Signals(c)...)
 }
 
 // prepareFixes are how drivers do without the prepares, by language.
@@ -202,7 +225,7 @@ const mostOf = 0.9
 func (Prepare) words(c *diagnose.Case, p prepared) (title, cause string) {
 	verb, data := mainVerb(c)
 	switch {
-	case p.perExecute() < mostOf || p.execute.By < mostOf*min(data, p.questions.By):
+	case p.perExecute() < mostOf || p.least < mostOf*min(data, p.questions.By):
 		return fmt.Sprintf("%s of statements are prepared, run once and closed", unit.Percent(p.perQuestion())),
 			"The driver prepares these statements on the server, runs them once and closes them"
 	}

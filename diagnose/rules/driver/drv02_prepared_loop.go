@@ -37,8 +37,8 @@ func (PreparedLoop) Doc() diagnose.Doc {
 		Fix: `prepare once before the loop and execute in it; better one INSERT with all rows (DRV-03),
 			which needs neither.`,
 		Silent: `when few statements are prepared, when no INSERT dominates them, when it runs in no loop,
-			and blind without a slow log or the server's counters, and where programs outside of the service
-			use the server too.`,
+			and blind without a slow log or the server's counters, and, as DRV-01, where programs outside of
+			the service may have prepared them.`,
 	}
 }
 
@@ -51,13 +51,13 @@ func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
+	if err := p.whose(c); err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
 	if p.perExecute() <= preparesPerExecute || p.execute.By < fewExecutes {
 		return nil, diagnose.Quiet(r.ID(), min(p.perExecute()/preparesPerExecute, p.execute.By/fewExecutes, 0.99),
 			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()),
 			diagnose.Whole(p.prepare.By))
-	}
-	if err := evidence.CheckOwn(c, "prepares"); err != nil {
-		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var near float64
 	for _, l := range insertLoops(c) {
@@ -99,16 +99,16 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
 		Title:  evidence.EndpointTitle(who, " prepares its INSERT anew for every row"),
 		Clause: fmt.Sprintf("%s prepares its INSERT into %s anew for every row", lowerFirst(who), s.Table),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, evidence.CallerSignal(l.caller),
-			diagnose.Signal{Holds: l.query.Streak >= statements.LeastPerRequest,
-				Lacks: "the INSERTs do not come one after another on one connection"}),
-		Evidence: []kasoku.Evidence{
+		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true}, evidence.CallerSignal(l.caller),
+			{Holds: l.query.Streak >= statements.LeastPerRequest,
+				Lacks: "the INSERTs do not come one after another on one connection"}}, p.strangers.Signals(c)...)...),
+		Evidence: append([]kasoku.Evidence{
 			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true),
 			evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
 				unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row",
 				float64(l.query.Calls)),
 			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i),
-		},
+		}, p.strangers.Bound(c)...),
 		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same "+
 			"statement for each row: %s prepares for %s executions.",
 			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),

@@ -39,7 +39,9 @@ func (SerialClient) Doc() diagnose.Doc {
 		Fix: `several at once, or many in one go.`,
 		Silent: `when two sessions ran statements at once, when the samples are too few to rule chance out, when CPU
 			was short, for a load that kasoku makes by a schedule, and where a log has requests: of those
-			only their sum is kept, which does not show whether two overlap; blind when nothing counted statements.`,
+			only their sum is kept, which does not show whether two overlap; blind when nothing counted statements.
+			Where programs outside of the service use the server too, statements and their time are those that
+			the slow log has of the service.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
@@ -92,8 +94,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: r.client(c)},
 		Title:  "The client sends one statement after another",
 		Clause: "the client sends one statement after another", Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(append([]diagnose.Signal{{Holds: true},
-			{Holds: idle >= 0.5, Lacks: "the service used half of the CPU"}}, evidence.SharedServer(c)...)...),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: idle >= 0.5, Lacks: "the service used half of the CPU"}),
 		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, which the service did not use " + c.At(),
 			Estimate: true},
 		Evidence: []kasoku.Evidence{{
@@ -135,7 +137,26 @@ func (SerialClient) turns(c *diagnose.Case) (turns, error) {
 		t.busy += min(p.Value, 1)
 	}
 	t.busy /= float64(max(t.samples, 1))
+	if evidence.IsShared(c) {
+		return t, t.takeOwn(c)
+	}
 	return t, nil
+}
+
+// takeOwn leaves of what the server counted what its log has of the service: that no two sessions
+// ran statements at once holds of all.
+func (t *turns) takeOwn(c *diagnose.Case) error {
+	if err := evidence.CheckStatements(c); err != nil {
+		return evidence.CheckOwn(c, "statements")
+	}
+	var calls, seconds float64
+	for i := range c.Queries {
+		calls += float64(c.Queries[i].Calls)
+		seconds += c.Queries[i].Total.Seconds()
+	}
+	length := max(c.Run.Length.Seconds(), 0.001)
+	t.perSec, t.busy = min(t.perSec, calls/length), min(t.busy, seconds/length)
+	return nil
 }
 
 // client names the command that the recording ran. Without one the sender is not known.

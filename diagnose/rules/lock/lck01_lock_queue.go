@@ -22,6 +22,8 @@ type Queue struct{}
 // Thresholds of LCK-01.
 const (
 	fewLockWaits = 20
+	// fewSampledWaits is as many where only samples show them: each stands for a second.
+	fewSampledWaits = 5
 	// lockShare is the least part of the requests' time that is a queue: on a table
 	// of three rows, half of the transactions locking one for 5 ms, it was above
 	// one half.
@@ -50,7 +52,10 @@ func (Queue) Doc() diagnose.Doc {
 			something else before it commits. More connections make the queue longer, not faster.`,
 		Fix: `shorten the transaction that holds the lock, then size the pool.`,
 		Silent: `below the thresholds; below half of the time where the host has no CPU left and no sample
-			shows a statement of the holder, as it may wait for CPU; blind without the server's counters.`,
+			shows a statement of the holder, as it may wait for CPU; blind without the server's counters. Where
+			programs outside of the service use the server too, its counters are theirs as well: each sample
+			of a wait for rows that are not theirs counts as one second then, and it is blind where none was
+			seen.`,
 	}
 }
 
@@ -60,10 +65,17 @@ func (r Queue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if l.Waits.By < fewLockWaits || l.Share < lockShare && !l.Stuck {
-		return nil, diagnose.Quiet(r.ID(), min(l.Waits.By/fewLockWaits, l.Share/lockShare),
+	few := fewLockWaits
+	if l.Sampled {
+		few = fewSampledWaits
+	}
+	if l.Waits.By < float64(few) || l.Share < lockShare && !l.Stuck {
+		return nil, diagnose.Quiet(r.ID(), min(l.Waits.By/float64(few), l.Share/lockShare),
 			"%s waits for locks of rows took %s %s; the thresholds are %d and %s",
-			diagnose.Whole(l.Waits.By), unit.Percent(l.Share), l.Of, fewLockWaits, unit.Percent(lockShare))
+			diagnose.Whole(l.Waits.By), unit.Percent(l.Share), l.Of, few, unit.Percent(lockShare))
+	}
+	if l.Whose != nil {
+		return nil, diagnose.Blind(r.ID(), l.Whose)
 	}
 	if starved := r.starved(c); starved != "" && l.Share < starvedShare {
 		return nil, diagnose.Quiet(r.ID(), l.Share/starvedShare,
@@ -93,7 +105,7 @@ func (r Queue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
 		Impact:     kasoku.Impact{Share: l.Share, Of: l.Of},
 		Evidence:   r.evidence(c, l, w),
 		Cause:      r.cause(c, l, w, table), Fixes: r.fixes(c, w, table),
-		Expect:   fmt.Sprintf("less than the %s that a wait takes now", unit.Duration(l.Each())),
+		Expect:   r.expect(l),
 		Verify:   "repeat the load: Innodb_row_lock_time must fall",
 		Explains: []string{"POOL-06"}, Interval: c.Whole(),
 	}
@@ -103,6 +115,14 @@ func (r Queue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
 	}
 	r.compare(c, l, table, &f)
 	return f
+}
+
+// expect says what must fall: how long a wait takes is not known where others wait too.
+func (Queue) expect(l evidence.LockLoad) string {
+	if l.Sampled {
+		return "fewer samples in which a statement waits"
+	}
+	return fmt.Sprintf("less than the %s that a wait takes now", unit.Duration(l.Each()))
 }
 
 // worstWait returns the class of waits that was seen most, nil when none was, and
@@ -155,12 +175,16 @@ func (Queue) signals(w *kasoku.LockWait) []diagnose.Signal {
 }
 
 func (Queue) evidence(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait) []kasoku.Evidence {
-	whole := evidence.WholeRun(c)
 	out := []kasoku.Evidence{
-		whole.Quote().Counted(l.Waits, true),
+		evidence.WholeRun(c).Quote().Counted(l.Waits, true),
 		{Source: "status", Text: mysql.InnodbRowLockTime, Note: "mean " + unit.Duration(l.Each()),
 			Value: unit.Duration(l.Time), Number: l.Time.Seconds(), Strong: true,
 			Series: []kasoku.Key{l.Millis.Key}, Interval: c.Whole()},
+	}
+	if l.Sampled {
+		out = []kasoku.Evidence{{Source: "locks", Text: "samples with a statement that waits for rows",
+			Note:  "one a second; the server's counters are others' too",
+			Value: "at least " + unit.Duration(l.Time), Number: l.Time.Seconds(), Strong: true, Interval: c.Whole()}}
 	}
 	if w == nil {
 		return out
@@ -211,6 +235,10 @@ func listHolders(c *diagnose.Case, w *kasoku.LockWait) string {
 func (Queue) cause(c *diagnose.Case, l evidence.LockLoad, w *kasoku.LockWait, table string) string {
 	s := fmt.Sprintf("%s statements waited for locks of rows, %s each: %s %s.", diagnose.Whole(l.Waits.By),
 		unit.Duration(l.Each()), unit.Percent(l.Share), l.Of)
+	if l.Sampled {
+		s = fmt.Sprintf("Statements waited for locks of rows in at least %s of the run: at least %s %s.",
+			unit.Duration(l.Time), unit.Percent(l.Share), l.Of)
+	}
 	switch {
 	case w == nil:
 		return s
@@ -249,7 +277,7 @@ func (Queue) compare(c *diagnose.Case, l evidence.LockLoad, table string, f *kas
 		return
 	}
 	before, err := evidence.LockLoadOf(diagnose.NewCase(c.Baseline, nil))
-	if err != nil || l.Each() < time.Duration(longerQueue*float64(before.Each())) {
+	if err != nil || l.Sampled || before.Sampled || before.Whose != nil || l.Each() < time.Duration(longerQueue*float64(before.Each())) {
 		return
 	}
 	was, is, err := evidence.SameStep(c)

@@ -58,6 +58,9 @@ func waitOf(c *diagnose.Case) (most waiting, known bool) {
 	}
 	take(waiting{"the disk at commits", k.Share, k.Of, "DBC-01"}, err)
 	l, err := evidence.LockLoadOf(c)
+	if err == nil {
+		err = l.Whose
+	}
 	take(waiting{"locks of rows", l.Share, l.Of, "LCK-01"}, err)
 	p, err := evidence.PoolLoads(c)
 	take(waiting{"connections of the pool", p.Share, p.Of, "POOL-06"}, err)

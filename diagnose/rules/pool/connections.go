@@ -68,7 +68,7 @@ func connectionsOf(c *diagnose.Case) (connections, error) {
 		return p, err
 	}
 	p.most = mostOpen(c)
-	if g, err := c.Counters().Status(mysql.ConnectionErrorsMaxConnections); err == nil {
+	if g, err := c.Counters().Status(mysql.ConnectionErrorsMaxConnections); err == nil && !evidence.IsShared(c) {
 		p.refused = g.By
 	}
 	p.reopened = max(p.opened.By-max(p.open.Last-p.open.First, 0), 0)
@@ -84,6 +84,22 @@ func connectionsOf(c *diagnose.Case) (connections, error) {
 // request that got through.
 func (p connections) perServed() float64 { return p.reopened / p.served }
 
+// sharedSignals say whether what is opened and closed again is the service's, none where no others
+// use the server. Of connections of the service that sent statements, those that were open when the
+// run began or ended were not opened and closed again: never more than were open at once.
+func (p connections) sharedSignals(c *diagnose.Case) []diagnose.Signal {
+	if !evidence.IsShared(c) {
+		return nil
+	}
+	own, ok := evidence.OwnConnections(c)
+	all, err := c.Requests(c.Whole())
+	reopened := own - 2*mostOpen(evidence.WholeRun(c))
+	if !ok || err != nil || reopened < fewConnections || reopened < reopenedPerRequest*float64(all.Count) {
+		return evidence.SharedServer(c)
+	}
+	return []diagnose.Signal{{Holds: true}}
+}
+
 // churns reports whether POOL-01 holds.
 func (p connections) churns() bool {
 	return p.perServed() >= reopenedPerRequest && p.reopened >= fewConnections
@@ -96,12 +112,14 @@ type refusals struct {
 	said       diagnose.Said // the application's lines with Error 1040
 	limit      float64       // max_connections, 0 when unknown
 	most       float64       // connections open at once, 0 when unknown
+	shared     bool          // others use the server too: what it counts is theirs as well
 }
 
 func refusalsOf(c *diagnose.Case) refusals {
 	var r refusals
 	r.counted, r.countedErr = c.Counters().Status(mysql.ConnectionErrorsMaxConnections)
 	r.limit, _ = c.Number("max_connections")
+	r.shared = evidence.IsShared(c)
 	for i, s := range c.Lines().Said(func(m *kasoku.Message) bool { return m.Code == errTooMany }) {
 		if i == 0 {
 			r.said = s
@@ -128,9 +146,9 @@ func mostOpen(c *diagnose.Case) (most float64) {
 }
 
 // refused returns how many connections the server refused, as it counted them
-// or as the application said.
+// or as the application said: that alone is the service's where others use the server too.
 func (r refusals) refused() float64 {
-	if r.countedErr == nil {
+	if r.countedErr == nil && !r.shared {
 		return r.counted.By
 	}
 	return float64(r.said.Count)

@@ -35,7 +35,8 @@ func (IdlePool) Doc() diagnose.Doc {
 		Silent: `without the server's Connections and Threads_connected or without a count of requests;
 			when the server was restarted in the focus; when most connections are of programs outside of the service; when connections were opened and stayed, as while a
 			pool warms up. Where programs outside of the service use the server too, it does not say who
-			opens them, and its confidence is medium at most.`,
+			opens them, and its confidence is medium at most where the slow log does not have as many
+			connections of the service.`,
 	}
 }
 
@@ -108,7 +109,7 @@ func (IdlePool) signals(c *diagnose.Case, p connections) []diagnose.Signal {
 	} else {
 		waiting.Holds = g.Max-g.First >= 0.1*p.reopened
 	}
-	return append(append(s, byClient, waiting), evidence.SharedServer(c)...)
+	return append(append(s, byClient, waiting), p.sharedSignals(c)...)
 }
 
 // waitingSockets is the series of sockets in TIME_WAIT of connections to the database: others of

@@ -32,7 +32,8 @@ func (Refused) Doc() diagnose.Doc {
 			price of its memory.`,
 		Silent: `when nothing was refused; blind when neither the server's counter nor the application's
 			log was recorded, or when the server was restarted. Where programs outside of the service use
-			the server too, it does not say who opens too many, and its confidence is medium at most.`,
+			the server too, only the application's log says whose connections were refused; the rule does
+			not say who opens too many.`,
 	}
 }
 
@@ -71,6 +72,11 @@ func (r Refused) silence(c *diagnose.Case, s refusals) []kasoku.Silence {
 	switch {
 	case s.countedErr != nil && !c.Lines().HasAppLog():
 		return diagnose.Blind(r.ID(), s.countedErr)
+	case s.shared && s.counted.By > 0 && !c.Lines().HasAppLog():
+		return diagnose.Blind(r.ID(), evidence.CheckOwn(c, "refused connections"))
+	case s.shared && s.counted.By > 0:
+		return diagnose.Quiet(r.ID(), 0, "the server refused %s connections, and the application's log has no Error %s: "+
+			"programs outside of the service use the server too", diagnose.Whole(s.counted.By), errTooMany)
 	case s.limit > 0 && s.most > 0:
 		return diagnose.Quiet(r.ID(), s.most/s.limit, "no connection was refused; %s of %s were open at once",
 			diagnose.Whole(s.most), diagnose.Whole(s.limit))
@@ -99,7 +105,7 @@ func (Refused) signals(c *diagnose.Case, s refusals) []diagnose.Signal {
 	if of == 0 {
 		failing.Blind = "no requests were counted"
 	}
-	return append([]diagnose.Signal{counted, full, said, failing}, evidence.SharedServer(c)...)
+	return []diagnose.Signal{counted, full, said, failing}
 }
 
 func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
