@@ -17,13 +17,13 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/slowlog"
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/topology/members"
 )
@@ -168,26 +168,52 @@ func (b *Book) IsOthersSchema(schema string) bool {
 }
 
 // IsOthersClass reports whether statements of a class are others', by the schema that they ran in
-// and, where they ran in none, by the schemas of names in their text, as performance_schema has
-// it: `schema` . `table`. A column may be called as another's schema is.
+// and, where they ran in none, by the schemas of the tables in their text, and of what they call:
+// an alias or a column may be called as another's schema is. One that reads a table of the
+// service too is the service's.
 func (b *Book) IsOthersClass(schema, text string) bool {
 	if schema != "" {
 		return b.IsOthersSchema(schema)
 	}
-	parts := strings.Split(text, "`")
-	for i := 1; i+1 < len(parts); i += 2 {
-		first := !strings.HasSuffix(strings.TrimSpace(parts[i-1]), ".")
-		if first && strings.HasPrefix(strings.TrimSpace(parts[i+1]), ".") && b.IsOthersSchema(parts[i]) {
-			return true
+	others := false
+	for _, name := range namesIn(text) {
+		others = others || b.IsOthersTable(name)
+		if b.isOwnTable(name) {
+			return false
 		}
 	}
-	return false
+	return others
+}
+
+// namesIn returns the tables that a statement names, or the procedure that it calls.
+func namesIn(text string) []string {
+	sql := []byte(text)
+	if sqlshape.Verb(sql) != "CALL" {
+		return sqlshape.Tables(sql)
+	}
+	l := sqlshape.NewLexer(sql)
+	l.Next()
+	name := string(l.Next().Unquoted())
+	if l.Next().IsSymbol('.') {
+		name += "." + string(l.Next().Unquoted())
+	}
+	return []string{name}
 }
 
 // IsOthersTable reports whether a table's schema is others', by the name "schema.table".
-func (b *Book) IsOthersTable(name string) bool {
-	for i := range len(name) { // either may have a point
-		if name[i] == '.' && b.IsOthersSchema(name[:i]) {
+func (b *Book) IsOthersTable(name string) bool { return ofSchema(name, b.IsOthersSchema) }
+
+// isOwnTable reports whether a table's schema is one that a member uses.
+func (b *Book) isOwnTable(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return ofSchema(name, func(schema string) bool { return b.own.schemas[schema] })
+}
+
+// ofSchema reports whether what stands before a point in a name is such a schema: either may have one.
+func ofSchema(name string, is func(schema string) bool) bool {
+	for i := range len(name) {
+		if name[i] == '.' && is(name[:i]) {
 			return true
 		}
 	}

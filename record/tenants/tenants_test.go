@@ -77,6 +77,11 @@ func TestBook(t *testing.T) {
 	for text, others := range map[string]bool{
 		"CREATE TABLE `blog` . `posts` ( `id` INTEGER )": true, "SELECT `a` FROM `shop` . `b`": false, "": false,
 		"SELECT `blog` , `t` . `blog` FROM `shop` . `blog`": false, "`blog`": false, "SELECT `shop` . `blog` . `x`": false, // columns, a table
+		"SELECT `blog` . `a` FROM `shop` . `b` AS `blog` WHERE `blog` . `a` = ?": false, "UPDATE `shop` . `b` `blog` SET `blog` . `a` = ?": false, // aliases
+		"SELECT `x` . `a` FROM `new` . `b` AS `blog` JOIN `blog` . `posts` AS `x` ON `blog` . `a` = `x` . `a`": true, // no member's
+		"SELECT `a` FROM `shop` . `b` JOIN `blog` . `posts` USING ( `id` )":                                    false,
+		"INSERT INTO `blog` . `posts` VALUES (...) /* , ... */":                                                true,
+		"DELETE FROM `blog` . `posts` WHERE `id` IN (...)":                                                     true, "CALL `blog` . `p` ( ? )": true, "CALL `shop` . `p` ( ? )": false, "CALL `blog` ( )": false,
 	} {
 		if b.IsOthersClass("", text) != others || b.IsOthersClass("shop", text) || !b.IsOthersClass("blog", text) {
 			t.Errorf("%q: %v", text, !others)
