@@ -63,7 +63,8 @@ func KnownOf(r *Recording) (k Known, ok bool) {
 	if !ok {
 		return k, false
 	}
-	if n, err := fmt.Sscanf(text, formatKnown, &k.Own, &k.Statements, &k.Connections); n != 3 || err != nil || k.Own > k.Statements {
+	if n, err := fmt.Sscanf(text, formatKnown, &k.Own, &k.Statements, &k.Connections); n != 3 || err != nil ||
+		k.Own > k.Statements {
 		return Known{}, false
 	}
 	if text, ok = r.Setting(TenantsScope, preparesName); ok {

@@ -46,10 +46,10 @@ func (c *configuration) save(ctx context.Context) error {
 
 // saveTexts stores the texts of the configuration but for others'; it replaces what was stored.
 func (c *configuration) saveTexts() error {
-	return store.Save(c.store, slices.DeleteFunc(slices.Concat(c.o.Configs, c.taken.Configs), func(t kasoku.Config) bool {
-		table := t.Kind == capture.KindSchema || t.Kind == capture.KindSchemaAfter
-		return table && c.db.tenants.IsOthersTable(t.Name) || capture.IsOthersSite(&t, &c.members)
-	}))
+	own := slices.DeleteFunc(slices.Concat(c.o.Configs, c.taken.Configs), func(t kasoku.Config) bool {
+		return (t.Kind == capture.KindSchema || t.Kind == capture.KindSchemaAfter) && c.db.tenants.IsOthersTable(t.Name)
+	})
+	return store.Save(c.store, capture.WithoutOthersSites(own, &c.members))
 }
 
 // takeAftermath takes again what a run may have changed of the configuration: the

@@ -167,8 +167,11 @@ func TestRecord_OthersSite(t *testing.T) {
 	t.Parallel()
 	db := plantedDatabase(t, ownWord+"_db")
 	dir := t.TempDir()
-	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: dialling(t, db), Config: strings.Replace(wordConf,
-		"listen 127.0.0.1:{port};", "listen 127.0.0.1:{port} default_server;", 1)})
+	conf := strings.Replace(wordConf, "listen 127.0.0.1:{port};", "listen 127.0.0.1:{port} default_server;", 1)
+	end := strings.LastIndexByte(conf, '}')
+	conf = conf[:end] + "\n  server { listen 127.0.0.1:{port}; server_name wiki.test; root /srv/" + neighbourWord +
+		"; }\n" + conf[end:]
+	web := sandboxtest.Nginx(t, sandbox.NginxOptions{Dir: dir, Upstream: dialling(t, db), Config: conf})
 	site := "server { listen 127.0.0.1:" + strconv.Itoa(web.Port) + "; server_name blog.test; root /srv/" + neighbourWord + "; }\n"
 	for name, text := range map[string]string{"site-blog.conf": site, "site.conf": "# " + ownWord + "_site\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -199,6 +202,12 @@ func TestRecord_OthersSite(t *testing.T) {
 	}
 	if !slices.ContainsFunc(res.Recording.Configs, func(c kasoku.Config) bool { return strings.Contains(c.Text, ownWord+"_site") }) {
 		t.Errorf("the service's own files are not kept: %+v", res.Recording.Service)
+	}
+	if !slices.ContainsFunc(res.Recording.Configs, func(c kasoku.Config) bool {
+		return strings.Contains(c.Text,
+			"# kasoku: of another site")
+	}) {
+		t.Errorf("nothing says what was left out: %+v", res.Recording.Configs)
 	}
 	file, err := os.ReadFile(o.Path)
 	if err != nil {

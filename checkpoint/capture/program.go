@@ -11,7 +11,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/lazyregexp"
-	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/topology"
@@ -92,37 +91,6 @@ func (t *taker) nginxOf(ctx context.Context, p *process) error {
 		t.keep(KindNginx, p.nameOf(f.Path), f.File)
 	}
 	return nil
-}
-
-// IsOthersSite reports whether a file of nginx has nothing but server blocks, with their
-// upstreams, none of which may answer the load, as one in sites-enabled. None is where it is
-// not known which blocks answer.
-func IsOthersSite(c *kasoku.Config, s *kasoku.Service) bool {
-	if c.Kind != KindNginx || c.Text == "" {
-		return false
-	}
-	path, known := strings.TrimPrefix(c.Name, "container:"), false
-	for _, m := range s.Of(kasoku.RoleWeb) {
-		if !slices.Contains(m.Configs, path) || m.Host != c.Host && m.Host != "" && c.Host != "" {
-			continue
-		}
-		if known = len(m.Blocks) > 0; !known ||
-			slices.ContainsFunc(m.Blocks, func(b kasoku.ConfigBlock) bool { return b.File == path }) {
-			return false
-		}
-	}
-	conf, err := nginxconf.Parse(c.Text, path)
-	sites := 0
-	for _, d := range conf {
-		switch {
-		case d.Depth > 0 || d.Block && d.Words[0] == "upstream":
-		case d.Block && d.Words[0] == "server":
-			sites++
-		default:
-			return false
-		}
-	}
-	return known && err == nil && sites > 0
 }
 
 // nginxHint describes what helps when the configuration of nginx cannot be had.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -168,28 +169,100 @@ func TestTakeCancelled(t *testing.T) {
 	}
 }
 
-func TestIsOthersSite(t *testing.T) {
+func TestWithoutOthersSites_File(t *testing.T) {
 	const path = "/etc/nginx/sites-enabled/blog"
 	web := func(file string) *kasoku.Service {
 		m := kasoku.Member{Role: kasoku.RoleWeb, Sure: kasoku.High, Configs: []string{"/etc/nginx/nginx.conf", path}}
 		if file != "" {
-			m.Blocks = []kasoku.ConfigBlock{{File: file, Line: 1}}
+			m.Blocks = []kasoku.ConfigBlock{{File: file, Line: 2}}
 		}
 		return &kasoku.Service{Members: []kasoku.Member{m}}
 	}
 	f := func(text string, s *kasoku.Service, want bool) {
 		t.Helper()
-		if got := IsOthersSite(&kasoku.Config{Kind: KindNginx, Name: path, Text: text}, s); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
+		got := WithoutOthersSites([]kasoku.Config{{Kind: KindNginx, Name: path, Text: text}, {Kind: KindFile, Name: path,
+			Text: text}}, s)
+		if len(got) == 1 != want || !want && (got[0].Text != text || got[0].Note != "") {
+			t.Errorf("%q: %+v", text, got)
 		}
 	}
 	const site = "upstream blog { server 127.0.0.1:1; }\nserver { listen 80; }\n"
 	f(site, web("/etc/nginx/sites-enabled/shop"), true)
 	f(site, web(path), false)
 	f(site, web(""), false)
-	f(site, nil, false)
 	f(site, &kasoku.Service{}, false)
 	f("gzip on;\n", web("/etc/nginx/sites-enabled/shop"), false)
 	f("gzip on;\nserver { listen 80; }\n", web("/etc/nginx/sites-enabled/shop"), false)
 	f("server {", web("/etc/nginx/sites-enabled/shop"), false)
+}
+
+// TestWithoutOthersSites: in one file with the service's, other sites are left out, and no line moves.
+func TestWithoutOthersSites(t *testing.T) {
+	const path = "/etc/nginx/nginx.conf"
+	text := `events {}
+http {
+    gzip on;
+    upstream shop { server 127.0.0.1:3000; }
+    upstream blog {
+        server 10.9.8.7:4000;
+    }
+    map $host $pool { default mapped; }
+    upstream mapped { server 127.0.0.1:3001; }
+    server { # ours
+        server_name shop.test;
+        location / { proxy_pass http://shop; }
+    }
+    # a wiki of Alice
+    # and Bob
+    server {
+        server_name wiki.test; # }
+        location / { proxy_pass http://blog; }
+    } # wiki
+    server { server_name one.test; root /srv/one; } gzip_types text/css;
+    server { server_name two.test; return 301 https://two.test; }
+    server { server_name www.shop.test; return 301 https://shop.test; }
+    server { listen 127.0.0.1:81; location /s { stub_status; } root /srv; }
+    server { return 444; }
+}
+stream { server { listen 1; proxy_pass 127.0.0.1:2; } }
+`
+	s := &kasoku.Service{Members: []kasoku.Member{{Role: kasoku.RoleWeb, Sure: kasoku.High, Configs: []string{path,
+		"/etc/nginx/a"}, Blocks: []kasoku.ConfigBlock{{File: path, Line: 10}}}}}
+	all := []kasoku.Config{{Kind: KindNginx, Name: path, Text: text}}
+	got := WithoutOthersSites(all, s)
+	if len(got) != 1 || all[0].Text != text {
+		t.Fatalf("%+v", got)
+	}
+	was, is := strings.Split(text, "\n"), strings.Split(got[0].Text, "\n")
+	if len(was) != len(is) {
+		t.Fatalf("%d lines of %d:\n%s", len(is), len(was), got[0].Text)
+	}
+	const said = "    # kasoku: of another site, left out"
+	left := map[int]string{4: said, 5: "", 6: "", 13: strings.TrimSpace(said), 14: "", 15: "", 16: "", 17: "", 18: "",
+		19: "     gzip_types text/css;", 20: said}
+	for i := range was {
+		want, ok := left[i]
+		if !ok {
+			want = was[i]
+		}
+		if is[i] != want {
+			t.Errorf("line %d: %q, want %q", i+1, is[i], want)
+		}
+	}
+	if conf, err := nginxconf.Parse(got[0].Text, path); err != nil || len(conf) < 10 ||
+		got[0].Note != "3 server blocks of other sites are left out" {
+		t.Errorf("%v, note %q", err, got[0].Note)
+	}
+	// The service's block is not where it was when the service was looked at: the file is another.
+	moved := []kasoku.Config{{Kind: KindNginx, Name: path, Text: "\n" + text}}
+	if got := WithoutOthersSites(moved, s); got[0].Text != moved[0].Text {
+		t.Error(got[0].Text)
+	}
+	// An upstream is used by a block in another file.
+	all = append(all, kasoku.Config{Kind: KindNginx, Name: "/etc/nginx/a",
+		Text: "proxy_set_header A b;\nproxy_pass http://blog/;\n"})
+	if got := WithoutOthersSites(all, s); !strings.Contains(got[0].Text, "10.9.8.7") || strings.Contains(got[0].Text,
+		"wiki") {
+		t.Error(got[0].Text)
+	}
 }

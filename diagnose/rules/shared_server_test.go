@@ -102,11 +102,13 @@ func TestPrepare_Known(t *testing.T) {
 func TestLockQueue_Others(t *testing.T) {
 	r := lock.Queue{}
 	queue := func(waits ...kasoku.LockWait) *build {
-		b := committing(0).counter("Innodb_row_lock_waits", 0, 0, 1000).counter("Innodb_row_lock_time", 0, 0, 200_000).shared()
+		b := committing(0).counter("Innodb_row_lock_waits", 0, 0, 1000).counter("Innodb_row_lock_time", 0, 0,
+			200_000).shared()
 		b.LockWaits = waits
 		return b
 	}
-	w := kasoku.LockWait{Table: "shop.orders", Waiting: "update orders set a = ? where id = ?", Blocking: "select a from orders for update", Samples: 9, Waiters: 5}
+	w := kasoku.LockWait{Table: "shop.orders", Waiting: "update orders set a = ? where id = ?",
+		Blocking: "select a from orders for update", Samples: 9, Waiters: 5}
 	keepsQuiet(t, r, queue().alone(), true, "whose waits")
 	f := speaks(t, r, queue(w).alone(), kasoku.High, "of rows of orders", "in at least 9,000 ms of the run")
 	if strings.Contains(fmt.Sprint(f), "1,000") || strings.Contains(fmt.Sprint(f), "200 ms") {

@@ -48,7 +48,10 @@ func TestSocketsOf(t *testing.T) {
 				t.Errorf("%d: no socket %d", id, got[id])
 			}
 			end()
-			sandboxtest.Until(t, "the socket of the session is gone", func() bool { return !slices.Contains(socketsIn(t, srv.Pid()), got[id]) })
+			sandboxtest.Until(t, "the socket of the session is gone", func() bool {
+				return !slices.Contains(socketsIn(t,
+					srv.Pid()), got[id])
+			})
 		}
 	})
 }

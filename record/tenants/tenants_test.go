@@ -100,20 +100,26 @@ func TestBook(t *testing.T) {
 
 // TestBook_Known: what the server counted beyond what the service's own connections sent may be others'.
 func TestBook_Known(t *testing.T) {
-	clients := []mysql.Client{{ID: 1, User: "app", Host: "localhost:1001", DB: "shop"}, {ID: 2, User: "agent", Host: "localhost:1002"},
-		{ID: 3, User: "both", Host: "localhost:1003", DB: "shop"}, {ID: 4, User: "both", Host: "localhost:1004", DB: "blog"}, {ID: 5, User: "who", Host: "localhost"}}
-	log := entry("app", "1", "shop", "SELECT 1") + entry("app", "90", "shop", "SELECT 2") + entry("both", "91", "shop", "SELECT 3") +
+	clients := []mysql.Client{{ID: 1, User: "app", Host: "localhost:1001", DB: "shop"}, {ID: 2, User: "agent",
+		Host: "localhost:1002"},
+		{ID: 3, User: "both", Host: "localhost:1003", DB: "shop"}, {ID: 4, User: "both", Host: "localhost:1004",
+			DB: "blog"}, {ID: 5, User: "who", Host: "localhost"}}
+	log := entry("app", "1", "shop", "SELECT 1") + entry("app", "90", "shop", "SELECT 2") + entry("both", "91", "shop",
+		"SELECT 3") +
 		entry("app", "90", "shop", "# administrator command: Prepare") + // of these on, none is the service's for sure
-		entry("both", "92", "", "SELECT 4") + entry("both", "93", "blog", "SELECT 5") + entry("who", "5", "shop", "SELECT 6") + entry("agent", "2", "", "SHOW STATUS")
+		entry("both", "92", "", "SELECT 4") + entry("both", "93", "blog", "SELECT 5") + entry("who", "5", "shop",
+		"SELECT 6") + entry("agent", "2", "", "SHOW STATUS")
 	known := func(log string, statements, prepares float64) (kasoku.Known, bool) {
 		t.Helper()
 		var b Book
 		b.learn(clients, members.Callers{Members: []uint16{1001, 1003}, Others: []uint16{1002, 1004}}, nil, "")
 		for _, add := range []float64{0, 1} {
-			b.Counted(&mysql.Status{Values: []mysql.Value{{Name: "Questions", Value: 1007 + add*statements}, {Name: "Connections", Value: 10}, {Name: "Threads_connected", Value: 3},
+			b.Counted(&mysql.Status{Values: []mysql.Value{{Name: "Questions", Value: 1007 + add*statements},
+				{Name: "Connections", Value: 10}, {Name: "Threads_connected", Value: 3},
 				{Name: "Com_stmt_prepare", Value: 50 + add*prepares}}}, 0)
 		}
-		if _, _, err := slowlog.Collect(lines.NewReader(strings.NewReader(log), 1<<20), slowlog.Options{Kind: slowlog.Slow, Where: b.Keep}); err != nil {
+		if _, _, err := slowlog.Collect(lines.NewReader(strings.NewReader(log), 1<<20), slowlog.Options{Kind: slowlog.Slow,
+			Where: b.Keep}); err != nil {
 			t.Fatal(err)
 		}
 		if without := (kasoku.Recording{Settings: b.Settings("h", false)}); len(without.Settings) != 1 {
@@ -121,7 +127,8 @@ func TestBook_Known(t *testing.T) {
 		}
 		return kasoku.KnownOf(&kasoku.Recording{Settings: b.Settings("h", true)})
 	}
-	if k, ok := known(log, 8, 2); !ok || k != (kasoku.Known{Connections: 3, Own: 3, Statements: 8, HasPrepares: true, OwnPrepares: 1, Prepares: 2}) {
+	if k, ok := known(log, 8, 2); !ok || k != (kasoku.Known{Connections: 3, Own: 3, Statements: 8, HasPrepares: true,
+		OwnPrepares: 1, Prepares: 2}) {
 		t.Errorf("%+v %v", k, ok)
 	}
 	if k, ok := known(entry("app", "1", "shop", "SELECT 1"), 8, 2); !ok || k.HasPrepares || k.Own != 1 {

@@ -277,7 +277,8 @@ func (Queue) compare(c *diagnose.Case, l evidence.LockLoad, table string, f *kas
 		return
 	}
 	before, err := evidence.LockLoadOf(diagnose.NewCase(c.Baseline, nil))
-	if err != nil || l.Sampled || before.Sampled || before.Whose != nil || l.Each() < time.Duration(longerQueue*float64(before.Each())) {
+	if err != nil || l.Sampled || before.Sampled || before.Whose != nil ||
+		l.Each() < time.Duration(longerQueue*float64(before.Each())) {
 		return
 	}
 	was, is, err := evidence.SameStep(c)

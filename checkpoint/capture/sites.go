@@ -1,0 +1,207 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/nginxconf"
+)
+
+// saidOfSites stands where a server block of another site was.
+const saidOfSites = "kasoku: of another site, left out"
+
+// WithoutOthersSites returns texts of configuration without what they have of other sites of the
+// service's nginx: files of nothing else, and in other files server blocks that answer no load, by
+// no name of those that do, with upstreams that only they pass requests to. Lines keep their
+// numbers. Nothing is left out where it is not known which blocks answer.
+func WithoutOthersSites(all []kasoku.Config, s *kasoku.Service) []kasoku.Config {
+	var sites []site
+	for i := range all {
+		sites = append(sites, siteOf(&all[i], s))
+	}
+	names, used := map[string]bool{}, map[string]bool{}
+	for i := range sites {
+		sites[i].serverNames(names)
+	}
+	for i := range sites {
+		sites[i].choose(names)
+		sites[i].passes(used)
+	}
+	out := make([]kasoku.Config, 0, len(all))
+	for i, c := range all {
+		if sites[i].without(&c, used) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// A site is a file of nginx, of which it may be known which server blocks answer.
+type site struct {
+	conf  nginxconf.Config
+	known bool         // it is one of the service's nginx, and which blocks answer is known
+	own   map[int]bool // lines of server blocks that answer
+	leave map[int]bool // directives that are others' server blocks
+}
+
+// siteOf reads a file. A file that reads otherwise than when the service was looked at is as good as unknown.
+func siteOf(c *kasoku.Config, s *kasoku.Service) (w site) {
+	if c.Kind != KindNginx || c.Text == "" {
+		return w
+	}
+	path := strings.TrimPrefix(c.Name, "container:")
+	conf, err := nginxconf.Parse(c.Text, path)
+	if err != nil || nginxconf.IsDump(c.Text) {
+		return w
+	}
+	w = site{conf: conf, own: map[int]bool{}, leave: map[int]bool{}}
+	for _, m := range s.Of(kasoku.RoleWeb) {
+		if !slices.Contains(m.Configs, path) || m.Host != c.Host && m.Host != "" && c.Host != "" {
+			continue
+		}
+		if w.known = len(m.Blocks) > 0; !w.known {
+			return w
+		}
+		for _, b := range m.Blocks {
+			if b.File == path {
+				w.own[b.Line] = true
+				w.known = w.known && slices.ContainsFunc(conf, func(d nginxconf.Directive) bool {
+					return d.Line == b.Line &&
+						w.isServer(&d)
+				})
+			}
+		}
+		if !w.known {
+			return w
+		}
+	}
+	return w
+}
+
+// isServer reports whether a directive is a server block of http.
+func (w *site) isServer(d *nginxconf.Directive) bool {
+	return d.Block && d.Name() == "server" && (d.Parent < 0 || w.conf[d.Parent].Name() == "http")
+}
+
+// inside calls f with each directive of a block.
+func (w *site) inside(i int, f func(d *nginxconf.Directive)) {
+	for k := i + 1; k < len(w.conf) && w.conf[k].Depth > w.conf[i].Depth; k++ {
+		f(&w.conf[k])
+	}
+}
+
+// serverNames adds the names of the server blocks that answer.
+func (w *site) serverNames(names map[string]bool) {
+	for i := range w.conf {
+		if d := &w.conf[i]; w.isServer(d) && w.own[d.Line] {
+			w.inside(i, func(d *nginxconf.Directive) {
+				for _, name := range d.Words[1:] {
+					if d.Name() == "server_name" && isName(name) {
+						names[name] = true
+					}
+				}
+			})
+		}
+	}
+}
+
+// choose finds the server blocks that are others'. One that names a name of those that answer, or
+// shows what nginx counts, is not; one that only sends clients elsewhere is by a name of its own.
+func (w *site) choose(names map[string]bool) {
+	for i := range w.conf {
+		d := &w.conf[i]
+		if !w.known || !w.isServer(d) || w.own[d.Line] {
+			continue
+		}
+		others, kept := false, false
+		w.inside(i, func(d *nginxconf.Directive) {
+			serves := isPass(d) || d.Name() == "root" || d.Name() == "alias"
+			named := d.Name() == "server_name" && len(names) > 0 && slices.ContainsFunc(d.Words[1:], isName)
+			others = others || serves || named
+			kept = kept || d.Name() == "stub_status" || slices.ContainsFunc(d.Words[1:],
+				func(word string) bool { return hasOne(word, names) })
+		})
+		if others && !kept {
+			w.leave[i] = true
+		}
+	}
+}
+
+// isName reports whether a name of a server is one that clients ask for.
+func isName(name string) bool { return name != "" && name != "_" && name != "localhost" }
+
+// hasOne reports whether a word has one of some names in it.
+func hasOne(word string, names map[string]bool) bool {
+	for name := range names {
+		if strings.Contains(word, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPass reports whether a directive passes requests on.
+func isPass(d *nginxconf.Directive) bool {
+	return strings.HasSuffix(d.Name(), "_pass") && len(d.Words) > 1
+}
+
+// passes adds to what requests of blocks that stay may be passed: words of any directive, as a map may choose one.
+func (w *site) passes(used map[string]bool) {
+	end := -1
+	for i := range w.conf {
+		d := &w.conf[i]
+		if w.leave[i] {
+			for end = i; end+1 < len(w.conf) && w.conf[end+1].Depth > d.Depth; end++ {
+			}
+		}
+		if i <= end || d.Block && d.Name() == "upstream" {
+			continue
+		}
+		for _, word := range d.Words[1:] {
+			for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == ':' || r == '"' }) {
+				used[part] = true
+			}
+		}
+	}
+}
+
+// isOthersFile reports whether a file has nothing but server blocks that answer no load, with upstreams,
+// as one in sites-enabled.
+func (w *site) isOthersFile() bool {
+	servers := 0
+	for i := range w.conf {
+		switch d := &w.conf[i]; {
+		case d.Depth > 0 || d.Block && d.Name() == "upstream":
+		case w.isServer(d) && !w.own[d.Line]:
+			servers++
+		default:
+			return false
+		}
+	}
+	return w.known && servers > 0
+}
+
+// without takes what is others' out of a text; false where nothing else is in it.
+func (w *site) without(c *kasoku.Config, used map[string]bool) bool {
+	if w.isOthersFile() {
+		return false
+	}
+	if len(w.leave) == 0 {
+		return true
+	}
+	leave := func(conf nginxconf.Config, i int) bool {
+		d := &conf[i]
+		return w.leave[i] || d.Block && d.Name() == "upstream" && len(d.Words) == 2 && !used[d.Words[1]]
+	}
+	text, err := nginxconf.Without(c.Text, leave, saidOfSites)
+	if err != nil {
+		return false
+	}
+	c.Text = text
+	if c.Note == "" {
+		c.Note = fmt.Sprintf("%d server blocks of other sites are left out", len(w.leave))
+	}
+	return true
+}
