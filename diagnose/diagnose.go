@@ -23,14 +23,17 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 		c = whole
 	}
 	d := &kasoku.Diagnosis{Rules: len(rules)}
+	points := map[string]bool{}
 	for _, r := range rules {
 		found, silent := checkRule(r, c)
 		found, silent = keepShown(r.ID(), found, silent)
 		stateNeighbours(c, r.Doc().Host, found)
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
+		points[r.ID()] = r.Doc().Points
 	}
 	quoteBenchmark(c, d.Findings)
+	yieldSigns(d.Findings, points)
 	d.Findings = joinRemarks(d.Findings)
 	settleFindings(d.Findings)
 	noteShared(d.Findings)

@@ -76,6 +76,39 @@ func TestRank(t *testing.T) {
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))
 }
 
+// signpost is a rule whose findings only point to where the time goes.
+type signpost struct{ says }
+
+func (signpost) Doc() Doc { return Doc{Points: true} }
+
+// TestYieldSigns: a sign is a remark where a problem names what to change at what it points to.
+func TestYieldSigns(t *testing.T) {
+	quotes := func(statement string, strong bool) func(*kasoku.Finding) {
+		return func(f *kasoku.Finding) {
+			f.Cause, f.Evidence = "Why.", []kasoku.Evidence{{Source: "slow.log", Text: statement, Strong: strong}}
+		}
+	}
+	remark := func(f *kasoku.Finding) { quotes("select a from b", true)(f); f.Severity = kasoku.Info }
+	for _, c := range []struct {
+		want string
+		by   says
+	}{
+		{"I HW", finding("I", 0.3, quotes("select a from b", true))},
+		{"HW I", finding("I", 0.29, quotes("select a from b", true))}, // too little of the time
+		{"HW I", finding("I", 0.3, quotes("select a from c", true))},
+		{"HW I", finding("I", 0.3, quotes("select a from b", false))},
+		{"HW I", finding("I", 0.3, remark)},
+	} {
+		d := Diagnose(nil, []Rule{signpost{finding("HW", 0.9, quotes("select a from b", false))}, c.by})
+		if got := d.Findings[0].ID + " " + d.Findings[1].ID; got != c.want {
+			t.Errorf("order %s, want %s", got, c.want)
+		}
+		if yields := c.want == "I HW"; yields != strings.HasSuffix(d.Findings[1].Cause, "Why. I names what to change.") {
+			t.Errorf("%s: %q", c.want, d.Findings[1].Cause)
+		}
+	}
+}
+
 // TestJoinRemarks: three remarks of a rule are one, with what each is about; findings stay apart.
 func TestJoinRemarks(t *testing.T) {
 	var rules []Rule

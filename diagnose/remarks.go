@@ -46,6 +46,35 @@ func joinRemarks(found []kasoku.Finding) []kasoku.Finding {
 	return out
 }
 
+// leastNamed is the least part of the time that a finding has to be about for a sign to yield.
+const leastNamed = 0.3
+
+// yieldSigns makes findings of rules that only point to where the time goes remarks, where a
+// problem of another rule is about the statement that they point to, and most of the time.
+func yieldSigns(found []kasoku.Finding, points map[string]bool) {
+	for i := range found {
+		sign := &found[i]
+		if !points[sign.ID] || sign.Severity == kasoku.Info {
+			continue
+		}
+		at := slices.IndexFunc(found, func(f kasoku.Finding) bool {
+			return !points[f.ID] && f.Severity != kasoku.Info && f.Impact.Share >= leastNamed && quotesOneOf(sign, &f)
+		})
+		if at >= 0 {
+			sign.Severity = kasoku.Info
+			sign.Cause += " " + found[at].ID + " names what to change."
+		}
+	}
+}
+
+// quotesOneOf reports whether a sign quotes one of the statements on which a finding rests.
+func quotesOneOf(sign, f *kasoku.Finding) bool {
+	rests := quotedStatements(f)
+	return slices.ContainsFunc(sign.Evidence, func(e kasoku.Evidence) bool {
+		return e.Source == "slow.log" && slices.ContainsFunc(rests, func(s string) bool { return sameText(s, e.Text) })
+	})
+}
+
 // longestTitle is how long titles of findings are.
 const longestTitle = 70
 

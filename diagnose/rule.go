@@ -35,6 +35,9 @@ type Doc struct {
 	// Host is what of the host its findings rest on: what programs outside of the service
 	// have of that is stated with each.
 	Host []Pressure
+	// Points means that a finding is a sign to where the time goes. It becomes a remark where
+	// another one has what to change there.
+	Points bool
 }
 
 // docWidth is the longest line of a description, in bytes.

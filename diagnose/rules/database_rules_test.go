@@ -159,13 +159,18 @@ func TestLockQueue(t *testing.T) {
 	idle := queue()
 	idle.LockWaits[0].Blocking, idle.LockWaits[0].BlockingID, idle.LockWaits[0].Oldest = "", "", 0
 	speaks(t, r, idle.alone(), kasoku.Medium, "runs no statement", "Those that wait are of PUT /orders/:id", "below 1 s")
-	// On a host without CPU left holders may wait for that, unless one was seen at work.
+	// Where neighbours leave no CPU holders may wait for that, unless one was seen at work.
 	full := func(b *build) *build {
+		b.program("77 shop", 0.4, 1<<20).program("78 mariadbd", 0.5, 1<<20)
 		return b.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20).
 			counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 1, 1, 1)
 	}
-	keepsQuiet(t, r, full(idle).alone(), false, "95.2 % busy, and who holds a lock may wait for that")
+	keepsQuiet(t, r, full(idle).alone(), false, "2 cores are 95.2 % busy, 1.00 by programs outside of the service")
 	speaks(t, r, full(queue()).alone(), kasoku.High, "of rows of orders")
+	own := full(queue())
+	own.LockWaits = idle.LockWaits
+	own.program("77 shop", 1.4, 1<<20) // its own load
+	speaks(t, r, own.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
 	idle.counter("Innodb_row_lock_time", 0, 0, 90_000)
 	speaks(t, r, idle.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
 	blind := queue()

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -91,6 +92,15 @@ const crowded = 3
 func HostBusy(c *diagnose.Case) (part float64, ok bool) {
 	busy, cores, err := c.Hosts().BusyOn(DatabaseHost(c))
 	return busy / max(cores, 0.01), err == nil && cores > 0
+}
+
+// NeighboursOf returns how many cores of the database's host programs outside of the service
+// used, and how many it has; false where that is not known.
+func NeighboursOf(c *diagnose.Case) (used, cores float64, ok bool) {
+	host := cmp.Or(DatabaseHost(c), hostsOf(c)[0])
+	used, ok = c.NeighbourCores(host)
+	_, cores, err := c.Hosts().BusyOn(host)
+	return used, cores, ok && err == nil
 }
 
 // Crowded returns why what runs in the database waits for CPU: its host has none left, and many

@@ -28,9 +28,11 @@ const (
 	// of three rows, half of the transactions locking one for 5 ms, it was above
 	// one half.
 	lockShare = 0.05
-	// starvedShare is the least part where the host has no CPU left and the holders run no
-	// statement: each lock is held for longer there, whatever the program does.
+	// starvedShare is the least part where neighbours leave the host no CPU and the holders run
+	// no statement: each lock is held for longer there, whatever the program does.
 	starvedShare = 0.5
+	// theirPart is how much of the host's CPU neighbours use for that.
+	theirPart = 0.2
 	// longerQueue is by how much waits grow with the pool where only the queue did.
 	longerQueue = 1.5
 )
@@ -51,11 +53,11 @@ func (Queue) Doc() diagnose.Doc {
 		Cause: `a transaction holds the lock of a row that others need for longer than it must: it does
 			something else before it commits. More connections make the queue longer, not faster.`,
 		Fix: `shorten the transaction that holds the lock, then size the pool.`,
-		Silent: `below the thresholds; below half of the time where the host has no CPU left and no sample
-			shows a statement of the holder, as it may wait for CPU; blind without the server's counters. Where
-			programs outside of the service use the server too, its counters are theirs as well: each sample
-			of a wait for rows that are not theirs counts as one second then, and it is blind where none was
-			seen.`,
+		Silent: `below the thresholds; below half of the time where the host has no CPU left, a fifth of it used
+			by programs outside of the service, and no sample shows a statement of the holder, as it may wait
+			for CPU; blind without the server's counters. Where programs outside of the service use the server
+			too, its counters are theirs as well: each sample of a wait for rows that are not theirs counts as
+			one second then, and it is blind where none was seen.`,
 	}
 }
 
@@ -86,13 +88,17 @@ func (r Queue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // starved returns why those that hold locks may do nothing but wait for CPU: the database's host
-// has none left, and in no sample a holder was seen to run a statement. Else it is empty.
+// has none left, programs outside of the service have a good part of it, and in no sample a
+// holder was seen to run a statement. Else it is empty.
 func (Queue) starved(c *diagnose.Case) string {
-	busy, ok := evidence.HostBusy(c)
-	if w, _ := worstWait(c); !ok || busy < evidence.Saturated || w != nil && w.Blocking != "" {
+	theirs, cores, ok := evidence.NeighboursOf(c)
+	busy, known := evidence.HostBusy(c)
+	if w, _ := worstWait(c); !ok || !known || busy < evidence.Saturated || theirs < theirPart*cores ||
+		w != nil && w.Blocking != "" {
 		return ""
 	}
-	return fmt.Sprintf("the host's CPU is %s busy, and who holds a lock may wait for that", unit.Percent(busy))
+	return fmt.Sprintf("%s cores are %s busy, %s by programs outside of the service, and who holds a lock may wait for that",
+		unit.Plain(cores), unit.Percent(busy), unit.Sig3(theirs))
 }
 
 func (r Queue) finding(c *diagnose.Case, l evidence.LockLoad) kasoku.Finding {
