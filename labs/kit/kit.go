@@ -49,11 +49,24 @@ func (s Set) String() string {
 	return strings.Join(s, ",")
 }
 
+// A Variant is a state of a lab with a name, such as a step of its author's story.
+type Variant struct {
+	Name, About string
+	Defects     Set
+	Twin        bool // the lab's work is done by its program in another language
+	Memory      bool // the files of the database are in memory
+}
+
 // A Lab is one small system.
 type Lab struct {
 	Name    string // also of its schema and its process
 	About   string
 	Defects []Defect
+	// Knobs are ids that a variant may have beside defects: they change what the lab does,
+	// and no finding is expected of them.
+	Knobs []string
+	// Variants are states with a name, in the order of the lab's story; none: there are none.
+	Variants []Variant
 
 	// Args are arguments of the database server; database is mariadb or mysql.
 	Args func(d Set, database string) []string
@@ -72,6 +85,13 @@ type Lab struct {
 	Serve func(ctx context.Context, c Config) error
 	// Program says that Serve works for a time and ends, rather than answers requests.
 	Program bool
+	// Files makes the files of the lab in a directory that is there and empty; nil: there
+	// are none.
+	Files func(dir string) error
+	// Twin makes what the program in another language takes, in a directory that stays
+	// from run to run, and returns its command line, to which --files and --seconds are
+	// added; nil: there is none.
+	Twin func(ctx context.Context, dir string) ([]string, error)
 	// Targets are the requests of the load.
 	Targets func(base string) ([]load.Target, error)
 	PerSec  float64 // of the load
@@ -84,7 +104,7 @@ type Config struct {
 	Defects  Set
 	Files    string        // directory of the lab's own
 	Duration time.Duration // of a program
-	Log      io.Writer
+	Log, Out io.Writer
 	Ready    func(addr string) // called once, when requests are accepted
 }
 
@@ -100,12 +120,24 @@ func (l *Lab) Parse(s string) (Set, error) {
 	chosen := map[string]bool{}
 	for id := range strings.SplitSeq(s, ",") {
 		id = strings.ToUpper(strings.TrimSpace(id))
-		if !l.All().Has(id) {
+		if !l.All().Has(id) && !slices.Contains(l.Knobs, id) {
 			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, l.All())
 		}
 		chosen[id] = true
 	}
-	return slices.DeleteFunc(l.All(), func(id string) bool { return !chosen[id] }), nil
+	return slices.DeleteFunc(append(l.All(), l.Knobs...), func(id string) bool { return !chosen[id] }), nil
+}
+
+// Variant returns the variant of that name.
+func (l *Lab) Variant(name string) (Variant, error) {
+	var names []string
+	for _, v := range l.Variants {
+		if v.Name == name {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	return Variant{}, fmt.Errorf("unknown variant %q: want one of %s", name, strings.Join(names, ", "))
 }
 
 // All returns every defect of the lab.

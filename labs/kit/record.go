@@ -3,6 +3,7 @@ package kit
 import (
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -25,7 +26,7 @@ const (
 // the duration. Path, label, rules and progress stay as they are.
 func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options, error) {
 	o.Run.Project = s.Lab.Name
-	o.Run.Note = "defects " + s.Defects.String()
+	o.Run.Note = strings.TrimPrefix(o.Run.Note+"; defects "+s.Defects.String(), "; ")
 	o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: "defects", Value: s.Defects.String()})
 	o.MySQL, o.SlowLog = s.DSN, true
 	o.PIDs = s.PIDs()

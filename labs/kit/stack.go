@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
@@ -26,6 +27,10 @@ type Options struct {
 	Listen   string // host:port of the service; empty: a free port of 127.0.0.1
 	WebPort  int    // of nginx; 0 takes a free one
 	DBPort   int    // likewise
+
+	Twin   bool   // the lab's program in another language does the work
+	Memory bool   // the files of the database are in memory
+	Keep   string // directory for what the twin takes, which stays from run to run
 }
 
 // A Stack is a running lab. It is not safe for concurrent use.
@@ -40,8 +45,10 @@ type Stack struct {
 	ErrorLog  string // likewise
 	AppLog    string
 
-	o   Options
-	app *process.Service
+	o      Options
+	app    *process.Service
+	twin   []string         // its command line
+	memory *private.TempDir // of the database
 }
 
 // Up starts everything. What was begun is stopped when it returns an error. The
@@ -49,7 +56,8 @@ type Stack struct {
 func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
-	for _, step := range []func(context.Context) error{s.startDatabase, s.fill, s.startApp, s.startVarnish,
+	for _, step := range []func(context.Context) error{s.prepareTwin, s.startDatabase, s.fill, s.startApp,
+		s.startVarnish,
 		s.startNginx} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
@@ -60,6 +68,20 @@ func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 
 func (s *Stack) files() string { return filepath.Join(s.o.Dir, "files") }
 
+func (s *Stack) prepareTwin(ctx context.Context) (err error) {
+	if !s.o.Twin {
+		return nil
+	}
+	if err := private.State.MkdirAll(s.o.Keep); err != nil {
+		return err
+	}
+	s.twin, err = s.Lab.Twin(ctx, s.o.Keep)
+	return err
+}
+
+// inMemory is a file system in memory on each Linux.
+const inMemory = "/dev/shm"
+
 func (s *Stack) startDatabase(ctx context.Context) (err error) {
 	start := map[string]func(context.Context, sandbox.Options) (*sandbox.Server, error){
 		"mariadb": sandbox.MariaDB, "mysql": sandbox.MySQL97,
@@ -68,6 +90,12 @@ func (s *Stack) startDatabase(ctx context.Context) (err error) {
 		return fmt.Errorf("unknown database %q: want mariadb or mysql", s.o.Database)
 	}
 	o := sandbox.Options{Dir: filepath.Join(s.o.Dir, s.o.Database), Port: s.o.DBPort}
+	if s.o.Memory {
+		if s.memory, err = private.MakeTempDir(inMemory, "kasoku-lab-"); err != nil {
+			return fmt.Errorf("make a directory in memory: %w", err)
+		}
+		o.Dir = s.memory.File(s.o.Database)
+	}
 	if s.Lab.Args != nil {
 		o.Args = s.Lab.Args(s.Defects, s.o.Database)
 	}
@@ -82,6 +110,11 @@ func (s *Stack) startDatabase(ctx context.Context) (err error) {
 func (s *Stack) fill(ctx context.Context) error {
 	if err := os.MkdirAll(s.files(), 0o755); err != nil {
 		return err
+	}
+	if s.Lab.Files != nil {
+		if err := s.Lab.Files(s.files()); err != nil {
+			return fmt.Errorf("make files: %w", err)
+		}
 	}
 	root, err := mysqlflags.OpenDSN(s.DB.DSN("root", ""))
 	if err != nil {
@@ -177,6 +210,9 @@ func (s *Stack) PIDs() []int {
 
 // programArgs is the command line of a lab that is a program.
 func (s *Stack) programArgs(d time.Duration) ([]string, error) {
+	if len(s.twin) > 0 {
+		return append(slices.Clone(s.twin), "--files", s.files(), "--seconds", fmt.Sprint(d.Seconds())), nil
+	}
 	link, err := s.app.Link()
 	if err != nil {
 		return nil, err
@@ -198,6 +234,9 @@ func (s *Stack) Down(ctx context.Context) error {
 	}
 	if s.DB != nil {
 		errs = append(errs, s.DB.Stop(ctx))
+	}
+	if s.memory != nil {
+		errs = append(errs, s.memory.Close())
 	}
 	return errors.Join(errs...)
 }

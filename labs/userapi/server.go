@@ -75,10 +75,10 @@ func routes(st *store, d Defects, appLog *log.Logger) http.Handler {
 	mux.HandleFunc("POST /users", func(w http.ResponseWriter, r *http.Request) {
 		if err := st.add(r.Context(), newUser()); err != nil {
 			appLog.Printf("error: add user: %v", err)
-			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+			answerJSON(w, http.StatusInternalServerError, `"Internal Server Error"`)
 			return
 		}
-		io.WriteString(w, "OK\n") // an error says that the client is gone
+		answerJSON(w, http.StatusOK, `"OK"`)
 	})
 	mux.HandleFunc("POST /initialize", func(w http.ResponseWriter, r *http.Request) {
 		if err := st.initialize(r.Context(), d); err != nil {
@@ -101,6 +101,13 @@ func routes(st *store, d Defects, appLog *log.Logger) http.Handler {
 		io.WriteString(w, "OK\n") // an error says that the client is gone
 	})
 	return mux
+}
+
+// answerJSON answers as the framework of the service's source does.
+func answerJSON(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(code)
+	io.WriteString(w, text+"\n") // an error says that the client is gone
 }
 
 // accessLog writes one LTSV line an answer, with the keys that alp reads.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,22 @@ func TestPool(t *testing.T) {
 	f(Seeded().Without("POOL-02"), 0, pool{100, -1})
 }
 
+// TestAnswers: the bytes and the type are those of the source, which is how runs with
+// failures are known by their bytes alone: 5 of a success, 24 of a failure.
+func TestAnswers(t *testing.T) {
+	f := func(code int, text, want string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		answerJSON(w, code, text)
+		if got := w.Body.String(); w.Code != code || got != want ||
+			w.Header().Get("Content-Type") != "application/json; charset=UTF-8" {
+			t.Errorf("%d %q %v, want %d %q", w.Code, got, w.Header(), code, want)
+		}
+	}
+	f(http.StatusOK, `"OK"`, "\"OK\"\n")
+	f(http.StatusInternalServerError, `"Internal Server Error"`, "\"Internal Server Error\"\n")
+}
+
 // TestDefects checks that each defect leaves its own trace on the server and in
 // the log, and that the tuned service leaves none.
 func TestDefects(t *testing.T) {
@@ -86,7 +103,8 @@ func TestDefects(t *testing.T) {
 	}
 	f(Tuned(), map[string]int{"Com_stmt_prepare": 0, "Com_update": 0, "Com_insert": requests, "Com_begin": 0}, false)
 	f(Defects{"DRV-01"}, map[string]int{"Com_stmt_prepare": requests, "Com_insert": requests}, false)
-	f(Defects{"DRV-04"}, map[string]int{"Com_update": requests, "Com_insert": requests, "Com_commit": 2 * requests}, false)
+	f(Defects{"DRV-04"}, map[string]int{"Com_update": requests, "Com_insert": requests, "Com_commit": 2 * requests},
+		false)
 	f(Defects{"DRV-05"}, map[string]int{"Com_insert": requests}, true)
 	var rows int
 	if err := admin.QueryRow("SELECT COUNT(*) FROM userapi.users").Scan(&rows); err != nil || rows != 4*requests {
@@ -146,7 +164,7 @@ func serveAndPost(t *testing.T, dsn string, d Defects, requests int) (appLog str
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(access.String(), "uri:/users\tstatus:200\tsize:3\treqtime:0."); n != requests {
+	if n := strings.Count(access.String(), "uri:/users\tstatus:200\tsize:5\treqtime:0."); n != requests {
 		t.Errorf("%d access log lines, want %d:\n%s", n, requests, access.String())
 	}
 	return app.String()

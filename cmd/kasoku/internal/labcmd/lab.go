@@ -121,6 +121,7 @@ type labFlags struct {
 	seed                      uint64
 
 	dir  string          // where a lab keeps what it writes
+	keep string          // where it keeps what stays from run to run
 	self string          // this program, which runs the service
 	set  map[string]bool // the flags that were given
 }

@@ -57,7 +57,8 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 		Example: `  kasoku lab run isuumo -variant tuned
   kasoku lab run isuumo -n 5 --compare-variants
   kasoku lab run isuumo -size small -duration 10s -variant indexes -db mysql -o json
-  kasoku lab run insertbench
+  kasoku lab run insertbench -variant go
+  kasoku lab run insertbench -variant python
   kasoku lab run insertbench -defects DRV-01,DBC-01 -duration 10s`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +76,7 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 	fl := cmd.Flags()
 	fl.StringVar(&f.lab.defects, "defects", "", "seeded defects instead of a variant: `IDS` with commas, all or none")
 	fl.StringVar(&f.lab.database, "db", "mariadb", "database: mariadb or mysql")
-	fl.StringVar(&f.lab.variant, "variant", isuumo.Initial, "how far it is tuned: initial, indexes, tuned")
+	fl.StringVar(&f.lab.variant, "variant", isuumo.Initial, "how far it is tuned: initial, indexes, tuned; lab list has those of the others")
 	f.lab.registerRows(fl)
 	fl.BoolVar(&f.compare, "compare-variants", false, "run all variants and compare them")
 	fl.IntVarP(&f.times, "times", "n", 1, "how many runs of each variant")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +29,19 @@ const smallLoad = 15 * time.Second
 // smallLab is a lab of package kit as a lab of the command line.
 func smallLab(l *kit.Lab) lab {
 	return lab{
-		name: l.Name, about: l.About, defects: strings.Join(l.All(), ","),
+		name: l.Name, about: l.About, defects: strings.Join(l.All(), ","), variants: namesOf(l.Variants),
 		check: func(o *labFlags) error {
-			if err := o.noneOfIsuumo(); err != nil {
+			if err := o.checkVariant(l); err != nil {
 				return err
 			}
-			if _, err := o.smallDefects(l); err != nil {
+			var own []string
+			if len(l.Variants) > 0 {
+				own = []string{"variant"}
+			}
+			if err := o.noneOfIsuumo(own...); err != nil {
+				return err
+			}
+			if _, err := o.smallVariant(l); err != nil {
 				return cli.Usagef("", "--defects: %w", err)
 			}
 			return knownDatabase(o.database)
@@ -48,37 +56,66 @@ func smallLab(l *kit.Lab) lab {
 			}
 			return l.Serve(ctx, kit.Config{
 				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Files: o.files, Duration: o.duration,
-				Log: e.Stderr, Ready: o.accepts,
+				Log: e.Stderr, Out: e.Stdout, Ready: o.accepts,
 			})
 		},
 		next: func(e *cli.Env, _ *labState) string {
-			return fmt.Sprintf("next  %s lab down %s; %s lab run %s starts it by itself\n", e.Name, l.Name, e.Name, l.Name)
+			return fmt.Sprintf("next  %s lab down %s; %s lab run %s starts it by itself\n", e.Name, l.Name, e.Name,
+				l.Name)
 		},
 		record: func(ctx context.Context, o *labRecord) (*record.Result, error) { return recordSmall(ctx, l, o) },
 	}
 }
 
-// noneOfIsuumo refuses flags that are isuumo's alone.
-func (o *labFlags) noneOfIsuumo() error {
+// namesOf lists variants, each with what it is about.
+func namesOf(all []kit.Variant) string {
+	var names []string
+	for _, v := range all {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// checkVariant refuses a variant that the lab does not have, or one beside defects.
+func (o *labFlags) checkVariant(l *kit.Lab) error {
+	if !o.set["variant"] || len(l.Variants) == 0 {
+		return nil
+	}
+	if o.set["defects"] {
+		return cli.Usagef("", "--variant names a set of defects: leave out --defects")
+	}
+	if _, err := l.Variant(o.variant); err != nil {
+		return cli.Usagef("", "--variant: %w", err)
+	}
+	return nil
+}
+
+// noneOfIsuumo refuses flags that are isuumo's alone; variants are of some small labs, too.
+func (o *labFlags) noneOfIsuumo(but ...string) error {
 	for _, name := range []string{"variant", "size", "data", "emit", "seed"} {
-		if o.set[name] {
+		if o.set[name] && !slices.Contains(but, name) {
 			return cli.Usagef("", "--%s is for isuumo", name)
 		}
 	}
 	return nil
 }
 
-// smallDefects are all unless others were asked for.
-func (o *labFlags) smallDefects(l *kit.Lab) (kit.Set, error) {
-	if !o.set["defects"] {
-		return l.All(), nil
+// smallVariant is what was asked for: a variant, or defects, all of them without a word.
+func (o *labFlags) smallVariant(l *kit.Lab) (kit.Variant, error) {
+	switch {
+	case o.set["variant"]:
+		return l.Variant(o.variant)
+	case !o.set["defects"]:
+		return kit.Variant{Defects: l.All()}, nil
 	}
-	return l.Parse(o.defects)
+	d, err := l.Parse(o.defects)
+	return kit.Variant{Defects: d}, err
 }
 
 func startSmall(ctx context.Context, l *kit.Lab, o *labFlags) (labState, func(context.Context) error, error) {
 	if l.Program {
-		return labState{}, nil, cli.WithHint(fmt.Errorf("%s is a program, not a service", l.Name), "`kasoku lab run "+l.Name+"` runs it")
+		return labState{}, nil, cli.WithHint(fmt.Errorf("%s is a program, not a service", l.Name),
+			"`kasoku lab run "+l.Name+"` runs it")
 	}
 	s, err := upSmall(ctx, l, o, o.listen)
 	if err != nil {
@@ -95,11 +132,12 @@ func startSmall(ctx context.Context, l *kit.Lab, o *labFlags) (labState, func(co
 }
 
 func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.Stack, error) {
-	d, err := o.smallDefects(l)
+	v, err := o.smallVariant(l)
 	if err != nil {
 		return nil, err
 	}
-	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: d, Program: o.self, Listen: listen})
+	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
+		Listen: listen, Twin: v.Twin, Memory: v.Memory, Keep: o.keep})
 }
 
 // A labRecord is what one recorded run of a lab is made with.
@@ -142,6 +180,9 @@ func (f *labRunFlags) runLab(parent context.Context, e *cli.Env, l lab) (err err
 	o := record.Options{Rules: rules.All(), Hard: hard}
 	for n := range f.times {
 		o.Run.Label, o.Run.Version = "defects", cli.VersionString()
+		if f.lab.set["variant"] {
+			o.Run.Label = f.lab.variant
+		}
 		if o.Path, err = cli.PlaceRun(&o.Run, "", f.out.Dir, e.Now()); err != nil {
 			return err
 		}
@@ -173,7 +214,7 @@ func (r *labRuns) oneOf(ctx context.Context, l lab, o *labRecord) (res *record.R
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
-	o.flags.dir, o.flags.self = r.work, r.self
+	o.flags.dir, o.flags.self, o.flags.keep = r.work, r.self, labDir(r.e, l.name+"-keep")
 	o.options.OnProgress = func(now record.Progress) { cli.ShowProgress(r.progress, now, o.duration) }
 	return l.record(ctx, o)
 }
