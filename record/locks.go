@@ -13,7 +13,11 @@ import (
 // and its id.
 func shapeOf(statement string) (fingerprint, id string) {
 	var s sqlshape.Shaper
-	f := s.Fingerprint([]byte(statement))
+	sql := []byte(statement)
+	if names, ok := sqlshape.Backquoted(nil, sql); ok {
+		sql = names
+	}
+	f := s.Fingerprint(sql)
 	return string(f), sqlshape.ID(f)
 }
 

@@ -80,6 +80,10 @@ func newNamer(o Options, r *registry) *namer {
 // name sets what an event says about its statement's shape. What it points to is
 // valid until the arena is emptied.
 func (n *namer) name(e *Event) {
+	from := len(n.arena)
+	if arena, names := sqlshape.Backquoted(n.arena, e.Statement); names {
+		n.arena, e.Statement = arena, arena[from:len(arena):len(arena)]
+	}
 	sql := e.Statement
 	if n.trim {
 		sql = withoutTrailer(sql)

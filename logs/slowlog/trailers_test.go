@@ -54,3 +54,28 @@ func TestSums(t *testing.T) {
 		}
 	}
 }
+
+// TestDoubleQuotes: statements of a session whose names stand in double quotes are apart by
+// their tables, and have them.
+func TestDoubleQuotes(t *testing.T) {
+	table := NewTable(Options{KeepRaw: true})
+	for _, s := range []string{`SELECT "name" FROM "users" WHERE "id" = 1`, `SELECT "name" FROM "users" WHERE "id" = 2`,
+		`SELECT "title" FROM "nodes" WHERE "id" = 1`, "SELECT `title` FROM `nodes` WHERE `id` = 3", `SELECT name FROM users WHERE id = "1"`} {
+		table.Add(&Event{Start: time.Unix(1, 0), Statement: []byte(s)})
+	}
+	var got []string
+	for _, q := range table.Queries() {
+		got = append(got, q.Sample)
+		if len(q.Tables) != 1 {
+			t.Errorf("%s: tables %q", q.Sample, q.Tables)
+		}
+		if q.Sample == "SELECT `title` FROM `nodes` WHERE `id` = ?" && q.Calls != 2 {
+			t.Errorf("%d calls of %s, %s", q.Calls, q.Sample, q.Raw)
+		}
+	}
+	slices.Sort(got)
+	want := []string{"SELECT `name` FROM `users` WHERE `id` = ?", "SELECT `title` FROM `nodes` WHERE `id` = ?", "SELECT name FROM users WHERE id = ?"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
