@@ -34,6 +34,8 @@ var scannedStatements = []scanned{
 		args: func(v string) []any { return []any{v, "GUEST 9"} }},
 	{rule: "IDX-10", shows: "LOWER where it matters", sql: "SELECT id FROM visits WHERE LOWER(code) = %s", values: []string{"'box 77'"}, kept: true},
 	{rule: "IDX-10", shows: "CHAR_LENGTH", sql: "SELECT id FROM visits WHERE CHAR_LENGTH(name) = %s", values: []string{"7"}, kept: true},
+	{rule: "IDX-10", shows: "LOWER, compared with case", sql: "SELECT id FROM visits WHERE LOWER(name) = %s COLLATE utf8mb4_bin", values: []string{"'guest 77'"}, words: "stands alone"},
+	{rule: "IDX-10", shows: "what no index has whole", sql: "SELECT id FROM visits WHERE TRIM(story) = %s", values: []string{"'Story 77'"}, words: "stands alone"},
 	{rule: "IDX-10", shows: "a function that depends on more", sql: "SELECT id FROM visits WHERE DATE_FORMAT(at, '%%Y-%%m') = %s", values: []string{"'2011-03'"}, words: "stands alone"},
 	{rule: "IDX-09", shows: "a word anywhere", sql: "SELECT id FROM visits WHERE note LIKE %s ORDER BY id", values: []string{"'%%harbour8999%%'", "'%%nowhere%%'"}, args: asWord, differs: "'%%arbour8999%%'"},
 	{rule: "IDX-09", shows: "a word in one of two columns", sql: "SELECT id FROM visits v WHERE (v.note LIKE %s OR v.name LIKE '%%harbour8999%%') AND place > 0", values: []string{"'%%harbour8999%%'"},
@@ -46,7 +48,7 @@ func twice(v string) []any { return []any{v, v} }
 func asWord(v string) []any { return []any{"+" + strings.Trim(v, "%")} }
 
 var visitTables = []string{
-	"CREATE TABLE visits (id INT PRIMARY KEY, place INT NOT NULL, at DATETIME NULL, born DATE NOT NULL, name VARCHAR(40) NOT NULL, code VARCHAR(20) COLLATE utf8mb4_bin NOT NULL, note VARCHAR(200) NOT NULL) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+	"CREATE TABLE visits (id INT PRIMARY KEY, place INT NOT NULL, at DATETIME NULL, born DATE NOT NULL, name VARCHAR(40) NOT NULL, code VARCHAR(20) COLLATE utf8mb4_bin NOT NULL, note VARCHAR(200) NOT NULL, story TEXT NOT NULL) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
 }
 
 func (s *server) fillVisits() error {
@@ -61,7 +63,7 @@ func (s *server) fillVisits() error {
 				at = "NULL"
 			}
 			born := time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i).Format(time.DateOnly)
-			rows = append(rows, fmt.Sprintf("(%d,%d,%s,'%s','Guest %d','Box %d','seen at harbour%d with others')", i, i%400+1, at, born, i, i, i*7919%9001))
+			rows = append(rows, fmt.Sprintf("(%d,%d,%s,'%s','Guest %d','Box %d','seen at harbour%d with others','Story %d')", i, i%400+1, at, born, i, i, i*7919%9001, i))
 		}
 		if _, err := s.db.Exec("INSERT INTO visits VALUES " + strings.Join(rows, ",")); err != nil {
 			return err

@@ -43,6 +43,9 @@ func (d Dialect) FreeColumn(text string, h indexes.Hidden) (string, error) {
 
 // hides reports whether a condition compares the function of the column.
 func hides(e ast.ExprNode, h indexes.Hidden) bool {
+	if comparesOtherwise(e) {
+		return false
+	}
 	switch e := unwrapParentheses(e).(type) {
 	case *ast.BinaryOperationExpr:
 		return wraps(e.L, h) || wraps(e.R, h)
@@ -53,6 +56,30 @@ func hides(e ast.ExprNode, h indexes.Hidden) bool {
 	}
 	return false
 }
+
+// comparesOtherwise reports whether a condition says how it compares text, by COLLATE or
+// BINARY: neither the column nor an index of its function compares so.
+func comparesOtherwise(e ast.ExprNode) bool {
+	f := &collationFinder{}
+	e.Accept(f)
+	return f.found
+}
+
+type collationFinder struct{ found bool }
+
+// Enter implements ast.Visitor.
+func (f *collationFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.SetCollationExpr:
+		f.found = true
+	case *ast.FuncCastExpr:
+		f.found = f.found || n.FunctionType == ast.CastBinaryOperator
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (f *collationFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // wraps reports whether an expression is the function of the column.
 func wraps(e ast.ExprNode, h indexes.Hidden) bool {
@@ -80,6 +107,9 @@ func freeCondition(e ast.ExprNode, h indexes.Hidden) (ast.ExprNode, error) {
 			value, op = e.L, turned(op)
 		}
 		if plain {
+			if isText(h.Type) && hasColumn(value) { // which may compare with case
+				return nil, errCompared
+			}
 			return compare(op, column, value), nil
 		}
 		switch op {

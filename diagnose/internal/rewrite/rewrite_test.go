@@ -103,6 +103,26 @@ func TestClauses(t *testing.T) {
 	f(today.InsertMany, "INSERT INTO t (a) VALUES (?) ON DUPLICATE KEY UPDATE a = ?", "error: a query within it has values, which may be those of the key")
 }
 
+// TestFreeColumn_Collations: a column takes the place of its function only where it compares as
+// that did.
+func TestFreeColumn_Collations(t *testing.T) {
+	h := indexes.Hidden{Column: "a", Function: "LOWER", Type: "varchar(20)", Collate: "utf8mb4_general_ci"}
+	for text, want := range map[string]string{
+		"SELECT b FROM t WHERE LOWER(a) = ?":                        "SELECT b FROM t WHERE a = ?;",
+		"SELECT b FROM t WHERE LOWER(a) = ? COLLATE utf8mb4_bin":    errUntouched.Error(),
+		"SELECT b FROM t WHERE LOWER(a) = BINARY ?":                 errUntouched.Error(),
+		"SELECT b FROM t JOIN u USING (c) WHERE LOWER(t.a) = u.bin": errCompared.Error(),
+	} {
+		got, err := today.FreeColumn(text, h)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 var today = DialectOf(&kasoku.Recording{})
 
 // TestDialects: a server that reads SQL in another way gets words.

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -168,12 +169,18 @@ func isSteady(h indexes.Hidden) bool {
 	return kindOfResult(h) != ""
 }
 
+// mostIndexed is how many characters an index can have of what a function gives: 3,072 bytes of
+// utf8mb4. No index has a TEXT whole.
+const mostIndexed = 768
+
 // kindOfResult returns the type of what a function gives, empty where it is not known.
 func kindOfResult(h indexes.Hidden) string {
 	switch h.Function {
 	case "LOWER", "UPPER", "LCASE", "UCASE", "TRIM", "LTRIM", "RTRIM", "REVERSE":
-		if isText(h.Type) {
-			return strings.ToUpper(h.Type)
+		if _, length, ok := strings.Cut(strings.TrimSuffix(h.Type, ")"), "char("); ok {
+			if n, err := strconv.Atoi(length); err == nil && n <= mostIndexed {
+				return strings.ToUpper(h.Type)
+			}
 		}
 	case "CHAR_LENGTH", "LENGTH":
 		if isText(h.Type) {

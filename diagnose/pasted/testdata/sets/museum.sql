@@ -1,0 +1,23 @@
+CREATE TABLE `order` (`tenant` INT NOT NULL, `number` INT NOT NULL, `group` VARCHAR(20) NOT NULL, `status` ENUM('open','paid','void') NOT NULL, placed DATETIME NOT NULL, total DECIMAL(8,2) NOT NULL, `key` VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (`tenant`, `number`), KEY order_key (`key`));
+CREATE TABLE `visitor's notes` (id INT PRIMARY KEY AUTO_INCREMENT, `visitor id` INT NOT NULL, `says "so"` VARCHAR(200) NOT NULL, written DATETIME NOT NULL);
+CREATE TABLE rooms (id INT PRIMARY KEY, parent_id INT NULL, name VARCHAR(40) NOT NULL, KEY rooms_parent (parent_id));
+CREATE TABLE exhibits (id INT PRIMARY KEY, room_id INT NOT NULL, slug VARCHAR(60) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, data JSON NOT NULL, price DECIMAL(8,2) NOT NULL, kind VARCHAR(20) AS (JSON_UNQUOTE(JSON_EXTRACT(data, '$.kind'))) STORED, KEY exhibits_room (room_id), KEY exhibits_slug (slug), KEY exhibits_kind (kind, price));
+CREATE TABLE likes (id INT PRIMARY KEY AUTO_INCREMENT, exhibit_id INT NOT NULL, visitor_id INT NOT NULL, at DATETIME NOT NULL, KEY likes_visitor (visitor_id));
+CREATE TABLE staff (id INT PRIMARY KEY, boss INT NULL, name VARCHAR(40) NOT NULL, pay INT NOT NULL);
+CREATE TABLE scans (id BIGINT NOT NULL, day DATE NOT NULL, gate INT NOT NULL, ticket INT NOT NULL, PRIMARY KEY (id, day)) PARTITION BY RANGE (TO_DAYS(day)) (PARTITION p1 VALUES LESS THAN (TO_DAYS('2026-02-01')), PARTITION p2 VALUES LESS THAN (TO_DAYS('2026-03-01')), PARTITION p3 VALUES LESS THAN MAXVALUE);
+CREATE TABLE loans_in (id INT PRIMARY KEY, museum INT NOT NULL, title VARCHAR(60) NOT NULL, KEY loans_in_museum (museum));
+CREATE TABLE loans_out (id INT PRIMARY KEY, museum INT NOT NULL, title VARCHAR(60) NOT NULL);
+CREATE TABLE sessions (id INT PRIMARY KEY AUTO_INCREMENT, token VARCHAR(64) NOT NULL, seen DATETIME NOT NULL, KEY sessions_token (token));
+CREATE TABLE visits (visitor_id INT NOT NULL, day DATE NOT NULL, n INT NOT NULL, PRIMARY KEY (visitor_id, day));
+CREATE VIEW open_orders AS SELECT tenant, number, placed, total FROM `order` WHERE status = 'open';
+INSERT INTO `order` SELECT seq % 50, seq, CONCAT('g', seq % 7), IF(seq % 10 = 0, 'open', 'paid'), '2026-01-01' + INTERVAL seq MINUTE, seq % 90, CONCAT('鍵', seq) FROM seq_1_to_40000;
+INSERT INTO `visitor's notes` SELECT seq, seq * 7 % 4000, REPEAT('nice ', 20), '2026-01-01' + INTERVAL seq MINUTE FROM seq_1_to_40000;
+INSERT INTO rooms SELECT seq, IF(seq <= 5, NULL, seq DIV 5), CONCAT('Room ', seq) FROM seq_1_to_800;
+INSERT INTO exhibits (id, room_id, slug, data, price) SELECT seq, seq % 800 + 1, CONCAT('Objekt-ü-', seq), CONCAT('{"kind":"k', seq % 40, '","maker":"m', seq % 3000, '"}'), seq % 500 FROM seq_1_to_20000;
+INSERT INTO likes SELECT seq, seq * 3 % 20000 + 1, seq % 4000, '2026-01-01' + INTERVAL seq MINUTE FROM seq_1_to_40000;
+INSERT INTO staff SELECT seq, seq DIV 8, CONCAT('S', seq), seq % 900 FROM seq_1_to_20000;
+INSERT INTO scans SELECT seq, '2026-01-01' + INTERVAL seq % 90 DAY, seq % 12, seq * 11 % 15000 FROM seq_1_to_40000;
+INSERT INTO loans_in SELECT seq, seq % 2000, CONCAT('L', seq) FROM seq_1_to_20000;
+INSERT INTO loans_out SELECT seq, seq % 2000, CONCAT('L', seq) FROM seq_1_to_20000;
+INSERT INTO sessions SELECT seq, SHA2(seq, 256), '2026-01-01' FROM seq_1_to_20000;
+INSERT INTO visits SELECT seq % 4000, '2026-01-01' + INTERVAL seq DIV 4000 DAY, 1 FROM seq_1_to_40000
