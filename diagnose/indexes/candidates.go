@@ -48,6 +48,9 @@ func (a *access) wishes(shared map[string]float64) []wish {
 	}
 	var out []wish
 	for _, b := range bases {
+		if a.table.keyBytes(b) > a.table.most {
+			continue
+		}
 		w := wish{base: b}
 		for _, list := range [][]string{a.equal, a.ranges, a.in, a.filter} {
 			for _, c := range list {
@@ -76,11 +79,11 @@ func joinParts(a, b []Part) []Part {
 func (t *table) part(name string) (Part, bool) {
 	c, ok := t.column(name)
 	switch {
-	case !ok || c.spatial:
+	case !ok || c.spatial || c.json:
 		return Part{}, false
 	case c.text:
 		return Part{Column: c.name, Prefix: textPrefix}, true
-	case c.bytes > maxKeyBytes:
+	case c.bytes > t.longest:
 		return Part{Column: c.name, Prefix: longPrefix}, true
 	}
 	return Part{Column: c.name}, true
@@ -115,11 +118,16 @@ func (a *access) equalParts(shared map[string]float64) []Part {
 	for _, n := range names {
 		if p, ok := a.table.part(n); ok && p.Prefix > 0 {
 			long = append(long, p)
+		} else if ok && a.table.keyBytes(append(out, p)) > a.table.most {
+			long = append(long, Part{Column: p.Column, Prefix: longPrefix}) // of it so much as there is room for
 		} else if ok {
 			out = append(out, p)
 		}
 	}
-	return append(out, long[:min(len(long), 1)]...)
+	if all := append(out, long[:min(len(long), 1)]...); a.table.keyBytes(all) <= a.table.most {
+		return all
+	}
+	return out
 }
 
 // asFound returns the names with those first, and in its order, that the index begins with by
@@ -235,7 +243,7 @@ func (t *table) candidate(base []Part, tail []string, covers bool) *candidate {
 		n++
 		c.parts = append(c.parts, Part{Column: col.name})
 	}
-	if t.keyBytes(c.parts) > maxKeyBytes {
+	if t.keyBytes(c.parts) > t.most {
 		c.parts = slices.Clone(base)
 	}
 	return c

@@ -253,9 +253,14 @@ func (t *table) collation(column string) string {
 // name that is free.
 func IndexOn(t *kasoku.TableDef, columns ...string) (name, do, undo string) {
 	var parts []Part
+	known := newTable(newGrammar(), t)
 	name = t.Name
 	for _, c := range columns {
-		parts = append(parts, Part{Column: c})
+		p, ok := known.part(c)
+		if !ok { // a column that is still to be made
+			p = Part{Column: c}
+		}
+		parts = append(parts, p)
 		name += "_" + c
 	}
 	name = FreeIndexName(t, name)

@@ -19,6 +19,7 @@ type column struct {
 	text    bool   // TEXT, BLOB, JSON: only a prefix can be indexed
 	double  bool   // a number with a fraction
 	spatial bool
+	json    bool // of MySQL: only what stands at a path of it can be indexed
 	null    bool
 	values  int  // how many different values the type has; 0 when many
 	wide    bool // varying, and longer than an index would want
@@ -30,6 +31,8 @@ type table struct {
 	rows     float64
 	columns  []column
 	byName   map[string]int // by lower-case name
+	longest  int            // bytes that a column of an index may have
+	most     int            // and all of them
 	have     []*index
 	primary  []string                       // lower case
 	learnt   map[string]float64             // shares of rows that an equality finds
@@ -52,6 +55,7 @@ type index struct {
 func newTable(g grammar, def *kasoku.TableDef) *table {
 	t := &table{def: *def, rows: float64(max(def.Rows, 1)), byName: map[string]int{}, learnt: map[string]float64{},
 		constant: map[string]bool{}, samples: map[string]kasoku.ColumnSample{}}
+	t.longest, t.most = keyLimits(def)
 	for _, c := range def.Columns {
 		if c.Rows >= enoughRows && c.Distinct > 0 {
 			t.samples[strings.ToLower(c.Name)] = c
@@ -86,6 +90,21 @@ func newTable(g grammar, def *kasoku.TableDef) *table {
 	return t
 }
 
+// keyLimits returns how many bytes one column of an index may have, and all of them.
+//
+// Sources: MySQL, "InnoDB Limits"; "The MyISAM Storage Engine"; MariaDB, "Aria Storage Engine".
+func keyLimits(def *kasoku.TableDef) (longest, most int) {
+	options := strings.ToUpper(optionsTail().FindString(def.Create))
+	engine := strings.ToUpper(def.Engine)
+	switch {
+	case strings.Contains(options, "ENGINE=MYISAM"), strings.Contains(options, "ENGINE=ARIA"), engine == "MYISAM", engine == "ARIA":
+		return 1000, 1000
+	case strings.Contains(options, "ROW_FORMAT=COMPACT"), strings.Contains(options, "ROW_FORMAT=REDUNDANT"):
+		return 767, maxKeyBytes
+	}
+	return maxKeyBytes, maxKeyBytes
+}
+
 func (t *table) add(c column) {
 	t.byName[strings.ToLower(c.name)] = len(t.columns)
 	t.columns = append(t.columns, c)
@@ -111,7 +130,7 @@ func (t *table) byLines(create string) {
 		case strings.Contains(kind, "char"), strings.Contains(kind, "binary"):
 			c.bytes = 4*length + 2
 		case strings.Contains(kind, "text"), strings.Contains(kind, "blob"), kind == "json":
-			c.text, c.bytes = true, maxKeyBytes+1
+			c.text, c.bytes, c.json = true, maxKeyBytes+1, kind == "json"
 		case kind == "point", kind == "geometry", kind == "polygon":
 			c.spatial = true
 		case kind == "double", kind == "float", kind == "decimal":
@@ -142,7 +161,7 @@ func columnOf(d *ast.ColumnDef) column {
 	case mysql.TypeVarchar, mysql.TypeString, mysql.TypeVarString:
 		c.bytes = bytesPerCharacter(d)*length + 2
 	case mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob, mysql.TypeJSON:
-		c.text, c.bytes = true, maxKeyBytes+1
+		c.text, c.bytes, c.json = true, maxKeyBytes+1, d.Tp.GetType() == mysql.TypeJSON
 	case mysql.TypeGeometry:
 		c.spatial = true
 	}
