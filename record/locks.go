@@ -13,11 +13,7 @@ import (
 // and its id.
 func shapeOf(statement string) (fingerprint, id string) {
 	var s sqlshape.Shaper
-	sql := []byte(statement)
-	if names, ok := sqlshape.Backquoted(nil, sql); ok {
-		sql = names
-	}
-	f := s.Fingerprint(sql)
+	f := s.Fingerprint(sqlshape.InBackquotes([]byte(statement)))
 	return string(f), sqlshape.ID(f)
 }
 

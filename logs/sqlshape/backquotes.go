@@ -39,6 +39,14 @@ func Backquoted(dst, sql []byte) (out []byte, names bool) {
 	return dst, true
 }
 
+// InBackquotes returns the statement as Backquoted does, or itself.
+func InBackquotes(sql []byte) []byte {
+	if out, names := Backquoted(nil, sql); names {
+		return out
+	}
+	return sql
+}
+
 // mayQuoteNames reports whether a double quote has a dot beside it, or stands after a blank and
 // a letter with which FROM, INTO, JOIN or UPDATE ends, or a comment. It reads most statements
 // whose texts stand in double quotes no further.

@@ -30,10 +30,7 @@ func (c *classes) of(text []byte, cut bool) int {
 			text = append(bytes.Clone(text), quote)
 		}
 	}
-	if names, ok := sqlshape.Backquoted(nil, text); ok {
-		text = names
-	}
-	fingerprint := c.shaper.Fingerprint(text)
+	fingerprint := c.shaper.Fingerprint(sqlshape.InBackquotes(text))
 	key, id := string(fingerprint), sqlshape.ID(fingerprint)
 	if cut && !c.shaper.Rows() {
 		key, id = key+"\x00", ""
