@@ -20,14 +20,12 @@ type tracing struct {
 	service *serviceWatch
 	over    context.CancelFunc // the load has ended; nil before there is to be a trace
 	done    <-chan struct{}    // closed when nothing is under way any more
-
-	seen    *window.Seen // read once done is closed, as refused
+	seen    *window.Seen       // read once done is closed, as refused
 	refused string
 	result  *kasoku.Trace
 }
 
-// begin sees to it that the service is watched when the load has gone on for a while. known
-// is how long it will take, 0 when that is not known. The first call counts.
+// begin has the service watched when the load, of a known length or 0, has gone on for a while, once.
 func (t *tracing) begin(from, known time.Duration) {
 	if t.over != nil || t.o.Trace == nil || t.o.Observers == kasoku.ObserversOff {
 		return
@@ -41,11 +39,13 @@ func (t *tracing) begin(from, known time.Duration) {
 	})
 }
 
-// watch watches the members that are known by now.
+// watch watches the members that are known by now, or soon.
 func (t *tracing) watch(ctx context.Context, length time.Duration) {
-	t.service.mu.Lock()
-	targets := window.Targets(&t.service.found)
-	t.service.mu.Unlock()
+	targets := window.Await(ctx, func() []window.Target {
+		t.service.mu.Lock()
+		defer t.service.mu.Unlock()
+		return window.Targets(&t.service.found)
+	})
 	if len(targets) == 0 {
 		if t.o.Trace.Asked {
 			t.refused = "no process of an application is known to be the service's on this host"

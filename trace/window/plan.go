@@ -33,6 +33,30 @@ const (
 	part    = 10
 )
 
+// How long is waited for the first look at a service, which takes its time on a busy host.
+const (
+	lookEvery = 100 * time.Millisecond
+	mostLooks = 100
+)
+
+// Await returns the targets as soon as there are any; none when there are none for some seconds, or the
+// context ends before.
+func Await(ctx context.Context, targets func() []Target) []Target {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for range mostLooks {
+		if found := targets(); len(found) > 0 {
+			return found
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
 // Wait waits until a load that began at that time has gone on for long enough, and returns how
 // long it is to be watched. known is how long the load takes, 0 when that is not known. It
 // returns false where the load is too short, or the context ended before.

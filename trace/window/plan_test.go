@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kasoku/kasoku/trace/kernel"
@@ -45,6 +46,31 @@ func TestPlan(t *testing.T) {
 	if _, ok := Planned(nil, 10*time.Second, time.Hour).Wait(ctx, time.Now(), 0); ok {
 		t.Error("the load is over")
 	}
+}
+
+// TestAwait: a service that is found late is watched; without one, or after the load, there is nothing.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		found := Await(t.Context(), func() []Target {
+			if looks++; looks < 30 {
+				return nil
+			}
+			return []Target{{PID: 7}}
+		})
+		if len(found) != 1 || looks != 30 {
+			t.Errorf("%v after %d looks", found, looks)
+		}
+		began := time.Now()
+		if found := Await(t.Context(), func() []Target { return nil }); found != nil || time.Since(began) > time.Minute {
+			t.Errorf("%v after %s", found, time.Since(began))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if found := Await(ctx, func() []Target { return nil }); found != nil {
+			t.Error(found)
+		}
+	})
 }
 
 // TestExplained: an error says what helps, and a command line only where that does.
