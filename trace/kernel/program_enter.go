@@ -175,7 +175,7 @@ func (a entering) decide() {
 	a.add(asm.LoadMem(asm.R1, asm.R10, atPeek, asm.Word), asm.LoadMem(asm.R2, regConn, connRole, asm.Word),
 		asm.LoadMem(asm.R3, regConn, connProtocol, asm.Word))
 	a.add(asm.JEq.Imm(asm.R2, roleClient, "client"))
-	a.add(asm.JEq.Imm(asm.R1, le("HTTP"), "answer"))
+	a.add(asm.JEq.Imm(asm.R1, le("HTTP"), "serves"))
 	a.add(asm.JNE.Imm(asm.R2, roleServer, "client"))
 	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.And.Imm(asm.R4, 0xffff))
 	const stdout, end, stderr = 0x0601, 0x0301, 0x0701 // version 1 of FastCGI, and the type
@@ -221,6 +221,8 @@ func (a entering) decide() {
 	a.add(asm.Mov.Imm(asm.R1, 1))
 	a.await()
 	a.event(trace.Called, mostCall)
+	a.label("serves") // also where its request was read before all began: the next one may come a byte first
+	a.become(roleServer, protocolHTTP)
 	a.label("answer")
 	a.event(trace.Answered, 64)
 	a.label("login")
