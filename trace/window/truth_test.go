@@ -31,6 +31,7 @@ type judge struct {
 
 // take judges one statement. A comment is "METHOD /path" or "job".
 func (j *judge) take(r *trace.Request, comment string) {
+	comment = strings.TrimSpace(comment)
 	said := "job"
 	if r != nil {
 		said = r.Method + " " + r.Path
