@@ -32,6 +32,7 @@ type depot struct {
 	Slow       time.Duration `json:",omitempty"` // that a parcel takes
 	Tag        bool          `json:",omitempty"` // the board has an ETag
 	Asks       string        `json:",omitempty"` // that the overview asks of nginx; empty: it asks nothing
+	Pays       string        `json:",omitempty"` // when a payment asks: held, read or before
 	Front      string        `json:",omitempty"` // file with nginx's address
 }
 
@@ -91,6 +92,35 @@ func (d depot) ask(ctx context.Context) error {
 	return err
 }
 
+// pay marks a label as paid in a transaction, and asks another service before, after a read of the
+// transaction, or while it holds the row.
+func (d depot) pay(ctx context.Context, db *sql.DB, id string) error {
+	if d.Pays == "before" {
+		if err := d.ask(ctx); err != nil {
+			return err
+		}
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	const read, write = "SELECT id FROM labels WHERE id = ?", "UPDATE labels SET picture = 'paid' WHERE id = ?"
+	if d.Pays == "read" {
+		if err := tx.QueryRowContext(ctx, read, id).Scan(new(int)); err != nil {
+			return err
+		}
+	} else if _, err := tx.ExecContext(ctx, write, id); err != nil {
+		return err
+	}
+	if d.Pays != "before" {
+		if err := d.ask(ctx); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
 func (d depot) logged(next http.Handler) http.Handler {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var n atomic.Uint64
@@ -127,6 +157,11 @@ func (d depot) routes(db *sql.DB) http.Handler {
 		}
 		if err := d.ask(r.Context()); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
+		}
+	})
+	mux.HandleFunc("POST /v1/payments/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if err := d.pay(r.Context(), db, r.PathValue("id")); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	})
 	mux.HandleFunc("GET /v1/parcels/{id}", func(w http.ResponseWriter, r *http.Request) {

@@ -42,8 +42,10 @@ func webReads(id string) (extract.Keys, bool) {
 			keys("sockets", "accept.queue", "tcp.established", "tcp.time_wait"), keys(diagnose.Self, "pid"))
 	case "APP-03":
 		k.Service, k.Traces = true, true
+	case "LCK-05":
+		k.Locks, k.Traces = true, true
 	default:
 		return extract.Keys{}, false
 	}
-	return k, slices.Contains([]string{"NGX", "CCH", "APP"}, id[:3])
+	return k, slices.Contains([]string{"NGX", "CCH", "APP", "LCK"}, id[:3])
 }

@@ -151,6 +151,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
 				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
+				"LCK-05": "endpoint POST /v1/payments/",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -245,7 +246,7 @@ func (r webRun) plan() *window.Plan {
 	if !r.trace {
 		return nil
 	}
-	return &window.Plan{For: 3 * time.Second, After: time.Second, Asked: true}
+	return &window.Plan{For: 3 * time.Second, After: 1500 * time.Millisecond, Asked: true}
 }
 
 // The style sheet has the ETag that nginx makes of these.
@@ -339,6 +340,11 @@ func webRuns() []webRun {
 	board := []webTarget{{weight: 1, line: "GET /v1/board", cookie: true}}
 	css := []webTarget{{weight: 4, line: "GET /look/depot.css"}, {weight: 1, line: "GET /v1/parcels/*"}}
 	overview := []webTarget{{weight: 3, line: "GET /v1/overview"}, {weight: 1, line: "GET /v1/board"}}
+	payments := []webTarget{{weight: 24, line: "POST /v1/payments/*"}, {weight: 8, line: "GET /v1/board"}}
+	pays := func(when, kind string) webRun {
+		return webRun{name: when, depot: depot{Board: 8 * ms, Asks: "/v1/board", Pays: when}, trace: true, nginx: tuned,
+			perSec: 80, mix: payments, keep: "LCK-05/" + kind}
+	}
 	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
 		{weight: 40, line: "GET /look/depot.css"}, {weight: 320, line: "GET /v1/board"}, {weight: 128, line: "GET /v1/parcels/*"},
 		{weight: 240, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
@@ -363,6 +369,7 @@ func webRuns() []webRun {
 		{name: "self", depot: depot{Board: 8 * ms, Asks: "/v1/board"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/fires"},
 		{name: "other-path", depot: depot{Board: 8 * ms, Asks: "/look/depot.css"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		{name: "function", depot: depot{Board: 8 * ms}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
+		pays("held", "fires"), pays("read", "silent"), pays("before", "silent"),
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,

@@ -1,4 +1,5 @@
-// Package lock has the rules about locks of rows: queues of transactions and deadlocks.
+// Package lock has the rules about locks of rows: queues of transactions, deadlocks, locks that
+// are held while another service is asked.
 package lock
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -8,5 +9,6 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		Queue{},
 		Deadlocks{},
+		OutsideCall{},
 	}
 }
