@@ -142,9 +142,9 @@ func (t *Tier) origins(p *process, u *unit) {
 }
 
 // serves reports whether a goroutine without a request is of those that have one: one that had
-// begun before all did, and has not ended.
+// begun before all did, or was read together with one before, as of a pipeline.
 func (p *process) serves(u *unit) bool {
-	return u.request == nil && u.before == 0 && u.start != 0 && p.serving[u.start]
+	return u.request == nil && u.start != 0 && p.serving[u.start]
 }
 
 // orphan counts a statement of no request.
