@@ -131,7 +131,7 @@ func (d *decision) restrict(f *found, to []callee) []callee {
 			d.draft.miss("which program answers for "+f.program()+" "+listensAt(f),
 				"no connection of it was seen, and its configuration was not read", "name it: [service] in kasoku.toml")
 		}
-		return d.unmistakable(f, to)
+		return lessSure(d.wires, f, d.unmistakable(f, to))
 	}
 	blocks, known := d.answering(f, web)
 	if !known && !samePlaces(blocks) {
@@ -260,6 +260,22 @@ func (d *decision) unmistakable(f *found, to []callee) []callee {
 			" are connected, and its configuration was not read", "name it: [service] in kasoku.toml")
 		return true
 	})
+}
+
+// lessSure makes what a web server is connected to less sure while no load comes in there: the only
+// program that is seen may be that of another site, which is in use.
+func lessSure(w *wiring, f *found, to []callee) []callee {
+	loaded := slices.ContainsFunc(f.accepted, func(k *scan.Socket) bool {
+		from := w.callerOf(k)
+		return from != nil && from.load
+	})
+	for i := range to {
+		if !loaded && f.role == kasoku.RoleWeb && answersRequests(to[i].in) {
+			to[i].sure = weaker(to[i].sure, kasoku.Medium)
+			to[i].text += "; no load was seen, and the configuration was not read: it may be for another site"
+		}
+	}
+	return to
 }
 
 // answersRequests reports whether a program is one that a web server passes requests on to.

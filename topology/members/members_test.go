@@ -448,6 +448,24 @@ func TestDecide_Special(t *testing.T) {
 
 // TestDecide_Hostile: who lies, hides, stands in the way or is merely there becomes no
 // member, and is never trusted for what it says.
+// TestDecide_Idle: what alone an nginx is connected to, whose configuration is not read, may be of another
+// site while no load comes in.
+func TestDecide_Idle(t *testing.T) {
+	const seen = "proc 10 1 /usr/sbin/nginx\nlisten 10 0.0.0.0:80\ntarget 127.0.0.1:80\nproc 20 1 /srv/a/app\n" +
+		"listen 20 127.0.0.1:8080\nconn 10 127.0.0.1:41000 > 20 127.0.0.1:8080\n"
+	for text, want := range map[string]kasoku.Level{
+		seen: kasoku.Medium, seen + "web 10 80 - 127.0.0.1:8080\n": kasoku.High,
+		seen + "proc 50 1 /usr/bin/wrk\nload 50\nconn 50 127.0.0.1:40000 > 10 127.0.0.1:80\n": kasoku.High,
+	} {
+		a := arrange(t, text)
+		r := Decide(&a.snap, a.q)
+		if app := r.Service.Of(kasoku.RoleApplication); len(app) != 1 || app[0].Sure != want ||
+			strings.Contains(fmt.Sprint(app[0].Found), "another site") != (want == kasoku.Medium) {
+			t.Errorf("%s: %+v", text, app)
+		}
+	}
+}
+
 func TestDecide_Hostile(t *testing.T) {
 	const app = "proc 20 1 /srv/a/app\nlisten 20 127.0.0.1:8080\ntarget 127.0.0.1:8080\n"
 	const db = "proc 30 1 /usr/sbin/mariadbd\nlisten 30 127.0.0.1:3306\nconn 20 127.0.0.1:42000 > 30 127.0.0.1:3306 n=3\n"
