@@ -210,7 +210,7 @@ http {
     upstream mapped { server 127.0.0.1:3001; }
     server { # ours
         server_name shop.test;
-        location / { proxy_pass http://shop; }
+        location / { proxy_pass http://shop; } location /in { proxy_pass http://127.0.0.1:8089/; }
     }
     # a wiki of Alice
     # and Bob
@@ -223,6 +223,7 @@ http {
     server { server_name www.shop.test; return 301 https://shop.test; }
     server { listen 127.0.0.1:81; location /s { stub_status; } root /srv; }
     server { return 444; }
+    server { listen 127.0.0.1:8089; server_name inner.test; root /srv; } # ours again
 }
 stream { server { listen 1; proxy_pass 127.0.0.1:2; } }
 `

@@ -21,12 +21,12 @@ func WithoutOthersSites(all []kasoku.Config, s *kasoku.Service) []kasoku.Config 
 	for i := range all {
 		sites = append(sites, siteOf(&all[i], s))
 	}
-	names, used := map[string]bool{}, map[string]bool{}
+	names, ports, used := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range sites {
-		sites[i].serverNames(names)
+		sites[i].answers(names, ports)
 	}
 	for i := range sites {
-		sites[i].choose(names)
+		sites[i].choose(names, ports)
 		sites[i].passes(used)
 	}
 	out := make([]kasoku.Config, 0, len(all))
@@ -92,24 +92,34 @@ func (w *site) inside(i int, f func(d *nginxconf.Directive)) {
 	}
 }
 
-// serverNames adds the names of the server blocks that answer.
-func (w *site) serverNames(names map[string]bool) {
+// answers adds the names of the server blocks that answer, and the ports that they pass requests on
+// to: another block of the same nginx may listen there.
+func (w *site) answers(names, ports map[string]bool) {
 	for i := range w.conf {
-		if d := &w.conf[i]; w.isServer(d) && w.own[d.Line] {
-			w.inside(i, func(d *nginxconf.Directive) {
-				for _, name := range d.Words[1:] {
-					if d.Name() == "server_name" && isName(name) {
-						names[name] = true
-					}
-				}
-			})
+		if d := &w.conf[i]; !w.isServer(d) || !w.own[d.Line] {
+			continue
 		}
+		w.inside(i, func(d *nginxconf.Directive) {
+			for _, word := range d.Words[1:] {
+				switch {
+				case d.Name() == "server_name" && isName(word):
+					names[word] = true
+				case isPass(d):
+					_, rest, _ := strings.Cut(word, "://")
+					host, _, _ := strings.Cut(rest, "/")
+					ports[portIn(host)] = true
+				}
+			}
+		})
 	}
 }
 
+// portIn returns the port of what listen or an address of *_pass says.
+func portIn(place string) string { return place[strings.LastIndexByte(place, ':')+1:] }
+
 // choose finds the server blocks that are others'. One that names a name of those that answer, or
 // shows what nginx counts, is not; one that only sends clients elsewhere is by a name of its own.
-func (w *site) choose(names map[string]bool) {
+func (w *site) choose(names, ports map[string]bool) {
 	for i := range w.conf {
 		d := &w.conf[i]
 		if !w.known || !w.isServer(d) || w.own[d.Line] {
@@ -120,6 +130,7 @@ func (w *site) choose(names map[string]bool) {
 			serves := isPass(d) || d.Name() == "root" || d.Name() == "alias"
 			named := d.Name() == "server_name" && len(names) > 0 && slices.ContainsFunc(d.Words[1:], isName)
 			others = others || serves || named
+			kept = kept || d.Name() == "listen" && len(d.Words) > 1 && ports[portIn(d.Words[1])]
 			kept = kept || d.Name() == "stub_status" || slices.ContainsFunc(d.Words[1:],
 				func(word string) bool { return hasOne(word, names) })
 		})
