@@ -83,7 +83,7 @@ func (f *initFlags) choose(e *cli.Env, ctx context.Context, found *topology.Foun
 		return nil, fmt.Errorf("look for services: %w", err)
 	}
 	if named.URL != "" || named.Port != 0 {
-		return nameService(ctx, named, all)
+		return nameService(e, ctx, named, all)
 	}
 	all = likely(all, found)
 	if named != (record.Named{}) {
@@ -114,12 +114,20 @@ func (f *initFlags) choose(e *cli.Env, ctx context.Context, found *topology.Foun
 }
 
 // nameService finds the service at the address that the user named.
-func nameService(ctx context.Context, named record.Named, all []find.Candidate) (*subject, error) {
+func nameService(e *cli.Env, ctx context.Context, named record.Named, all []find.Candidate) (*subject, error) {
 	ask := find.Ask{}
 	named.Ask(&ask)
 	s, err := find.Find(ctx, ask)
 	if err != nil {
 		return nil, err
+	}
+	if named.URL != "" && named.DSN == "" && len(s.Members) > 0 && len(s.Of(kasoku.RoleDatabase)) == 0 {
+		// An idle pool has no connection that shows the database.
+		if wake(e, ctx, named.URL) {
+			if s, err = find.Find(ctx, ask); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(s.Members) == 0 {
 		return nil, unseen(s)

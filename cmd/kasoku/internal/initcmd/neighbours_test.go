@@ -29,8 +29,13 @@ func TestMain(m *testing.M) {
 	}
 	l, err := net.Listen("tcp", at)
 	var db net.Conn
-	if err == nil {
-		db, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+	dial := func() {
+		if err == nil && db == nil {
+			db, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+		}
+	}
+	if os.Getenv("KASOKU_TEST_LATE") == "" { // else with the first request
+		dial()
 	}
 	if err == nil {
 		_, err = net.Listen("unix", filepath.Join(os.Getenv("KASOKU_TEST_DIR"), "gunicorn.ctl"))
@@ -45,6 +50,9 @@ func TestMain(m *testing.M) {
 	}
 	if err == nil {
 		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wake" { // not where init asks a program for its numbers
+				dial()
+			}
 			fmt.Fprintln(open[0], r.URL.Path)
 			fmt.Fprint(w, "ok")
 		}))
@@ -63,7 +71,7 @@ type project struct {
 	db  *sandbox.Server
 }
 
-func newProject(t *testing.T) *project {
+func newProject(t *testing.T, more ...string) *project {
 	t.Helper()
 	p := &project{app: t.TempDir(), db: sandboxtest.MariaDB(t, sandbox.Options{})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +96,7 @@ func newProject(t *testing.T) *project {
 	}
 	defer out.Close()
 	c, err := command.Start(t.Context(), command.Spec{Path: program, DieWithParent: true, Stdout: out, Stderr: out,
-		Env: []string{"KASOKU_TEST_LISTEN=" + p.at, "KASOKU_TEST_DIAL=" + p.db.Socket, "KASOKU_TEST_DIR=" + p.app}})
+		Env: append([]string{"KASOKU_TEST_LISTEN=" + p.at, "KASOKU_TEST_DIAL=" + p.db.Socket, "KASOKU_TEST_DIR=" + p.app}, more...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +182,24 @@ func TestInit_Neighbours(t *testing.T) {
 	}
 	if text := asked(t, other); text != "" {
 		t.Errorf("a stranger's program was asked for %q", text)
+	}
+}
+
+// TestInit_Idle: a service that has asked nothing yet is asked once, at the URL that was given, and not when only
+// its port is known.
+func TestInit_Idle(t *testing.T) {
+	p := newProject(t, "KASOKU_TEST_LATE=1")
+	_, port, _ := net.SplitHostPort(p.web.Addr())
+	text, _, stderr, err := run(t, "--port", port)
+	if err != nil || holds(text, p.db.Socket) || strings.Contains(stderr, "GET") || strings.Contains(asked(t, p), "/wake") {
+		t.Errorf("by port: %v, asked %q: %s", err, asked(t, p), stderr)
+	}
+	text, _, stderr, err = run(t, "--url", strings.Replace(p.web.URL(), "http://", "http://a:hidden@", 1)+"/wake?id=7")
+	if err != nil || !holds(text, p.db.Socket) || strings.Count(asked(t, p), "/wake") != 1 {
+		t.Errorf("by URL: %v, asked %q: %s\n%s", err, asked(t, p), stderr, text)
+	}
+	if !strings.Contains(stderr, "one GET of http://a:xxxxx@") || strings.Contains(stderr, "hidden") {
+		t.Error(stderr)
 	}
 }
 
