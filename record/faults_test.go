@@ -109,6 +109,20 @@ func TestLogRotates(t *testing.T) {
 	}
 }
 
+// TestLogRenamed: a log that was moved away during the run keeps the name that it is configured by:
+// hints name that.
+func TestLogRenamed(t *testing.T) {
+	o := quick(t)
+	o.AccessLog = filepath.Join(t.TempDir(), "access.log")
+	o.Prepare = during(func() error {
+		return errors.Join(add(o.AccessLog, ltsv("/before")), os.Rename(o.AccessLog, o.AccessLog+".1"))
+	})
+	rec := mustRecord(t, o)
+	if len(rec.Logs) != 1 || rec.Logs[0].Path != o.AccessLog || strings.Contains(fmt.Sprint(rec.Warnings), "access.log.1") {
+		t.Errorf("%+v\n%+v", rec.Logs, rec.Warnings)
+	}
+}
+
 // TestLogRubbish: bytes that are no log and lines of megabytes are counted and
 // shown; what is good among them is read.
 func TestLogRubbish(t *testing.T) {

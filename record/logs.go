@@ -174,7 +174,7 @@ func (b *logbook) collect(l *logFile) (w kasoku.LogWindow, err error) {
 		return w, err
 	}
 	defer func() {
-		l.read = bytesOf(src.Files())
+		l.read, w.Path = bytesOf(src.Files()), l.path // whatever the file is called by now
 		err = errors.Join(err, src.Close())
 	}()
 	whole := kasoku.Interval{To: b.run.Length}
