@@ -33,7 +33,7 @@ const (
 	openPart     = 0.4   // a range with one
 	constantPart = 0.9   // a bound that is always the same, such as stock > 0
 	filterPart   = 0.15  // a condition that no index can seek
-	listValues   = 3     // values in a list
+	listValues   = 3     // values in a list, where no more are known
 )
 
 // A reading is how one statement would read a table by an index.
@@ -109,6 +109,22 @@ func (a *access) rowsKnown() bool {
 	return !a.limit && !a.single && !a.group && a.alone() && a.query.Verb == "SELECT"
 }
 
+// valuesIn returns how many values a list has that a column is one of: where rows are grouped by
+// it, at least one for each group that is sent, and as many as the rows that are examined today
+// belong to.
+func (a *access) valuesIn(column string) float64 {
+	sent, _ := a.perCall()
+	if a.listed.column == column && !a.rowsKnown() {
+		return max(listValues, a.listed.rows/max(a.table.rows*a.table.share(column, nil, 0), 1e-9))
+	}
+	if a.group && !a.limit && a.alone() && slices.ContainsFunc(a.order, func(o Part) bool {
+		return strings.EqualFold(o.Column, column)
+	}) {
+		return max(listValues, sent)
+	}
+	return listValues
+}
+
 // alone reports whether the statement reads no other table.
 func (a *access) alone() bool { return len(a.query.Tables) <= 1 && len(a.joined) == 0 }
 
@@ -126,7 +142,7 @@ func (a *access) fitting() float64 {
 		}
 	}
 	for _, c := range a.in {
-		n *= min(1, listValues*t.share(c, nil, 0))
+		n *= min(1, a.valuesIn(c)*t.share(c, nil, 0))
 	}
 	for _, c := range a.ranges {
 		n *= a.rangeShare(c)
@@ -210,7 +226,7 @@ func (a *access) by(ix *index) (r reading, ok bool) {
 		case containsName(a.joined, p.Column) && a.turn.probes > 0:
 			share, r.turned = share*s, true
 		case containsName(a.in, p.Column):
-			share, multi = share*min(1, listValues*s), true
+			share, multi = share*min(1, a.valuesIn(p.Column)*s), true
 		default:
 			s = -1
 		}

@@ -193,3 +193,36 @@ func TestHidden(t *testing.T) {
 	f("name LIKE '%a%' AND id IN (SELECT MIN(repo_id) as ? FROM issue)", "name wild") // AS "x", masked
 	f("(id = 5 OR repo_id = 7)", "")
 }
+
+// TestPropose_Counted: rows that are counted for each value of a list are read, by whatever index.
+func TestPropose_Counted(t *testing.T) {
+	sql := "SELECT COUNT(*) AS n, repo_id FROM issue WHERE is_closed <> ? AND repo_id IN(?+) GROUP BY repo_id"
+	def := issues
+	def.Indexes = append([]kasoku.IndexDef{}, def.Indexes...)
+	def.Indexes[1].Cardinality = []int64{500} // 40 rows each
+	rec := &kasoku.Recording{Tables: []kasoku.TableDef{def},
+		Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "10.11.6-MariaDB"}},
+		Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
+			Tables: []string{"issue"}, Calls: 100, Total: 20 * time.Second, RowsExamined: 200_000, RowsSent: 5000}},
+		Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{{Select: "SIMPLE", Table: "issue", Access: "range",
+			Key: "r", Rows: 2000, Filtered: 100}}}}}
+	a, err := Propose(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range a.Proposals {
+		if after := p.Serves[0].After; after < 1900 {
+			t.Errorf("(%s): %v rows are counted, of 2,000 in 50 groups", columnsOf(p.Columns), after)
+		}
+	}
+	// Groups of another size than most: what is examined today says how many rows they are.
+	rec.Tables[0].Indexes[1].Cardinality = []int64{1200}
+	if a, err = Propose(rec); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range a.Proposals {
+		if after := p.Serves[0].After; after < 1900 {
+			t.Errorf("(%s): %v rows are counted, of 2,000 that are examined today", columnsOf(p.Columns), after)
+		}
+	}
+}

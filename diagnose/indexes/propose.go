@@ -214,9 +214,17 @@ func (w *work) learn() {
 	for _, a := range w.accesses {
 		t := a.table
 		sent, examined := a.perCall()
-		if by, _ := a.plan(w.rec); by != nil && by.Access == "ALL" && a.alone() && examined > t.rows/2 &&
+		by, _ := a.plan(w.rec)
+		if by != nil && by.Access == "ALL" && a.alone() && examined > t.rows/2 &&
 			(t.scanned == 0 || examined < t.scanned) {
 			t.scanned = examined
+		}
+		if by != nil && by.Access == "range" && a.alone() && len(a.ranges) == 0 {
+			for _, h := range t.have {
+				if h.name == by.Key && len(h.parts) > 0 && containsName(a.in, h.parts[0].Column) {
+					a.listed = listed{h.parts[0].Column, examined}
+				}
+			}
 		}
 		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
 			t.learnt[a.equal[0]] = min(1, sent/t.rows)

@@ -35,6 +35,13 @@ type access struct {
 	geo    []geometry
 }
 
+// A listed is how many rows a statement examines today by an index of a column that is one of
+// several values, and by no more of it.
+type listed struct {
+	column string
+	rows   float64
+}
+
 // A place is where a table stands in the joins of a statement.
 type place struct {
 	first  bool    // of the tables that the statement reads
@@ -42,6 +49,7 @@ type place struct {
 	outer  bool    // one of the statement's joins is LEFT or RIGHT
 	turn   turn
 	step   *kasoku.PlanRow // of the server's plan, in a join; nil when it is not known
+	listed listed          // of the server's plan, without a join
 }
 
 // A sorting is the order in which a statement wants a table's rows.
