@@ -241,40 +241,6 @@ func (l Looped) sure() bool {
 	return (x.Loop || x.List != "") && x.Share > explained
 }
 
-// listOf returns the class whose rows are looked up one by one: what the callers
-// say, else the one of the same endpoint that sends about as many rows for each
-// request as lookups follow.
-func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
-	if l.Caller != nil && l.Caller.List != "" {
-		if q := c.Statements().QueryByID(l.Caller.List); q != nil {
-			return q
-		}
-	}
-	lookups := l.Per(c)
-	if l.Caller == nil {
-		lookups = perAnyRequest(c, l.Query) // compared with the lists' rows, whatever requests there were
-	}
-	var best *kasoku.Query
-	apart := math.Log(alikeFactor)
-	for i := range c.Queries {
-		q := &c.Queries[i]
-		if q == l.Query || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows {
-			continue
-		}
-		per := perAnyRequest(c, q)
-		if l.Caller != nil {
-			if per = PerRequestOf(c, q.ID, l.Caller.Endpoint()); per <= 0 {
-				continue
-			}
-		}
-		rows := per * RowsPerCall(q)
-		if d := math.Abs(math.Log(rows / lookups)); lookups > 0 && per <= lookups/2 && d <= apart {
-			best, apart = q, d
-		}
-	}
-	return best
-}
-
 // PerRequestOf returns how many statements of a class a request of an endpoint
 // runs, 0 when that is not known.
 func PerRequestOf(c *diagnose.Case, id, endpoint string) float64 {

@@ -61,10 +61,10 @@ func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
 	lists := map[*kasoku.Query]bool{}
 	for _, l := range r.Loops {
 		f.Evidence = append(f.Evidence, lookupEvidence(c, l))
-		if l.List != nil && !lists[l.List] {
-			lists[l.List] = true
-			e := evidence.Statement(l.List, unit.Sig3(statements.RowsPerCall(l.List))+" rows a call",
-				"its rows are looked up one by one", statements.RowsPerCall(l.List))
+		if list := l.Named(); list != nil && !lists[list] {
+			lists[list] = true
+			e := evidence.Statement(list, unit.Sig3(statements.RowsPerCall(list))+" rows a call",
+				"its rows are looked up one by one", statements.RowsPerCall(list))
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
@@ -121,11 +121,12 @@ func subjectOf(r statements.RowLoop) string {
 
 // rowsOf describes where the looked-up rows come from.
 func rowsOf(l statements.Looped) string {
-	if l.List == nil {
-		return "For each row that it has it runs one more SELECT"
+	list := l.Named()
+	if list == nil {
+		return "It asks " + l.Shape.Table + " by one key after another"
 	}
 	return fmt.Sprintf("It reads rows of %s with one statement and runs one more SELECT for each of them",
-		statements.Of(l.List).Table)
+		statements.Of(list).Table)
 }
 
 // manyKeys are what drivers and mappers have for a list of keys, by language.
@@ -193,7 +194,7 @@ func joinWords(r statements.RowLoop) string {
 	var tables []string
 	list := ""
 	for _, l := range r.Loops {
-		if l.List == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
+		if l.Named() == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
 			continue
 		}
 		outer := statements.Of(l.List).Table

@@ -25,7 +25,7 @@ func (EachRow) Doc() diagnose.Doc {
 			seen on a connection, or the lookups come in rows on one in seconds with less than a request for
 			5 of them; how many a request runs is not said then.`,
 		Cause: `the program reads a list and asks again for each of its rows (N+1); each statement costs a
-			round trip, however fast it is.`,
+			round trip, however fast it is. The list is named where what it sends may have the key.`,
 		Fix: `one statement for all keys, WHERE … IN (…), or a JOIN in the list itself.`,
 		Silent: `when lookups run fewer than 5 times a request, when requests ask for the same values
 			whatever they are for (settings, a menu) or again and again (a long poll), when the loop is one
@@ -36,8 +36,12 @@ func (EachRow) Doc() diagnose.Doc {
 // Check looks for loops that are neither nested nor over an area.
 func (r EachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
-		f.Title = loopTitle(c, x, "runs one SELECT per row")
-		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per row", subjectOf(x), x.Amount(c, 0))
+		each := "row"
+		if first := x.Loops[0]; first.List != nil && first.Named() == nil {
+			each = "key"
+		}
+		f.Title = loopTitle(c, x, "runs one SELECT per "+each)
+		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per %s", subjectOf(x), x.Amount(c, 0), each)
 		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.",
 			subjectOf(x), x.Amount(c, 0), rowsOf(x.Loops[0]))
 		f.Fixes = batchFixes(c, x)

@@ -1,0 +1,89 @@
+package statements
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+)
+
+// listOf returns the class whose rows are looked up one by one: what the callers
+// say, else the one of the same endpoint that sends about as many rows for each
+// request as lookups follow.
+func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
+	if l.Caller != nil && l.Caller.List != "" {
+		if q := c.Statements().QueryByID(l.Caller.List); q != nil {
+			return q
+		}
+	}
+	lookups := l.Per(c)
+	if l.Caller == nil {
+		lookups = perAnyRequest(c, l.Query) // compared with the lists' rows, whatever requests there were
+	}
+	var best *kasoku.Query
+	named := false
+	apart := math.Log(alikeFactor)
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if q == l.Query || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows {
+			continue
+		}
+		per := perAnyRequest(c, q)
+		if l.Caller != nil {
+			if per = PerRequestOf(c, q.ID, l.Caller.Endpoint()); per <= 0 {
+				continue
+			}
+		}
+		rows := per * RowsPerCall(q)
+		d := math.Abs(math.Log(rows / lookups))
+		if lookups <= 0 || per > lookups/2 || d > math.Log(alikeFactor) {
+			continue
+		}
+		if sends := sendsKey(q, l.Shape.Keys); sends && !named || sends == named && d <= apart {
+			best, apart, named = q, d, sends
+		}
+	}
+	return best
+}
+
+// Named is the list, where what it sends may have the lookup's keys: that it has about as many rows
+// is chance otherwise, and no reason to name it.
+func (l Looped) Named() *kasoku.Query {
+	if l.List == nil || !sendsKey(l.List, l.Shape.Keys) {
+		return nil
+	}
+	return l.List
+}
+
+// sendsKey reports whether a column that a list sends may be one of the keys, by its name. What
+// is called id may be any column of another table.
+func sendsKey(list *kasoku.Query, keys []string) bool {
+	if len(keys) == 0 || slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, "id") }) {
+		return true
+	}
+	depth := 0
+	for _, t := range tokensOf(TextOf(list)) {
+		t = strings.ToLower(t)
+		switch t {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		if t == "from" {
+			return false
+		}
+		if t == "*" || slices.ContainsFunc(keys, func(k string) bool {
+			k = strings.ToLower(k)
+			return t == k || t == "id" && strings.HasSuffix(k, "id")
+		}) {
+			return true
+		}
+	}
+	return true // not read to its end
+}
