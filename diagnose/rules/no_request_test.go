@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,7 @@ func TestNoRequest(t *testing.T) {
 func TestWaitInLine(t *testing.T) {
 	q := class("S", "SELECT SUM(score) FROM papers GROUP BY pupil", 1000, 10, 9*time.Second)
 	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers"}
+	more := 0 // processes that are there for the whole run
 	f := func(workers, threads, answered int) kasoku.Impact {
 		t.Helper()
 		c := queryRun(ordersGet, []kasoku.Query{q}, runBy("S", 1, kasoku.CallerConfirmed))
@@ -81,6 +83,13 @@ func TestWaitInLine(t *testing.T) {
 			e.Seconds[s] = kasoku.EndpointSecond{Count: 10}
 		}
 		c.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Workers: workers, Threads: threads}}}
+		for pid := range more {
+			m := c.Service.Members[0]
+			c.Service.Members[0].Processes = append(m.Processes, kasoku.MemberProcess{PID: pid + 10, Leader: pid == 0})
+			c.Series = append(c.Series, kasoku.Series{Key: kasoku.Key{Source: diagnose.Process, Name: "cpu.user",
+				Instance: strconv.Itoa(pid+10) + " php-fpm"}, Kind: kasoku.Counter,
+				Points: []kasoku.Point{{At: c.Whole().From}, {At: c.Whole().To}}})
+		}
 		found, silent := query.Aggregate{}.Check(c)
 		if len(found) != 1 {
 			t.Fatalf("%d findings, %+v", len(found), silent)
@@ -94,6 +103,10 @@ func TestWaitInLine(t *testing.T) {
 		if got := f(x.workers, x.threads, x.answered); math.Abs(got.Share-x.share) > 1e-9 || got.Of != "of request time" || got.Estimate != (x.share > 0.03) {
 			t.Errorf("%d workers of %d: %+v, want %v", x.workers, x.threads, got, x.share)
 		}
+	}
+	// PHP-FPM began with two, and has a leader and six under load.
+	if more = 7; math.Abs(f(2, 1, 10).Share-0.15) > 1e-9 {
+		t.Errorf("six workers: %+v, want 0.15", f(2, 1, 10))
 	}
 }
 

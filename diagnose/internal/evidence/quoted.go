@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/process"
 )
 
 // What rules about statements have in common.
@@ -64,8 +65,21 @@ func workedTime(c *diagnose.Case) (worked time.Duration, ok bool) {
 		return 0, false
 	}
 	answered := c.RequestsBySecond("access log")
-	at := time.Duration(applications[0].Workers*applications[0].Threads) * time.Second
+	at := time.Duration(workersSeen(c, applications[0])*applications[0].Threads) * time.Second
 	return time.Duration(len(answered)) * at, len(answered) > 0 && at > 0
+}
+
+// workersSeen is how many workers an application had: those that it was found with, or more where
+// it began more under load, as PHP-FPM does, and had them for half of the run.
+func workersSeen(c *diagnose.Case, m *kasoku.Member) int {
+	n := 0
+	for _, s := range c.FindAll(diagnose.Process, process.CPUUser) {
+		of, last := c.Processes().MemberOf(s.Key), len(s.Points)-1
+		if of != nil && of.ID == m.ID && last > 0 && s.Points[last].At-s.Points[0].At >= c.Whole().Len()/2 {
+			n++
+		}
+	}
+	return max(m.Workers, n-1) // one of several leads the others
 }
 
 // StatementShare returns how much of all statements' time that is, 0..1.
