@@ -72,7 +72,7 @@ test-long: ## the tests of make test, the ones that take minutes, and a recordin
 APP        ?= oscar
 
 .PHONY: field
-field: ## a real application under kasoku: APP=mediawiki, redmine, oscar, ghost, gitea, keycloak, wordpress or vendure
+field: ## a real application under kasoku: APP=mediawiki, redmine, oscar, ghost, gitea, keycloak, wordpress, vendure or zabbix
 	tools/field/field $(APP)
 
 .PHONY: check
