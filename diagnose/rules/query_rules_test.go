@@ -227,6 +227,14 @@ func TestSingleInserts(t *testing.T) {
 		}
 	}
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{rowInsert(2900)}), "quiet: at most 2.90")
+	// Among other requests too few for each, but ten in each transaction.
+	rare := queryRun(ordersGet, []kasoku.Query{rowInsert(2900)})
+	rare.Transactions = []kasoku.Transaction{{Shape: []string{"N"}, Count: 290, Statements: 2900}}
+	sayAll(t, r, rare, "table lines\nA loop inserts into lines row by row on one connection")
+	rare.Transactions[0].Count = 1450
+	sayAll(t, r, rare, "quiet: at most 2.90")
+	rare.Transactions[0] = kasoku.Transaction{Shape: []string{"N"}, Count: 10, Statements: 100} // a few of them alone
+	sayAll(t, r, rare, "quiet: at most 2.90")
 	// An import beside few requests, which the join finds in none: a remark.
 	sayAll(t, r, joined(queryRun(ordersPost, []kasoku.Query{rowInsert(250)})), "table lines\nA loop inserts into lines", "info")
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(2900)}, runBy("N", 2.9, kasoku.CallerConfirmed)), "quiet: at most 2.90 INSERTs")

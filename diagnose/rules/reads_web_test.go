@@ -34,7 +34,7 @@ func webReads(id string) (extract.Keys, bool) {
 	case "NGX-09":
 		k.Configs = conf
 	case "CCH-02":
-		k.Configs, k.Series = []string{capture.KindVCL}, keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit")
+		k.Configs, k.Series = []string{capture.KindVCL, capture.KindNginx}, keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit")
 	case "APP-01":
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":

@@ -316,7 +316,7 @@ func TestCachePasses(t *testing.T) {
 	rec.Endpoints = []kasoku.Endpoint{{Method: "POST", Route: "/conditions", Count: 950},
 		{Method: "GET", Route: "/", Count: 50}}
 	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 ||
-		!strings.Contains(silent[0].Reason, "950 requests of the log are neither GET nor HEAD") {
+		!strings.Contains(silent[0].Reason, "950 requests that may have come to it are neither GET nor HEAD") {
 		t.Errorf("%+v", found)
 	}
 	rec.Endpoints[0].Count, rec.Endpoints[1].Count = 200, 800
@@ -329,6 +329,35 @@ func TestCachePasses(t *testing.T) {
 	}
 	if found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 || silent[0].Blind {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestCachePasses_Elsewhere: what nginx passes on past Varnish does not count, where it is known.
+func TestCachePasses_Elsewhere(t *testing.T) {
+	const site = "http { server { listen 80; location / { proxy_pass http://127.0.0.1:8000; }\n" +
+		"location = /trend { proxy_pass http://127.0.0.1:6081; }\nlocation /old/ { proxy_pass http://127.0.0.1:9000; } } }"
+	for _, x := range []struct {
+		came      float64
+		endpoints []kasoku.Endpoint
+		quiet     string
+	}{
+		{204, []kasoku.Endpoint{passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1)}, ""},
+		{3000, []kasoku.Endpoint{passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1)}, "3,000 requests"},
+		{500, []kasoku.Endpoint{passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1)}, "3,000 requests"}, // nowhere so many
+		{200, []kasoku.Endpoint{passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1),
+			passed("GET", "/old/a", 200, 1)}, "3,000 requests"}, // to either of two
+		{200, []kasoku.Endpoint{passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1),
+			passed("POST", "/trend", 4, 1)}, ""},
+	} {
+		rec := shop("", x.endpoints...)
+		rec.Configs = []kasoku.Config{{Kind: capture.KindNginx, Name: "/etc/nginx/nginx.conf", Text: site}}
+		grows(rec, "varnish", "MAIN.client_req", x.came)
+		grows(rec, "varnish", "MAIN.s_pass", x.came)
+		grows(rec, "varnish", "MAIN.cache_hit", 0)
+		found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil))
+		if x.quiet == "" != (len(found) == 1) || x.quiet != "" && !strings.Contains(silent[0].Reason, x.quiet) {
+			t.Errorf("%v: %+v %+v", x.came, found, silent)
+		}
 	}
 }
 

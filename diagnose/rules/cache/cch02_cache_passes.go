@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ const (
 	// passedByMethod is the part of the requests from which it is their method why they are
 	// passed on.
 	passedByMethod = 0.5
+	// aboutAsMany is by how much what nginx passed on may differ from what came: the log and the
+	// counters begin and end at moments of their own.
+	aboutAsMany = 0.05
 )
 
 // ID returns CCH-02.
@@ -68,10 +72,10 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Quiet(r.ID(), hitShare/hit, "%s of the requests hit; the threshold is %s",
 			unit.Percent(hit), unit.Percent(hitShare))
 	}
-	writes := countWrites(c)
+	writes := countWrites(c, requests.By)
 	if writes >= passedByMethod*requests.By {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "%s requests of the log are neither GET nor HEAD, which Varnish "+
-			"passes on in any case; %s came to it", diagnose.Whole(writes), diagnose.Whole(requests.By))
+		return nil, diagnose.Quiet(r.ID(), 0.5, "%s requests that may have come to it are neither GET nor HEAD, "+
+			"which Varnish passes on in any case, of %s", diagnose.Whole(writes), diagnose.Whole(requests.By))
 	}
 	may, fresh := keptRoutes(c)
 	if len(fresh) > 0 && len(may) == 0 && len(fresh) == len(c.Contract()) {
@@ -112,15 +116,67 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return []kasoku.Finding{f}, nil
 }
 
-// countWrites returns how many requests had another method than GET and HEAD.
-func countWrites(c *diagnose.Case) (n float64) {
+// countWrites returns how many requests with another method than GET and HEAD may have come to
+// Varnish, of so many that came: those that nginx passes on to where about as many requests
+// went. Where that is not known, those of the whole log.
+func countWrites(c *diagnose.Case, came float64) (n float64) {
+	var to passedOn
+	if w, err := webserver.ConfigOf(c.Recording); err == nil && w.Undecided() == nil {
+		to.web, to.all, to.writes = w, map[string]float64{}, map[string]float64{}
+	}
 	_, endpoints := c.FrontLog()
 	for i := range endpoints {
-		if e := &endpoints[i]; e.Method != "GET" && e.Method != "HEAD" {
+		e := &endpoints[i]
+		write := e.Method != "GET" && e.Method != "HEAD"
+		if write {
 			n += float64(e.Count)
 		}
+		to.add(e, write)
+	}
+	if name := to.only(came); name != "" {
+		return to.writes[name]
 	}
 	return n
+}
+
+// A passedOn counts the requests that nginx passes on, by where to.
+type passedOn struct {
+	web         *webserver.Config // nil where it is not known, also of one that is passed on
+	all, writes map[string]float64
+}
+
+func (p *passedOn) add(e *kasoku.Endpoint, write bool) {
+	if p.web == nil || !webserver.IsPassed(e) {
+		return
+	}
+	l, ok := p.web.Passing(e.Route)
+	if !ok {
+		p.web = nil
+		return
+	}
+	name := p.web.Passes(l)
+	p.all[name] += float64(e.Count)
+	if write {
+		p.writes[name] += float64(e.Count)
+	}
+}
+
+// only returns the one of several places to which about so many requests were passed on; empty
+// where it is not known.
+func (p *passedOn) only(came float64) (name string) {
+	if p.web == nil || len(p.all) < 2 {
+		return ""
+	}
+	for to, n := range p.all {
+		if math.Abs(n-came) > aboutAsMany*came {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = to
+	}
+	return name
 }
 
 // partOfAll returns the part of all requests that so many are; 1 when nothing else

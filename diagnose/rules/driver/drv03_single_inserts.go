@@ -41,7 +41,7 @@ func (SingleInserts) Doc() diagnose.Doc {
 		Summary: `finds a request, or a loop of another program, that inserts its rows one by one.`,
 		Evidence: `an INSERT or REPLACE whose statements write a single row each runs at least 3 times in
 			each request of an endpoint; where the endpoint is not known, in rows on one connection, 3 times
-			as often as there are requests, or known to be of none. Then the table is named, not a number a
+			as often as there are requests or 3 in each transaction, or known to be of none. Then the table is named, not a number a
 			request. That there are far fewer commits than INSERTs bears it out.`,
 		Cause: `the program inserts one element of a list after another: a round trip, a parse and a look
 			at each index for every row.`,
@@ -94,7 +94,7 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 			l.rows, l.per = statements.InRows(c, q), float64(q.Streak)
 		} else if err == nil && requests.Count > 0 {
 			// A service that inserts a row a request has rows of them too.
-			l.rows, l.per = statements.InRows(c, q), float64(q.Calls)/float64(requests.Count)
+			l.rows, l.per = statements.InRows(c, q), max(float64(q.Calls)/float64(requests.Count), inTransaction(c, q))
 		}
 		out = append(out, l)
 	}
@@ -103,6 +103,21 @@ func insertLoops(c *diagnose.Case) []insertLoop {
 			c.Statements().QueryTime(a.query))
 	})
 	return out
+}
+
+// inTransaction returns how many statements of a class a transaction has that consists of them
+// alone, on average; 0 where few are so.
+func inTransaction(c *diagnose.Case, q *kasoku.Query) float64 {
+	var inserts, count uint64
+	for i := range c.Transactions {
+		if t := &c.Transactions[i]; len(t.Shape) == 1 && t.Shape[0] == q.ID {
+			inserts, count = inserts+t.Statements, count+t.Count
+		}
+	}
+	if inserts < fewInserts || float64(inserts) < singleShare*float64(q.Calls) {
+		return 0
+	}
+	return float64(inserts) / float64(max(count, 1))
 }
 
 // Check looks for single-row INSERTs that a request runs several times.

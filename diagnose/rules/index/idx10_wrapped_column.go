@@ -24,7 +24,7 @@ func (WrappedColumn) ID() string { return "IDX-10" }
 // Doc describes the rule.
 func (WrappedColumn) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds conditions on a function of a column (YEAR, DATE, LOWER …) that read a whole table.`,
+		Summary: `finds conditions on a function of a column (YEAR, LOWER, FIND_IN_SET …) that read a whole table.`,
 		Evidence: `a SELECT compares a function of one column with values, as a condition that all of its rows
 			must meet, and examines at least 1,000 rows a call, at least half of the table and ten for each
 			that it sends; the plan reads the whole table; or looks by FIND_IN_SET

@@ -136,9 +136,20 @@ func nameService(e *cli.Env, ctx context.Context, named record.Named, all []find
 		named.URL = "http://127.0.0.1:" + strconv.Itoa(named.Port) + "/"
 		named.Port = 0
 	}
+	named.URL = withoutUser(named.URL)
 	out := &subject{service: s, named: named, others: othersThan(&s, all)}
 	out.alone = len(out.others) == 0
 	return out, nil
+}
+
+// withoutUser is a URL as the file has it: without user and password, by which no service is known.
+func withoutUser(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	u.User = nil
+	return u.String()
 }
 
 // othersThan returns the candidates that are another service: neither a part of this one nor

@@ -201,6 +201,9 @@ func TestInit_Idle(t *testing.T) {
 	if !strings.Contains(stderr, "one GET of http://a:xxxxx@") || strings.Contains(stderr, "hidden") {
 		t.Error(stderr)
 	}
+	if strings.Contains(text, "hidden") || strings.Contains(text, "a:@") {
+		t.Errorf("the file has the password of --url:\n%s", text)
+	}
 }
 
 // asked are the paths that a project's application was asked for.
