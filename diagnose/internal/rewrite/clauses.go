@@ -102,22 +102,32 @@ func (d Dialect) AddShape(list, lookup string, box []string, unique [][]string) 
 var pointOf = map[string]int{"st_contains": 1, "mbrcontains": 1, "st_within": 0, "mbrwithin": 0}
 
 func hasColumn(e ast.ExprNode) bool {
-	f := &columnFinder{}
-	e.Accept(f)
+	return holds(e, func(n ast.Node) bool {
+		_, is := n.(*ast.ColumnNameExpr)
+		return is
+	})
+}
+
+// holds reports whether one of the nodes of a tree is such a one.
+func holds(tree ast.Node, such func(ast.Node) bool) bool {
+	f := &nodeFinder{such: such}
+	tree.Accept(f)
 	return f.found
 }
 
-type columnFinder struct{ found bool }
+type nodeFinder struct {
+	such  func(ast.Node) bool
+	found bool
+}
 
 // Enter implements ast.Visitor.
-func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
-	_, is := n.(*ast.ColumnNameExpr)
-	f.found = f.found || is
-	return n, false
+func (f *nodeFinder) Enter(n ast.Node) (ast.Node, bool) {
+	f.found = f.found || f.such(n)
+	return n, f.found
 }
 
 // Leave implements ast.Visitor.
-func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+func (f *nodeFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // InsertMany rewrites an INSERT or REPLACE of one row so that it has three. What a row
 // reads of those before it, or values that stand outside of the row, cannot be kept.

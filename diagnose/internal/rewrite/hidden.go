@@ -60,26 +60,16 @@ func hides(e ast.ExprNode, h indexes.Hidden) bool {
 // comparesOtherwise reports whether a condition says how it compares text, by COLLATE or
 // BINARY: neither the column nor an index of its function compares so.
 func comparesOtherwise(e ast.ExprNode) bool {
-	f := &collationFinder{}
-	e.Accept(f)
-	return f.found
+	return holds(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SetCollationExpr:
+			return true
+		case *ast.FuncCastExpr:
+			return n.FunctionType == ast.CastBinaryOperator
+		}
+		return false
+	})
 }
-
-type collationFinder struct{ found bool }
-
-// Enter implements ast.Visitor.
-func (f *collationFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n := n.(type) {
-	case *ast.SetCollationExpr:
-		f.found = true
-	case *ast.FuncCastExpr:
-		f.found = f.found || n.FunctionType == ast.CastBinaryOperator
-	}
-	return n, false
-}
-
-// Leave implements ast.Visitor.
-func (f *collationFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // wraps reports whether an expression is the function of the column.
 func wraps(e ast.ExprNode, h indexes.Hidden) bool {
