@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,34 +32,29 @@ func (ls Lines) complaints() (out []complaint) {
 		if m.Kind != kasoku.MessageBenchmark || m.Level != "error" {
 			continue
 		}
-		if at := slices.IndexFunc(endpoints, func(e kasoku.Endpoint) bool {
-			return namesEndpoint(m.Sample,
-				&e)
-		}); at >= 0 {
+		method, path := requestIn(m.Sample)
+		at := slices.IndexFunc(endpoints, func(e kasoku.Endpoint) bool {
+			return path != "" && (method == "" || strings.EqualFold(method, e.Method)) && onRoute(path, e.Route)
+		})
+		if at >= 0 {
 			out = append(out, complaint{m, endpoints[at].Method + " " + endpoints[at].Route})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b complaint) int {
-		switch {
-		case a.Count != b.Count && a.Count > b.Count:
-			return -1
-		case a.Count != b.Count:
-			return 1
-		}
-		return strings.Compare(a.Pattern, b.Pattern)
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Pattern, b.Pattern))
 	})
 	return out
 }
 
-// namesEndpoint reports whether the first request in a text is one of the endpoint.
-func namesEndpoint(text string, e *kasoku.Endpoint) bool {
+// requestIn returns the first request that a text names, the method where it stands there;
+// empty without one.
+func requestIn(text string) (method, path string) {
 	for _, m := range requestWords().FindAllStringSubmatch(text, -1) {
-		if len(m[2]) < 2 && m[1] == "" {
-			continue // a slash between words
+		if len(m[2]) >= 2 || m[1] != "" { // else a slash between words
+			return m[1], m[2]
 		}
-		return (m[1] == "" || strings.EqualFold(m[1], e.Method)) && onRoute(m[2], e.Route)
 	}
-	return false
+	return "", ""
 }
 
 // onRoute reports whether a path is of a route, whose parts that begin with a colon or are
