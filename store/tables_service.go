@@ -34,8 +34,9 @@ func packListener(l kasoku.Listener) listenerJSON   { return listenerJSON(l) }
 func unpackListener(l listenerJSON) kasoku.Listener { return kasoku.Listener(l) }
 
 type blockJSON struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column,omitempty"`
 }
 
 func packBlock(b kasoku.ConfigBlock) blockJSON   { return blockJSON(b) }
