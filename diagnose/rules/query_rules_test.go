@@ -257,6 +257,23 @@ func TestPreparedLoop(t *testing.T) {
 	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "table lines\nA loop prepares its INSERT")
 	sayAll(t, r, run(1000, 13000, rowInsert(12000)), "quiet: statements were prepared 0.08 times")
 	sayAll(t, r, run(30000, 30000, rowInsert(12000)), "quiet: no loop of INSERTs")
+	// Two loops that make half together, the endpoints unknown: 50 rows in each transaction, few beside all requests.
+	two := func(rows uint64) *diagnose.Case {
+		chairs, estates := rowInsert(400), rowInsert(400)
+		estates.ID, estates.Fingerprint = "M", "insert into estates (a, b) values (?, ?)"
+		c := counting(queryRun(ordersPost, []kasoku.Query{chairs, estates}), map[string]float64{
+			"Com_stmt_prepare": 1000, "Com_stmt_execute": 1000, "Com_stmt_close": 1000, "Questions": 1000})
+		for _, id := range []string{"N", "M"} {
+			c.Transactions = append(c.Transactions, kasoku.Transaction{Shape: []string{id}, Verbs: "INSERT",
+				Count: 400 / rows, Statements: 400})
+		}
+		return c
+	}
+	const both = "80.0 % of the executions, with 1 more class like it"
+	if found, silent := r.Check(two(50)); len(found) != 1 || !strings.Contains(found[0].Evidence[2].Note, both) {
+		t.Errorf("%+v %+v", found, silent)
+	}
+	sayAll(t, r, two(1), "quiet: no loop of INSERTs")
 	// One a request is no loop, though a service of one statement shows rows of it.
 	sayAll(t, r, run(1000, 1000, rowInsert(1000)), "quiet: no loop of INSERTs")
 	sayAll(t, r, queryRun(ordersPost, []kasoku.Query{rowInsert(12000)}), "blind: ")

@@ -23,6 +23,8 @@ type SharedAnswer struct{}
 const (
 	answersAlike = 5
 	slowAnswer   = 5 * time.Millisecond
+	// quickAnswer is worth keeping for others where keeping it would save dearShare.
+	quickAnswer = 4 * time.Millisecond
 	// An answer is dear where its endpoint takes so much of the requests' time: then it is
 	// worth keeping from fewer at once on.
 	dearAnswer = 50 * time.Millisecond
@@ -41,9 +43,10 @@ func (SharedAnswer) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds answers that are the same for everyone and computed for each.`,
 		Evidence: `of a GET that the upstream server answers, at least five answers in each second to one
-			URI have one size on average, and they take at least 5 ms each; or half as many again as there
-			are different ones, where they take at least 50 ms each and keeping them would save 5 % of the
-			requests' time. The size stands for the content, which no log has.`,
+			URI have one size on average, and they take at least 5 ms each, or 4 ms where keeping them would
+			save 5 % of the requests' time; or half as many again as there are different ones, where they take
+			at least 50 ms each and keeping them would save as much. The size stands for the content, which no
+			log has.`,
 		Cause: `the answer is made anew for each request, though it changes at most once a second.`,
 		Fix: `keep it for as long as the contract allows, in nginx or in a cache in front; where MariaDB
 			is asked for the same again and again, in its query cache. nginx's code keeps an answer for each
@@ -74,7 +77,8 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		alike := float64(e.Codes[200]) / float64(e.Variants)
 		mean := e.Upstream / time.Duration(e.UpstreamCount)
 		saved := webserver.SavedTime(c, savedOf(e, alike), true).Share
-		n := max(min(alike/answersAlike, mean.Seconds()/slowAnswer.Seconds()),
+		n := max(min(alike/answersAlike, max(mean.Seconds()/slowAnswer.Seconds(),
+			min(mean.Seconds()/quickAnswer.Seconds(), saved/dearShare))),
 			min(alike/dearAlike, mean.Seconds()/dearAnswer.Seconds(), saved/dearShare))
 		if n < 1 {
 			if n > near {

@@ -16,7 +16,7 @@ type PreparedLoop struct{}
 
 // Thresholds of DRV-02.
 const (
-	// dominates is the part of all executions that the INSERT makes.
+	// dominates is the part of all executions that INSERTs in loops make.
 	dominates = 0.5
 	// explainsPrepares is the part from which it explains the prepares of the run.
 	explainsPrepares = 0.8
@@ -29,9 +29,9 @@ func (PreparedLoop) ID() string { return "DRV-02" }
 func (PreparedLoop) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a loop of INSERTs that prepares its statement for every row.`,
-		Evidence: `statements are prepared about as often as executed (DRV-01's first threshold), one
-			class of single-row INSERTs makes at least half of the executions, and it runs in a loop: 5 times
-			in a request, or in rows on one connection.`,
+		Evidence: `statements are prepared about as often as executed (DRV-01's first threshold), and
+			single-row INSERTs that run in loops make at least half of the executions: 5 times in a request or
+			in each transaction, or in rows on one connection. The loop that takes most time is named.`,
 		Cause: `the loop calls the database with text and parameters; the driver prepares, executes and
 			closes for each row.`,
 		Fix: `prepare once before the loop and execute in it; better one INSERT with all rows (DRV-03),
@@ -59,14 +59,17 @@ func (r PreparedLoop) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			"statements were prepared %s times per execution, %s times in all", unit.Sig3(p.perExecute()),
 			diagnose.Whole(p.prepare.By))
 	}
-	var near float64
+	var near, part float64
+	var loops []insertLoop
 	for _, l := range insertLoops(c) {
-		part := min(float64(l.query.Calls)/p.execute.By, 1)
-		loop := r.inLoop(c, l)
-		if part >= dominates && loop >= 1 {
-			return []kasoku.Finding{r.finding(c, l, p, part)}, nil
+		of, loop := float64(l.query.Calls)/p.execute.By, r.inLoop(c, l)
+		if loop >= 1 {
+			loops, part = append(loops, l), min(part+of, 1)
 		}
-		near = max(near, min(part/dominates, loop))
+		near = max(near, min(of/dominates, loop), part/dominates)
+	}
+	if part >= dominates {
+		return []kasoku.Finding{r.finding(c, loops, p, part)}, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), min(near, 0.99), "no loop of INSERTs makes %s of the %s executions",
 		unit.Percent(dominates), diagnose.Whole(p.execute.By))
@@ -79,14 +82,20 @@ func (PreparedLoop) inLoop(c *diagnose.Case, l insertLoop) float64 {
 		// A service that inserts once a request has rows of them too.
 		in = min(in, float64(l.query.Calls)/float64(n.Count)/2)
 	}
-	if l.caller != nil {
+	if l.caller != nil || l.rows {
 		in = max(in, l.per/statements.LeastPerRequest)
 	}
 	return in
 }
 
-func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part float64) kasoku.Finding {
+// finding is about the first of the loops, which make a part of the executions.
+func (r PreparedLoop) finding(c *diagnose.Case, loops []insertLoop, p prepared, part float64) kasoku.Finding {
+	l := loops[0]
 	s := statements.Of(l.query)
+	more := ""
+	if n := len(loops) - 1; n > 0 {
+		more = fmt.Sprintf(", with %s like it", unit.Counted(uint64(n), "more class", "more classes"))
+	}
 	// A prepare is a round trip and a parse, like half of a short execution.
 	i := l.impact(c, 0.5)
 	i.Estimate = true
@@ -105,7 +114,7 @@ func (r PreparedLoop) finding(c *diagnose.Case, l insertLoop, p prepared, part f
 		Evidence: append([]kasoku.Evidence{
 			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true),
 			evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
-				unit.Percent(part)+" of the executions, up to "+unit.Count(l.query.Streak)+" in a row",
+				unit.Percent(part)+" of the executions"+more+", up to "+unit.Count(l.query.Streak)+" in a row",
 				float64(l.query.Calls)),
 			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i),
 		}, p.strangers.Bound(c)...),

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path"
@@ -72,7 +73,10 @@ func (r StaticFiles) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 			"%s requests for files were passed on, %s of all; the threshold is %s and %d requests",
 			unit.Count(count), unit.Percent(part), unit.Percent(staticShare), fewStatic)
 	}
-	slices.SortStableFunc(found, func(a, b *kasoku.Endpoint) int { return int(b.UpstreamCount) - int(a.UpstreamCount) })
+	slices.SortFunc(found, func(a, b *kasoku.Endpoint) int {
+		return cmp.Or(cmp.Compare(b.UpstreamCount, a.UpstreamCount), cmp.Compare(a.Route, b.Route),
+			cmp.Compare(a.Method, b.Method))
+	})
 	return []kasoku.Finding{r.finding(c, found, count, took)}, nil
 }
 
