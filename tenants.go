@@ -29,7 +29,25 @@ const (
 	formatKnown   = "%d of %d are the service's, over %d connections"
 	preparesName  = "prepares"
 	formatPrepare = "%d of %d are the service's"
+	sentName      = "sent over"
+	formatSent    = "%d connections"
 )
+
+// SentOver returns the form in which a run keeps over how many connections the statements came that
+// the slow log has of it.
+func SentOver(host string, connections uint64) Setting {
+	return Setting{Host: host, Scope: TenantsScope, Name: sentName, Value: fmt.Sprintf(formatSent, connections)}
+}
+
+// SentOverOf returns over how many connections they came; false where that is not known.
+func SentOverOf(r *Recording) (connections uint64, ok bool) {
+	text, ok := r.Setting(TenantsScope, sentName)
+	if !ok {
+		return 0, false
+	}
+	n, err := fmt.Sscanf(text, formatSent, &connections)
+	return connections, n == 1 && err == nil
+}
 
 // Setting returns the form in which a run keeps it.
 func (t Tenants) Setting(host string) Setting {

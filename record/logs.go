@@ -210,7 +210,7 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	}
 	entries := t.Statements() + t.Outside() + b.db.tenants.Left()
 	b.warn(append(b.db.logged(entries), b.db.tenants.Warnings()...)...)
-	b.config.settings = append(b.config.settings, b.db.tenants.Settings(b.host(), b.db.asked > 0)...)
+	b.config.settings = append(b.config.settings, b.db.tenants.Settings(b.host(), t.Connections(), b.db.asked > 0)...)
 	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
 	if b.o.sampled() { // statements that follow each other are not in it
 		saves, transactions = nil, nil

@@ -312,6 +312,20 @@ func TestSerialClient(t *testing.T) {
 	}
 	keepsQuiet(t, r, program(1, 1, 8).alone(), false, "8 at once")
 	keepsQuiet(t, r, program(0, 0, 0).alone(), false, "28.6 % of 42 samples") // a site with little to do is serial by chance
+	// One connection that sends all that is logged is serial whatever the samples saw.
+	logged := func(connections, calls uint64, took time.Duration) *build {
+		b := program(0, 0, 0)
+		b.Queries = []kasoku.Query{{Verb: "INSERT", Calls: calls, Total: took}}
+		b.Settings = append(b.Settings, kasoku.SentOver("", connections))
+		return b
+	}
+	f := speaks(t, r, logged(1, 30_000, 20*time.Second).alone(), kasoku.High, "one statement after another")
+	if f.Evidence[0].Text != "connections that sent statements" {
+		t.Errorf("%+v", f.Evidence[0])
+	}
+	keepsQuiet(t, r, logged(2, 30_000, 20*time.Second).alone(), false, "samples")
+	keepsQuiet(t, r, logged(1, 20_000, 20*time.Second).alone(), false, "samples") // a third is not logged
+	keepsQuiet(t, r, logged(1, 30_000, 5*time.Second).alone(), false, "in 11.9 %")
 	busy := program(1, 1, 1).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
 	busy.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 2, 2, 2)
 	keepsQuiet(t, r, busy.alone(), false, "9.1 % of the CPU not used by the service")

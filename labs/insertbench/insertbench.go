@@ -11,12 +11,11 @@
 //	DRV-02  row by row in a transaction, each row's INSERT prepared anew
 //	DBC-01  each row is a commit, at which the database waits for the disk; pages are written twice
 //	DBC-02  a binary log that is never read, synchronised at each of such commits
-//	HW-11   one connection, which waits for each answer
+//	HW-11   row by row over one connection, which waits for each answer
 //
-// DRV-01, DBC-01 and HW-11 with the knob ROWS, a commit for each row, are what was
-// published. Without any it goes beyond that: eight connections insert fifty rows by a
-// statement. [Lab] has the steps of the write-up as variants; twin.py is the same program
-// in Python.
+// DRV-01, DBC-01 and HW-11 are what was published. Without any it goes beyond that: eight
+// connections insert fifty rows by a statement. [Lab] has the steps of the write-up as
+// variants; twin.py is the same program in Python.
 package insertbench
 
 import (
@@ -48,20 +47,17 @@ func Lab() *kit.Lab {
 				Object: `innodb_flush_log_at_trx_commit|sync_binlog`},
 			{ID: "DBC-02", Where: "database", About: "a binary log that no one reads, synchronised at each commit",
 				Object: `log_bin`, Brings: []string{"DBC-01"}},
-			{ID: "HW-11", Where: "service", About: "one connection, which waits for each answer"},
+			{ID: "HW-11", Where: "service", About: "row by row over one connection, which waits for each answer"},
 		},
-		Knobs: []string{rowByRow}, Variants: variants(),
-		Args: listArgs, Fill: fillTable, Files: writeImport, Serve: runService, Program: true, Twin: prepareTwin,
+		Variants: variants(), Args: listArgs, Fill: fillTable, Files: writeImport, Serve: runService, Program: true,
+		Twin: prepareTwin,
 	}
 }
 
-// rowByRow is the knob of a statement and a commit for each row.
-const rowByRow = "ROWS"
-
 // variants are the steps of the write-up, in its order, and what lies beyond them.
 func variants() []kit.Variant {
-	published, interpolated := kit.Set{"DRV-01", "DBC-01", "HW-11", rowByRow}, kit.Set{"DBC-01", "HW-11", rowByRow}
-	recipe, both := kit.Set{"DRV-01", "HW-11", rowByRow}, kit.Set{"HW-11", rowByRow}
+	published, interpolated := kit.Set{"DRV-01", "DBC-01", "HW-11"}, kit.Set{"DBC-01", "HW-11"}
+	recipe, both := kit.Set{"DRV-01", "HW-11"}, kit.Set{"HW-11"}
 	return []kit.Variant{
 		{Name: "go", About: "as published: prepare, execute, close; each row is a commit on disk",
 			Defects: published},
@@ -191,7 +187,7 @@ func (b *bench) round(ctx context.Context) (rows int, whole bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	if b.d.Has("HW-11") && b.d.Has(rowByRow) && !b.d.Has("DRV-02") {
+	if b.d.Has("HW-11") && !b.d.Has("DRV-02") {
 		rows, err = b.insertAlone(ctx, all)
 	} else {
 		rows, err = b.insertGroups(ctx, all)
@@ -244,7 +240,7 @@ func (b *bench) insertGroup(ctx context.Context, from int, group [][]string) err
 	switch {
 	case b.d.Has("DRV-02"):
 		return b.insertTransaction(ctx, from, group)
-	case b.d.Has("DBC-01") || b.d.Has("DBC-02") || b.d.Has(rowByRow):
+	case b.d.Has("DBC-01") || b.d.Has("DBC-02"):
 		for i, row := range group {
 			if _, err := b.db.ExecContext(ctx, numberedInsert+numberedMarks, append([]any{from + i + 1},
 				argsOf(row)...)...); err != nil {

@@ -62,9 +62,6 @@ type Lab struct {
 	Name    string // also of its schema and its process
 	About   string
 	Defects []Defect
-	// Knobs are ids that a variant may have beside defects: they change what the lab does,
-	// and no finding is expected of them.
-	Knobs []string
 	// Variants are states with a name, in the order of the lab's story; none: there are none.
 	Variants []Variant
 
@@ -120,12 +117,12 @@ func (l *Lab) Parse(s string) (Set, error) {
 	chosen := map[string]bool{}
 	for id := range strings.SplitSeq(s, ",") {
 		id = strings.ToUpper(strings.TrimSpace(id))
-		if !l.All().Has(id) && !slices.Contains(l.Knobs, id) {
+		if !l.All().Has(id) {
 			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, l.All())
 		}
 		chosen[id] = true
 	}
-	return slices.DeleteFunc(append(l.All(), l.Knobs...), func(id string) bool { return !chosen[id] }), nil
+	return slices.DeleteFunc(l.All(), func(id string) bool { return !chosen[id] }), nil
 }
 
 // Variant returns the variant of that name.

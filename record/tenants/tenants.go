@@ -278,11 +278,13 @@ func (b *Book) Warnings() []kasoku.Warning {
 		unit.Percent(float64(b.left.Time)/float64(b.left.All)), unit.Count(b.left.Statements))}}
 }
 
-// Settings is what rules have to know of others' connections, and, where what the server counted is that of
-// the whole log, of others' statements.
-func (b *Book) Settings(host string, counted bool) []kasoku.Setting {
+// Settings is what rules have to know of the connections over which the statements of the log came: how many
+// they are, how many of them others', and, where what the server counted is that of the whole log, how many
+// statements may be others'.
+func (b *Book) Settings(host string, connections uint64, counted bool) []kasoku.Setting {
+	out := []kasoku.Setting{kasoku.SentOver(host, connections)}
 	if len(b.sent) == 0 || len(b.sent) >= mostSent {
-		return nil
+		return out
 	}
 	n := kasoku.Tenants{All: len(b.sent)}
 	for _, others := range b.sent {
@@ -290,10 +292,11 @@ func (b *Book) Settings(host string, counted bool) []kasoku.Setting {
 			n.Others++
 		}
 	}
-	if !counted {
-		return []kasoku.Setting{n.Setting(host)}
+	out = append(out, n.Setting(host))
+	if counted {
+		out = append(out, b.known(host)...)
 	}
-	return append([]kasoku.Setting{n.Setting(host)}, b.known(host)...)
+	return out
 }
 
 // Without takes the statements of schemas that are others' out of those that a server counted.

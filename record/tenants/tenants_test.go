@@ -59,7 +59,7 @@ func TestBook(t *testing.T) {
 	if len(w) != 1 || !strings.Contains(w[0].Text, "30.8 %") || strings.Contains(w[0].Text, "blog") || b.Left() != 4 {
 		t.Errorf("%+v, %d left out", w, b.Left())
 	}
-	rec := kasoku.Recording{Settings: b.Settings("host", false)}
+	rec := kasoku.Recording{Settings: b.Settings("host", 3, false)}
 	if got, ok := kasoku.TenantsOf(&rec); !ok || got != (kasoku.Tenants{Others: 4, All: 12}) {
 		t.Errorf("%+v %v %+v", got, ok, rec.Settings)
 	}
@@ -92,8 +92,8 @@ func TestBook(t *testing.T) {
 	for _, from := range []members.Callers{{}, {Members: []uint16{1001}}, {Others: []uint16{1002, 1003}}} {
 		var b Book
 		b.learn(clients, from, nil, "shop")
-		if got := read(&b); len(got) != 13 || b.Warnings() != nil || b.Settings("host", false) != nil {
-			t.Errorf("%+v: %v, %+v", from, got, b.Settings("host", false))
+		if got := read(&b); len(got) != 13 || b.Warnings() != nil || len(b.Settings("host", 3, false)) != 1 {
+			t.Errorf("%+v: %v, %+v", from, got, b.Settings("host", 3, false))
 		}
 	}
 }
@@ -122,10 +122,10 @@ func TestBook_Known(t *testing.T) {
 			Where: b.Keep}); err != nil {
 			t.Fatal(err)
 		}
-		if without := (kasoku.Recording{Settings: b.Settings("h", false)}); len(without.Settings) != 1 {
+		if without := (kasoku.Recording{Settings: b.Settings("h", 3, false)}); len(without.Settings) != 2 {
 			t.Errorf("%+v", without)
 		}
-		return kasoku.KnownOf(&kasoku.Recording{Settings: b.Settings("h", true)})
+		return kasoku.KnownOf(&kasoku.Recording{Settings: b.Settings("h", 3, true)})
 	}
 	if k, ok := known(log, 8, 2); !ok || k != (kasoku.Known{Connections: 3, Own: 3, Statements: 8, HasPrepares: true,
 		OwnPrepares: 1, Prepares: 2}) {

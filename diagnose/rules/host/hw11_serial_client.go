@@ -20,6 +20,8 @@ type SerialClient struct{}
 const (
 	fewSerial    = 50   // statements a second
 	leastSerial  = 0.50 // of the samples with a session in a statement
+	leastAlone   = 0.25 // of the time in statements of the only connection that sends some
+	mostlyLogged = 0.90 // of the statements that the server counted
 	chanceSerial = 0.10 // that sessions which do not wait for one another are never seen two at once
 	idleSerial   = 0.30 // of the host's cores
 )
@@ -32,7 +34,8 @@ func (SerialClient) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a program that sends the database one statement after another.`,
 		Evidence: `at least 50 statements a second came, in half of the samples a session ran one, and in none of
-			them two did, in so many samples that chance is below 10 %. The service, its load and
+			them two did, in so many samples that chance is below 10 %; or the slow log has them all, of one
+			connection, which was in statements for a quarter of the time. The service, its load and
 			kasoku used at most 70 % of the host's CPU.`,
 		Cause: `client and server take turns: each waits while the other works, and no more than one
 			core's worth of work is ever done.`,
@@ -53,6 +56,7 @@ type turns struct {
 	most    float64 // sessions in a statement at once
 	samples int
 	key     kasoku.Key
+	alone   bool // one connection sent all of them, which runs one at a time
 }
 
 // chance returns how likely it is that sessions which begin statements independently of one
@@ -64,6 +68,9 @@ func (t turns) chance() float64 {
 
 // near is how near statements came to following one another.
 func (t turns) near() float64 {
+	if t.alone {
+		return min(t.perSec/fewSerial, t.busy/leastAlone)
+	}
 	return max(min(t.perSec/fewSerial, t.busy/leastSerial, 1/max(t.most, 1), chanceSerial/max(t.chance(), 0.001)), 0)
 }
 
@@ -98,12 +105,7 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			diagnose.Signal{Holds: idle >= 0.5, Lacks: "the service used half of the CPU"}),
 		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, which the service did not use " + c.At(),
 			Estimate: true},
-		Evidence: []kasoku.Evidence{{
-			Source: "status", Text: "sessions that run a statement",
-			Note:  fmt.Sprintf("most in any of %d samples; one in %s of them", t.samples, unit.Percent(t.busy)),
-			Value: unit.Plain(t.most), Number: t.most, Strong: true, Series: []kasoku.Key{t.key},
-			Interval: c.Focus.Interval,
-		}, {
+		Evidence: []kasoku.Evidence{t.evidence(c), {
 			Source: "process", Text: "CPU of the service and its load", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
 			Number: busy, Strong: true,
 			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
@@ -119,6 +121,21 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		Expect: "more done in the same time, until CPU or disk is used up",
 		Verify: "repeat it: the service must use more CPU, or its disk", Interval: c.Focus.Interval,
 	}}, nil
+}
+
+// evidence is that no two statements ran at once.
+func (t turns) evidence(c *diagnose.Case) kasoku.Evidence {
+	if t.alone {
+		return kasoku.Evidence{Source: "slow.log", Text: "connections that sent statements",
+			Note:  "in statements for " + unit.Percent(t.busy) + " of the time",
+			Value: "1", Number: 1, Strong: true, Interval: c.Whole()}
+	}
+	return kasoku.Evidence{
+		Source: "status", Text: "sessions that run a statement",
+		Note:  fmt.Sprintf("most in any of %d samples; one in %s of them", t.samples, unit.Percent(t.busy)),
+		Value: unit.Plain(t.most), Number: t.most, Strong: true, Series: []kasoku.Key{t.key},
+		Interval: c.Focus.Interval,
+	}
 }
 
 // turns looks at the sessions of the database.
@@ -140,7 +157,31 @@ func (SerialClient) turns(c *diagnose.Case) (turns, error) {
 	if evidence.IsShared(c) {
 		return t, t.takeOwn(c)
 	}
+	t.lookAlone(c)
 	return t, nil
+}
+
+// lookAlone sees whether the log has what the server counted, and all of it of one connection.
+func (t *turns) lookAlone(c *diagnose.Case) {
+	connections, ok := kasoku.SentOverOf(c.Recording)
+	all, err := evidence.WholeRun(c).Counters().Status(mysql.Questions)
+	if !ok || connections != 1 || err != nil {
+		return
+	}
+	calls, seconds := logged(c)
+	if calls < mostlyLogged*all.By {
+		return
+	}
+	t.alone, t.busy = true, seconds/max(c.Run.Length.Seconds(), 0.001)
+}
+
+// logged returns the statements that the slow log has of the run, and the seconds that they took.
+func logged(c *diagnose.Case) (calls, seconds float64) {
+	for i := range c.Queries {
+		calls += float64(c.Queries[i].Calls)
+		seconds += c.Queries[i].Total.Seconds()
+	}
+	return calls, seconds
 }
 
 // takeOwn leaves of what the server counted what its log has of the service: that no two sessions
@@ -149,11 +190,7 @@ func (t *turns) takeOwn(c *diagnose.Case) error {
 	if err := evidence.CheckStatements(c); err != nil {
 		return evidence.CheckOwn(c, "statements")
 	}
-	var calls, seconds float64
-	for i := range c.Queries {
-		calls += float64(c.Queries[i].Calls)
-		seconds += c.Queries[i].Total.Seconds()
-	}
+	calls, seconds := logged(c)
 	length := max(c.Run.Length.Seconds(), 0.001)
 	t.perSec, t.busy = min(t.perSec, calls/length), min(t.busy, seconds/length)
 	return nil
