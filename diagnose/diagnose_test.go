@@ -71,6 +71,13 @@ func TestRank(t *testing.T) {
 	// What is explained stands neither after less nor before more.
 	f("C D A", finding("C", 0.9, nil), finding("D", 0.5, nil), finding("A", 0.1, explains("C")))
 	f("B C D A E", finding("C", 0.9, nil), finding("B", 0.95, explains("C")), finding("A", 0.1, explains("B")), finding("D", 0.5, nil), finding("E", 0.01, nil))
+	// What costs little and goes by itself comes after what stays, but before remarks.
+	f("A D C I", finding("A", 0.5, explains("C")), finding("C", 0.019, nil), finding("D", 0, nil), finding("I", 0, info))
+	f("A C D", finding("A", 0.5, explains("C")), finding("C", 0.02, nil), finding("D", 0, nil))
+	// A remark that only points to where the time goes comes after those that have what to change.
+	remark := func(f *kasoku.Finding) { f.Severity = kasoku.Info }
+	f("A I P", finding("A", 0.5, nil), signpost{finding("P", 0.9, remark)}, finding("I", 0.01, remark))
+	f("P A", signpost{finding("P", 0.9, nil)}, finding("A", 0.5, nil))
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))

@@ -12,11 +12,13 @@ import (
 // rankFindings puts findings into the order in which to fix them: the greater impact first,
 // as it is shown. Among equals what explains another one comes before that, then what was
 // counted before estimates, and what is safe and cheap to change before what is not. A
-// finding that goes when another one is fixed says so, and stands where its figure puts it.
-// Remarks come last.
-func rankFindings(found []kasoku.Finding) []kasoku.Finding {
+// finding that goes when another one is fixed says so, and stands where its figure puts it; one that
+// costs little comes after those that would stay. Remarks come last, and of them those of rules that only
+// point to where the time goes.
+func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Finding {
 	rest := slices.Clone(found)
 	depth := explanationDepths(findExplainers(rest))
+	last := func(f *kasoku.Finding) bool { return f.Severity == kasoku.Info && points[f.ID] }
 	order := make([]int, len(rest))
 	for i := range order {
 		order[i] = i
@@ -25,6 +27,8 @@ func rankFindings(found []kasoku.Finding) []kasoku.Finding {
 		x, y := &rest[a], &rest[b]
 		return cmp.Or(
 			cmp.Compare(boolNumber(x.Severity == kasoku.Info), boolNumber(y.Severity == kasoku.Info)),
+			cmp.Compare(boolNumber(last(x)), boolNumber(last(y))),
+			cmp.Compare(boolNumber(goes(x, depth[a])), boolNumber(goes(y, depth[b]))),
 			cmp.Compare(shownImpact(y), shownImpact(x)),
 			cmp.Compare(depth[a], depth[b]),
 			cmp.Compare(boolNumber(x.Impact.Estimate), boolNumber(y.Impact.Estimate)),
@@ -39,6 +43,13 @@ func rankFindings(found []kasoku.Finding) []kasoku.Finding {
 	}
 	return out
 }
+
+// SmallShare is the impact below which something costs little.
+const SmallShare = 0.02
+
+// goes reports whether a finding with so many explanations before it costs little, and is gone when another
+// one is fixed.
+func goes(f *kasoku.Finding, depth int) bool { return depth > 0 && f.Impact.Share < SmallShare }
 
 // risks of fixes, from what is safe and cheap to what is not.
 var risks = []kasoku.Risk{kasoku.RiskNone, kasoku.RiskAppRestart, kasoku.RiskRestart, kasoku.RiskDurability,

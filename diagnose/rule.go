@@ -36,7 +36,7 @@ type Doc struct {
 	// have of that is stated with each.
 	Host []Pressure
 	// Points means that a finding is a sign to where the time goes. It becomes a remark where
-	// another one has what to change there.
+	// another one has what to change there. As a remark it comes after those that have.
 	Points bool
 }
 

@@ -103,6 +103,17 @@ func TestNeighbours_CPU(t *testing.T) {
 		t.Errorf("share %v of the service's CPU", f.Impact.Share)
 	}
 
+	// Where they fill the host, who of the service uses the rest is a remark, whatever requests wait for.
+	full := func(others float64) *build {
+		return ladder().cpu(0.1, 1.9).program("10 mysqld", 0.7, 1e9).program("20 shop", 1.1-others, 1e8).
+			program("30 kasoku", 0.1, 5e7).level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("91 mysqld", others, 1e9).measured().slowed()
+	}
+	for others, want := range map[float64]kasoku.Severity{0.5: kasoku.Info, 0.02: kasoku.Problem} {
+		if found, silent := (host.SharedCPU{}).Check(full(others).alone()); len(found) != 1 || found[0].Severity != want {
+			t.Errorf("%v cores of others: %+v %+v", others, found, silent)
+		}
+	}
+
 	// A build of somebody is no application.
 	b = ladder().cpu(0.1, 1.8).program("10 mysqld", 0.1, 1e9).program("20 shop", 0.2, 1e8).program("30 kasoku", 0.1, 5e7).
 		level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("94 cc1plus", 1.5, 1e9)

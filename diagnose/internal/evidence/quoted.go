@@ -16,7 +16,7 @@ import (
 const (
 	// SmallShare of the requests' time is a remark: it is not visible in a result,
 	// and every service has some of it.
-	SmallShare = 0.02
+	SmallShare = diagnose.SmallShare
 )
 
 // TimeImpact is the impact of time that statements of some classes take: the share of the

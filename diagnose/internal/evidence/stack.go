@@ -161,10 +161,11 @@ func (s Stack) slowed(c *diagnose.Case) bool {
 // measured.
 const generatorShare = 0.10
 
-// Severity of a finding about who uses the CPU: it is a remark, unless the run
-// broke for want of CPU.
-func (s Stack) Severity(c *diagnose.Case) kasoku.Severity {
-	if s.slowed(c) {
+// Severity of a finding about who uses the CPU, of a rule that speaks where so much of the host is busy: it
+// is a remark, unless the run broke for want of CPU, and not because of what programs outside of the service
+// used.
+func (s Stack) Severity(c *diagnose.Case, busy float64) kasoku.Severity {
+	if s.slowed(c) && s.Busy-s.Neighbours >= busy*s.Cores {
 		return kasoku.Problem
 	}
 	return kasoku.Info

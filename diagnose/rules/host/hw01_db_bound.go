@@ -71,7 +71,7 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Percent(s.DatabaseShare()), s.Where),
 		Clause: fmt.Sprintf("%s uses %s of %s%s", s.Database.Name, unit.Sig3(s.Database.Cores),
 			s.Of(), s.Where),
-		Severity:   s.Severity(c),
+		Severity:   s.Severity(c, dbBusy),
 		Confidence: diagnose.Confidence(append(s.Signals(c), rest.Signal...)...),
 		Impact: kasoku.Impact{Share: s.DatabaseShare(), Of: "of the service's CPU" + s.Where + " " + c.At(),
 			Estimate: true},

@@ -32,7 +32,8 @@ func (SharedCPU) Doc() diagnose.Doc {
 			still needs its own CPU.`,
 		Silent: `when the host has CPU left, or one of the two uses little; blind when no process of a
 			database server was recorded. It is a remark, unless requests became slow for want of CPU.`,
-		Host: []diagnose.Pressure{diagnose.OnCPU},
+		Host:   []diagnose.Pressure{diagnose.OnCPU},
+		Points: true,
 	}
 }
 
@@ -63,7 +64,7 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "CPU"},
 		Title:      "The app and its database fight for one host's CPU",
 		Clause:     fmt.Sprintf("%s and %s fight for %s", s.App.Name, s.Database.Name, s.Of()),
-		Severity:   s.Severity(c),
+		Severity:   s.Severity(c, evidence.Saturated),
 		Confidence: diagnose.Confidence(s.Signals(c)...),
 		Impact:     kasoku.Impact{Share: min(db, app), Of: "of the host's CPU " + c.At(), Estimate: true},
 		Evidence:   s.Evidence(c),

@@ -78,7 +78,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Percent(app), s.Where),
 		Clause: fmt.Sprintf("%s uses %s of %s%s", s.App.Name, unit.Sig3(s.App.Cores), s.Of(),
 			s.Where),
-		Severity:   s.Severity(c),
+		Severity:   s.Severity(c, dbBusy),
 		Confidence: diagnose.Confidence(append(s.Signals(c), rest.Signal...)...),
 		Impact: kasoku.Impact{Share: app, Of: "of the service's CPU" + s.Where + " " + c.At(),
 			Estimate: true},
