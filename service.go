@@ -83,14 +83,8 @@ type MemberProcess struct {
 
 // A ConfigBlock is where a block of a configuration begins.
 type ConfigBlock struct {
-	File   string
-	Line   int // from 1
-	Column int // byte of the line, from 1; 0 where it is not known, as in files of before it was kept
-}
-
-// BeginsAt reports whether the block begins there, as far as is known.
-func (b ConfigBlock) BeginsAt(file string, line, column int) bool {
-	return b.File == file && b.Line == line && (b.Column == 0 || b.Column == column)
+	File string
+	Line int // from 1
 }
 
 // Limits are those that the kernel holds a member's leader to; 0 when unknown or none.

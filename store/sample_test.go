@@ -82,7 +82,7 @@ func sampleRecording() *kasoku.Recording {
 				Container: "0123456789ab", Cgroup: "/system.slice/userapi.service", Processes: []kasoku.MemberProcess{{PID: 812, Start: 77, Leader: true, Ended: time.Second}},
 				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:8080", Private: true}}, Language: "go", Framework: "none", Version: "go1.26.0",
 				Workers: 3, Threads: 5, Logs: []string{"/var/log/app.log"}, Configs: []string{"/etc/app.conf"},
-				Blocks: []kasoku.ConfigBlock{{File: "/etc/app.conf", Line: 3, Column: 5}},
+				Blocks: []kasoku.ConfigBlock{{File: "/etc/app.conf", Line: 3}},
 				Limits: kasoku.Limits{OpenFiles: 1024, Processes: 99, MemoryBytes: 1 << 30, Cores: 1.5, CPUs: "0-1,4"},
 				Found:  []kasoku.Reason{{By: kasoku.ByLoad, Text: "listens at 127.0.0.1:8080"}}, Sure: kasoku.High, Others: 2}},
 			Edges: []kasoku.Edge{{From: "application userapi :8080", To: "x", At: kasoku.Listener{Network: "tcp", Address: "127.0.0.1:3306", Private: true},

@@ -34,9 +34,8 @@ func packListener(l kasoku.Listener) listenerJSON   { return listenerJSON(l) }
 func unpackListener(l listenerJSON) kasoku.Listener { return kasoku.Listener(l) }
 
 type blockJSON struct {
-	File   string `json:"file"`
-	Line   int    `json:"line"`
-	Column int    `json:"column,omitempty"`
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 func packBlock(b kasoku.ConfigBlock) blockJSON   { return blockJSON(b) }

@@ -19,7 +19,6 @@ import (
 type Directive struct {
 	File   string // that it stands in; empty when it is not known
 	Line   int    // where its name stands, from 1
-	Column int    // the byte of the line at which it begins, from 1
 	Words  []string
 	Parent int  // index of the block's directive that it stands in; -1 for none
 	Depth  int  // how many blocks it stands in
@@ -100,7 +99,6 @@ type parser struct {
 	line int
 
 	words  []string
-	lineAt int // offset at which the line begins
 	begun  int // line of the first word
 	parent int // block that the next directive stands in
 	depth  int
@@ -109,7 +107,6 @@ type parser struct {
 	count  tally
 
 	begunAt int    // offset of the first word
-	column  int    // of the first word in its line
 	spans   []span // of each directive of out
 }
 
@@ -130,8 +127,8 @@ func (p *parser) run() {
 	for p.at < len(p.text) {
 		switch p.text[p.at] {
 		case '\n':
+			p.line++
 			p.at++
-			p.newLine(p.at)
 		case ' ', '\t', '\r':
 			p.at++
 		case ';':
@@ -151,7 +148,7 @@ func (p *parser) run() {
 			p.comment()
 		default:
 			if len(p.words) == 0 {
-				p.begin()
+				p.begun, p.begunAt = p.line, p.at
 			}
 			p.words = append(p.words, p.word())
 		}
@@ -160,20 +157,10 @@ func (p *parser) run() {
 	p.unclosed()
 }
 
-// begin takes note of where a directive begins.
-func (p *parser) begin() { p.begun, p.begunAt, p.column = p.line, p.at, p.at-p.lineAt+1 }
-
-// newLine takes note of a line that begins at an offset.
-func (p *parser) newLine(at int) {
-	p.line++
-	p.lineAt = at
-}
-
 // flush ends a directive.
 func (p *parser) flush(block bool) {
 	if len(p.words) > 0 {
-		d := Directive{File: p.file, Line: p.begun, Column: p.column, Words: p.words, Parent: p.parent,
-			Depth: p.depth, Block: block}
+		d := Directive{File: p.file, Line: p.begun, Words: p.words, Parent: p.parent, Depth: p.depth, Block: block}
 		if !p.count.add(&d) {
 			p.err, p.at = errCut(p.file, p.begun), len(p.text) // that counts more than an earlier fault
 			p.words = nil
@@ -196,8 +183,7 @@ func (p *parser) unfinished() {
 func (p *parser) open() {
 	if len(p.words) == 0 {
 		p.fail(p.line, `unexpected "{"`)
-		p.begin()
-		p.words = []string{""} // so that what stands in it has a parent
+		p.words, p.begun = []string{""}, p.line // so that what stands in it has a parent
 	}
 	if p.flush(true); p.at == len(p.text) {
 		return
@@ -254,7 +240,7 @@ func (p *parser) word() string {
 			n += 2
 		case s[n] == '\\' && n+1 < len(s):
 			if s[n+1] == '\n' {
-				p.newLine(p.at + n + 2)
+				p.line++
 			}
 			n += 2
 		default:
@@ -281,7 +267,7 @@ func (p *parser) quoted(s string) string {
 			b.WriteByte(s[i])
 		}
 		if s[i] == '\n' {
-			p.newLine(p.at + i + 1)
+			p.line++
 		}
 	}
 	p.fail(begun, "a quote is not closed")

@@ -2,9 +2,8 @@ package nginxconf
 
 import "strings"
 
-// Without returns a text without the directives that leave names by their number: all others keep the lines and
-// columns that they begin at, and the lines of those that are gone say what stood there. What a comment just above
-// says goes with them.
+// Without returns a text without the directives that leave names by their number: their lines stay, so that
+// all others keep their numbers, and say what stood there. What a comment just above says goes with them.
 func Without(text string, leave func(c Config, i int) bool, say string) (string, error) {
 	c, err := parseSpans(text, "")
 	if err != nil {
@@ -50,16 +49,11 @@ func commentAfter(text string, at int) int {
 }
 
 // blank returns as many line ends as a part has, after a comment on its first line where no directive
-// follows there, and as many blanks as the part has before what follows on its last line.
+// follows there.
 func blank(part, rest, say string) string {
 	ends := strings.Repeat("\n", strings.Count(part, "\n"))
-	line, _, _ := strings.Cut(rest, "\n")
-	if strings.TrimSpace(line) == "" {
-		return "# " + say + ends
+	if line, _, _ := strings.Cut(rest, "\n"); ends == "" && strings.TrimSpace(line) != "" {
+		return ""
 	}
-	pad := strings.Repeat(" ", len(part)-1-strings.LastIndexByte(part, '\n'))
-	if ends == "" {
-		return pad
-	}
-	return "# " + say + ends + pad
+	return "# " + say + ends
 }

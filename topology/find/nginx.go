@@ -35,7 +35,7 @@ func webOf(ctx context.Context, conf *topology.NginxConfig, number func(host str
 			end = endOf(conf.Config, i)
 			b := blockOf(conf.Config[:end], i, upstreams, number)
 			b.Logs = logs.of(conf, i, end)
-			b.At = kasoku.ConfigBlock{File: d.File, Line: d.Line, Column: d.Column}
+			b.At = kasoku.ConfigBlock{File: d.File, Line: d.Line}
 			w.Blocks = append(w.Blocks, b)
 		}
 	}

@@ -108,10 +108,9 @@ func (w *Config) findServers(rec *kasoku.Recording) {
 			continue
 		}
 		all = append(all, i)
+		at := kasoku.ConfigBlock{File: d.File, Line: d.Line}
 		if slices.ContainsFunc(rec.Service.Of(kasoku.RoleWeb), func(m *kasoku.Member) bool {
-			return slices.ContainsFunc(m.Blocks, func(b kasoku.ConfigBlock) bool {
-				return b.BeginsAt(d.File, d.Line, d.Column)
-			})
+			return slices.Contains(m.Blocks, at)
 		}) {
 			found = append(found, i)
 		}
@@ -135,13 +134,11 @@ func (w *Config) Undecided() error {
 // Place names the server block that answers, where there are others: "server block at
 // /etc/nginx/sites-enabled/shop.conf:1". It is empty where there is one alone.
 func (w *Config) Place() string {
-	blocks := 0
-	for _, d := range w.Directives {
-		if d.Name() == "server" && d.Block && len(d.Words) == 1 {
-			blocks++
-		}
-	}
-	if len(w.servers) != 1 || blocks < 2 {
+	others := slices.ContainsFunc(w.Directives, func(d nginxconf.Directive) bool {
+		return d.Name() == "server" && d.Block && len(d.Words) == 1 &&
+			(len(w.servers) != 1 || d.File != w.Directives[w.servers[0]].File || d.Line != w.Directives[w.servers[0]].Line)
+	})
+	if len(w.servers) != 1 || !others {
 		return ""
 	}
 	d := w.Directives[w.servers[0]]
