@@ -1,0 +1,14 @@
+-- Two tokens for each of 10,000 users, made like the two that the API made, and 60,000 audit entries.
+SET @spass = (SELECT id FROM token WHERE serial = 'PISP0'), @hotp = (SELECT id FROM token WHERE serial = 'OATH0'), @realm = (SELECT id FROM realm WHERE name = 'staff');
+INSERT INTO token (id, description, serial, tokentype, user_pin, user_pin_iv, so_pin, so_pin_iv, pin_seed, otplen, pin_hash, key_enc, key_iv, maxfail, active, revoked, locked, failcount, count, count_window, sync_window, rollout_state)
+  SELECT 1000 + n.seq, CONCAT('for user ', n.seq), CONCAT('PISP', LPAD(n.seq, 8, '0')), tokentype, user_pin, user_pin_iv, so_pin, so_pin_iv, pin_seed, otplen, pin_hash, key_enc, key_iv, maxfail, 1, 0, 0, 0, 0, count_window, sync_window, rollout_state FROM token, seq_1_to_10000 n WHERE id = @spass;
+INSERT INTO token (id, description, serial, tokentype, user_pin, user_pin_iv, so_pin, so_pin_iv, pin_seed, otplen, pin_hash, key_enc, key_iv, maxfail, active, revoked, locked, failcount, count, count_window, sync_window, rollout_state)
+  SELECT 11000 + n.seq, CONCAT('phone of user ', n.seq), CONCAT('OATH', LPAD(n.seq, 8, '0')), tokentype, user_pin, user_pin_iv, so_pin, so_pin_iv, pin_seed, otplen, pin_hash, key_enc, key_iv, maxfail, n.seq % 10 > 0, 0, 0, n.seq % 3, n.seq % 50, count_window, sync_window, rollout_state FROM token, seq_1_to_10000 n WHERE id = @hotp;
+INSERT INTO tokenowner (id, token_id, resolver, user_id, realm_id) SELECT id, id, 'people', (id - 1001) % 10000 + 1, @realm FROM token WHERE id > 1000;
+INSERT INTO tokenrealm (id, token_id, realm_id) SELECT id, id, @realm FROM token WHERE id > 1000;
+INSERT INTO tokeninfo (id, `Key`, Value, Type, Description, token_id) SELECT id * 3 + k.seq, ELT(k.seq + 1, 'tokenkind', 'count_auth', 'last_auth'), ELT(k.seq + 1, 'software', id % 90, '2026-05-01 12:00'), '', '', id FROM token, seq_0_to_2 k WHERE id > 1000;
+INSERT INTO pidea_audit (id, date, startdate, duration, action, success, serial, token_type, user, realm, resolver, administrator, action_detail, info, privacyidea_server, client, loglevel, clearance_level, thread_id, policies)
+  SELECT 100000 + seq, NOW() - INTERVAL 60000 - seq MINUTE, NOW() - INTERVAL 60000 - seq MINUTE, '1970-01-01 00:00:00.05', ELT(seq % 4 + 1, 'POST /validate/check', 'POST /validate/check', 'GET /token/', 'POST /auth'), seq % 7 > 0, CONCAT('PISP', LPAD(seq % 10000 + 1, 8, '0')), 'spass',
+    CONCAT('user', seq % 10000 + 1), 'staff', 'people', IF(seq % 4 > 1, 'admin', NULL), '', IF(seq % 7, 'matching 1 tokens', 'wrong otp pin'), 'field', '127.0.0.1', '0', 'default', seq % 16, '' FROM seq_1_to_60000;
+SELECT SETVAL(token_seq, 40000), SETVAL(tokenowner_seq, 40000), SETVAL(tokenrealm_seq, 40000), SETVAL(tokeninfo_seq, 100000), SETVAL(audit_seq, 200000);
+ANALYZE TABLE people, token, tokenowner, tokenrealm, tokeninfo, pidea_audit;
