@@ -176,7 +176,7 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 		}
 	}
 	switch {
-	case ps.commanded(name) || slices.Contains(generators, name) && !ps.strangers(host, name):
+	case (ps.commanded(name) || slices.Contains(generators, name)) && !ps.strangers(host, name):
 		return Generator
 	case name == "kasoku":
 		return ps.own()
@@ -186,9 +186,10 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 	return Other
 }
 
-// strangers reports whether processes with the name of a load generator load something else:
-// kasoku made the load, or they used more CPU than the command that did with all that it
-// started. Where the load came from elsewhere, it cannot be said.
+// strangers reports whether processes with the name of a load generator, or of the command, which
+// may be that of an interpreter (python3), load something else: kasoku made the load, or they used
+// more CPU, or had more of children that ended, than the command that did with all that it started.
+// Where the load came from elsewhere, it cannot be said.
 func (ps Processes) strangers(host, name string) bool {
 	if !ps.c.Knows(host) {
 		return false
@@ -200,15 +201,20 @@ func (ps Processes) strangers(host, name string) bool {
 	if cmd == nil || cmd.Wall <= 0 {
 		return false
 	}
-	used := 0.0
-	for _, s := range ps.c.FindAll(Process, process.CPUUser) {
+	const slack = 1.1 // samples and the kernel's own account differ by ticks
+	return ps.usedBy(host, name, process.CPUUser) > slack*cmd.User.Seconds()+0.1 ||
+		ps.usedBy(host, name, process.CPUChildren) > slack*(cmd.User+cmd.System).Seconds()+0.1
+}
+
+// usedBy sums a counter of CPU over the run, of all processes of a name.
+func (ps Processes) usedBy(host, name, counter string) (seconds float64) {
+	for _, s := range ps.c.FindAll(Process, counter) {
 		if _, of, _ := strings.Cut(s.Key.Instance, " "); of != name || s.Key.Host != host || len(s.Points) == 0 {
 			continue
 		}
-		used += s.Points[len(s.Points)-1].Value - s.Points[0].Value
+		seconds += s.Points[len(s.Points)-1].Value - s.Points[0].Value
 	}
-	const slack = 1.1 // samples and the kernel's own account differ by ticks
-	return used > slack*cmd.User.Seconds()+0.1
+	return seconds
 }
 
 // own is what kasoku's own process does.

@@ -51,3 +51,35 @@ func TestStrangersGenerator(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangersCommand: a process that has the name of the command, as of its interpreter, is a
+// neighbour where it, or what it started, used more CPU than the command did.
+func TestStrangersCommand(t *testing.T) {
+	f := func(user time.Duration, counter string, want Role) {
+		t.Helper()
+		rec := run(at{rate: 10, from: 0, to: 10, good: 1, latency: time.Millisecond})
+		rec.Load = nil
+		rec.Run.Command = &kasoku.Command{Args: []string{"python3", "sessions.py"}, Wall: 10 * time.Second, User: user}
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "application app :80", Role: kasoku.RoleApplication,
+			Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 7}}}}}
+		for _, name := range []string{process.CPUUser, process.CPUSystem, process.CPUChildren} {
+			s := kasoku.Series{Key: kasoku.Key{Source: process.Name, Name: name, Instance: "42 python3"}}
+			for i := range 11 {
+				p := kasoku.Point{At: sec(i)}
+				if name == counter {
+					p.Value = float64(i) / 2
+				}
+				s.Points = append(s.Points, p)
+			}
+			rec.Series = append(rec.Series, s)
+		}
+		all, err := NewCase(rec, nil).Processes().Programs()
+		if err != nil || len(all) != 1 || all[0].Role != want {
+			t.Errorf("%v, %s: %+v, want role %d (%v)", user, counter, all, want, err)
+		}
+	}
+	f(time.Second, process.CPUUser, Neighbour)
+	f(time.Second, process.CPUChildren, Neighbour)
+	f(5*time.Second, process.CPUUser, Generator)
+	f(5*time.Second, process.CPUChildren, Generator)
+}
