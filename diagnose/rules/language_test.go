@@ -125,3 +125,29 @@ func TestNeighbours_LogWriter(t *testing.T) {
 		t.Error("a neighbour writes the log: ", s)
 	}
 }
+
+// TestLanguage_Mapper: what keeps connections is said for the mapper that the statements are of,
+// and settings.py is no file of an application without Django.
+func TestLanguage_Mapper(t *testing.T) {
+	all, err := filepath.Glob("testdata/POOL-01/fires/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	f := func(statement, want, not string) {
+		t.Helper()
+		rec := recordedCase(t, all[0])
+		rec.Queries = []kasoku.Query{{ID: "1", Verb: "SELECT", Calls: 100, Fingerprint: statement}}
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: "python"}}}
+		found, silent := pool.IdlePool{}.Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("%d findings, %+v", len(found), silent)
+		}
+		said := fmt.Sprint(found[0].Cause, found[0].Fixes)
+		if !strings.Contains(said, want) || strings.Contains(said, not) {
+			t.Errorf("%s: says %s", statement, said)
+		}
+	}
+	f("select `shop_item`.`id`, `shop_item`.`name` from `shop_item` where `shop_item`.`id` = ?", "settings.py", "create_engine")
+	f("select token.id as token_id, tokeninfo.`key` as `tokeninfo_key` from token where token.serial = ?", "engine = create_engine(", "settings.py")
+	f("select t.id, t.name from t where t.id = ?", "In Django: CONN_MAX_AGE", "settings.py")
+}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -138,9 +139,8 @@ func waitingSockets(c *diagnose.Case) kasoku.Key {
 var whyReopened = map[string]string{
 	language.Go: "The pool keeps few idle connections (database/sql: 2 unless configured otherwise) and " +
 		"closes the others after one use.",
-	language.PHP: "PHP has no pool: each request opens its connection, and closes it at its end.",
-	language.Python: "The program opens a connection, uses it for one request and closes it, as Django does " +
-		"unless CONN_MAX_AGE is set.",
+	language.PHP:    "PHP has no pool: each request opens its connection, and closes it at its end.",
+	language.Python: "The program opens a connection for a request, and the next one does not use it.",
 	language.Ruby: "The program opens a connection (Mysql2::Client.new), uses it and closes it; " +
 		"ActiveRecord's pool would keep one for each thread.",
 	language.JavaScript: "The program opens a connection (createConnection), uses it and closes it; a pool would keep it.",
@@ -149,6 +149,33 @@ var whyReopened = map[string]string{
 	language.Rust: "The program opens a connection (MySqlConnection::connect), uses it and closes it, or makes a pool " +
 		"for each request; one pool for the program would keep them.",
 	language.Unknown: "The application opens connections, and closes them after one use.",
+}
+
+// whyMapperReopens is the same for a mapper of Python that the statements are known to be of.
+//
+// Sources: Django, as above; SQLAlchemy, "Connection Pooling" and "Engine Disposal": an engine has
+// a pool of its own, and is to be made once for each process.
+var whyMapperReopens = map[string]string{
+	language.Django: "The program opens a connection, uses it for one request and closes it, as Django does " +
+		"unless CONN_MAX_AGE is set.",
+	language.SQLAlchemy: "Connections are used for one request, as with SQLAlchemy where an engine, which has a pool of " +
+		"its own, is made for each request, or where it has none (NullPool).",
+}
+
+// keepOpenByMapper is how such a mapper keeps its connections.
+var keepOpenByMapper = map[string]kasoku.Fix{
+	language.Django: {
+		Text: "Let each worker keep its connection", Where: "settings.py, in the database of DATABASES", Lang: "python",
+		Code: "\"CONN_MAX_AGE\": 300,\n\"CONN_HEALTH_CHECKS\": True,", Risk: kasoku.RiskAppRestart,
+		Note: "There are as many connections as workers × threads then, which must stay below max_connections.",
+	},
+	language.SQLAlchemy: {
+		Text: "Make one engine for each process, and keep it", Where: "where create_engine is called", Lang: "python",
+		Code: "engine = create_engine(url, pool_size=5, pool_recycle=300, pool_pre_ping=True)",
+		Note: "At import or from a cache, not for each request, and without dispose() or NullPool. Before a fork no " +
+			"connection may be open. pool_size × engines × processes must stay below max_connections.",
+		Risk: kasoku.RiskAppRestart,
+	},
 }
 
 // keepOpen is how connections are kept, by language. Go's depends on the size of the pool.
@@ -162,11 +189,10 @@ var keepOpen = map[string]kasoku.Fix{
 		Risk: kasoku.RiskAppRestart,
 	},
 	language.Python: {
-		Text: "Let each worker keep its connection", Where: "settings.py, in the database of DATABASES", Lang: "python",
-		Code: "\"CONN_MAX_AGE\": 300,\n\"CONN_HEALTH_CHECKS\": True,", Risk: kasoku.RiskAppRestart,
-		Note: "For Django: there are as many connections as workers × threads then, which must stay below " +
-			"max_connections. In SQLAlchemy: one create_engine for each process, with pool_size; with a driver alone: " +
-			"keep the connection, and ping it before use.",
+		Text: "Let each worker keep its connection", Where: "where the connection is opened", Risk: kasoku.RiskAppRestart,
+		Note: "In Django: CONN_MAX_AGE and CONN_HEALTH_CHECKS in the database of DATABASES; in SQLAlchemy: one " +
+			"create_engine for each process, with pool_size; with a driver alone: keep the connection, and ping it " +
+			"before use. There are as many connections as workers × threads then, which must stay below max_connections.",
 	},
 	language.Ruby: {
 		Text: "Keep a connection for each thread", Where: "where the connection is opened", Lang: "ruby",
@@ -230,7 +256,7 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
-	why := language.Pick(c, whyReopened)
+	why := cmp.Or(whyMapperReopens[language.MapperOf(c)], language.Pick(c, whyReopened))
 	if evidence.IsShared(c) {
 		why = "Connections are opened, and closed after one use. Programs outside of the service use this server too, " +
 			"and who opens them was not counted."
@@ -277,6 +303,9 @@ func isConnectionError(m *kasoku.Message) bool {
 }
 
 func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
+	if f, ok := keepOpenByMapper[language.MapperOf(c)]; ok {
+		return f
+	}
 	if language.Of(c) != language.Go {
 		return language.Pick(c, keepOpen)
 	}
