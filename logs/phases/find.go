@@ -49,6 +49,14 @@ const (
 	// fewPerSec is the level, in requests per second, below which what looks like a load
 	// is a verify: when there was an initialize, and the requests came one after another.
 	fewPerSec = 20
+	// sparse is the level, and overMean what it is of the mean, at or below which seconds without a
+	// request are chance: people who come at random leave pauses. chance is how long one may be, in
+	// requests that were due in it on average: exp(-7) is 0.1 %. Fewer than leastRandom requests
+	// say nothing of how often they come.
+	sparse      = 4
+	overMean    = 3
+	chance      = 7
+	leastRandom = 20
 )
 
 // maxSeconds bounds the length of a run: a month.
@@ -131,8 +139,12 @@ func (c *counted) loaded() []bool {
 	for s, n := range c.counts {
 		out[s] = n > 0 && float64(n) >= loadShare*float64(level)
 	}
-	eachRun(joinGaps(out, dip), func(from, to int) { trimStretch(out[from:to], least) })
-	out = joinGaps(out, dip)
+	most := dip
+	if wide := c.pause(level); wide > most {
+		most, least = wide, 1
+	}
+	eachRun(joinGaps(out, most), func(from, to int) { trimStretch(out[from:to], least) })
+	out = joinGaps(out, most)
 	var busy time.Duration
 	seconds := 0
 	eachRun(out, func(from, to int) {
@@ -146,6 +158,27 @@ func (c *counted) loaded() []bool {
 		clear(out)
 	}
 	return out
+}
+
+// pause returns for how many seconds a load of few requests at random times may have none by
+// chance; 0 where requests are many, or where there was an initialize, whose checks are few, too.
+func (c *counted) pause(level uint64) int {
+	if level > sparse || len(c.inits) > 0 {
+		return 0
+	}
+	first := slices.IndexFunc(c.counts, func(n uint64) bool { return n > 0 })
+	last := len(c.counts) - 1
+	for last > first && c.counts[last] == 0 {
+		last--
+	}
+	if first < 0 || c.total < leastRandom {
+		return 0
+	}
+	mean := float64(c.total) / float64(last-first+1)
+	if float64(level) > overMean*mean {
+		return 0
+	}
+	return int(chance / mean)
 }
 
 // phases lays the phases out.

@@ -67,6 +67,10 @@ func TestFind(t *testing.T) {
 	// initialize failed, or the checks did: there was no load
 	f(10*s, map[int]uint64{3: 1}, s, "", "idle 0-2, initialize 2-4, idle 4-10")
 	f(20*s, map[int]uint64{3: 1}, s, "4×0 5×3", "idle 0-2, initialize 2-4, verify 4-9, idle 9-20")
+	// few people who come at random: seconds without a request are no pause, of one a second
+	f(56*s, nil, 0, "11×0 1×2 1×1 1×2 5×0 1×4 1×0 1×3 4×0 1×5 2×3 1×1 1×0 4×1 3×2 5×0 1×2 2×1 9×0", "idle 0-11, load 11-46, idle 46-56")
+	// a short load of few requests beside what asks each five seconds whether all is well
+	f(50*s, nil, 0, "1×1 4×0 1×1 4×0 1×1 4×0 10×4 4×0 1×1 4×0 1×1 4×0 1×1 9×0", "idle 0-15, load 15-25, idle 25-50")
 	// all the time the same
 	f(20*s, nil, 0, "20×7", "load 0-20")
 	f(20*s, nil, 0, "", "")
