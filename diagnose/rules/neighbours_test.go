@@ -170,7 +170,7 @@ func TestNeighbours_Memory(t *testing.T) {
 	}
 	said(diagnose.OnDisk, "Programs outside of the service read and write 2.0 MB of the 5.0 MB a second that processes do on disks.")
 	shown := fmt.Sprint(recording.Show(c.alone().Recording, report.Options{}).Facts)
-	if want := " of 2 cores, 40.0 % of the disk"; !strings.Contains(shown, want) {
+	if want := " of 2 cores, 40.0 % of the bytes on disks"; !strings.Contains(shown, want) {
 		t.Errorf("the page does not say %q: %s", want, shown)
 	}
 }

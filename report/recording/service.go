@@ -36,7 +36,7 @@ func (r summary) held() (out []string) {
 const leastDisk = 1 << 20
 
 // neighbours says what programs outside of the service used: "1.20 of 2 cores, 40 % of the
-// disk", by bytes. It is empty when that is not known.
+// bytes on disks", not of what a disk can do. It is empty when that is not known.
 func (r summary) neighbours() string {
 	if !r.Service.Known() {
 		return ""
@@ -50,7 +50,7 @@ func (r summary) neighbours() string {
 		}
 		text := machine.Neighbours(cores, h.Cores)
 		if used, all, ok := c.Hosts().NeighbourBytes(h.Name); ok && all >= leastDisk {
-			text += ", " + unit.Percent(used/all) + " of the disk"
+			text += ", " + unit.Percent(used/all) + " of the bytes on disks"
 		}
 		if len(r.Run.Hosts) > 1 {
 			text += " of " + h.Name

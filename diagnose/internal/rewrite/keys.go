@@ -20,6 +20,7 @@ type Batch struct {
 
 var (
 	errNoKey   = errors.New("the statement compares no column with one value")
+	errDerived = errors.New("it reads a query in its FROM, which has the keys")
 	errSameKey = errors.New("one column is compared with two values")
 	errWindow  = errors.New("functions over windows cannot be kept")
 	errListed  = errors.New("it lists values in one without ORDER BY, and another plan lists them in another order")
@@ -48,6 +49,8 @@ func (d Dialect) LookUpMany(text string, unique [][]string) (Batch, error) {
 	}
 	found := inspectNode(s)
 	switch {
+	case len(keys) == 0 && s.Where == nil && found.inner > 0:
+		return Batch{}, errDerived
 	case len(keys) == 0:
 		return Batch{}, errNoKey
 	case found.window:

@@ -52,6 +52,7 @@ func TestLookUpMany(t *testing.T) {
 	f("SELECT COUNT(*) FROM t WHERE a = ? ORDER BY b LIMIT ?", "SELECT a, COUNT(1) FROM t WHERE a IN (?, ?, ?) GROUP BY a;")
 	f("SELECT a FROM t WHERE a = ? AND b IN (?, …)", "SELECT a FROM t WHERE a IN (?, ?, ?) AND b IN (?, ?);")
 	f("SELECT * FROM t WHERE a = ? OR b = ?", "error: the statement compares no column with one value")
+	f("SELECT COUNT(*) AS n FROM (SELECT t.id AS t_id FROM t WHERE t.id = ?) AS x", "error: it reads a query in its FROM, which has the keys")
 	f("SELECT a FROM t WHERE a = ? UNION SELECT a FROM u", "error: the statement is of another kind")
 	f("SELECT TRIM(LEADING ? FROM b) FROM t WHERE a = ?", "error: its text is not one that can be rewritten safely")
 	f("SELECT b FROM t WHERE a = ? AND b > {d ?}", "error: its text is not one that can be rewritten safely")
