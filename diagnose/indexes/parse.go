@@ -62,8 +62,11 @@ func (g grammar) statement(text string) (stmt ast.StmtNode, err error) {
 			stmt, err = nil, fmt.Errorf("read statement: %v", p)
 		}
 	}()
-	stmt, err = g.p.ParseOneStmt(makeParsable(text), "", "")
-	if err != nil {
+	text = makeParsable(text)
+	if stmt, err = g.p.ParseOneStmt(text, "", ""); err != nil {
+		if quoted, again := g.p.ParseOneStmt(quoteNames(text), "", ""); again == nil {
+			return quoted, nil
+		}
 		return nil, fmt.Errorf("read statement: %w", err)
 	}
 	return stmt, nil
