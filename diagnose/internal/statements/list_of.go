@@ -58,10 +58,13 @@ func (l Looped) Named() *kasoku.Query {
 }
 
 // sendsKey reports whether a column that a list sends may be one of the keys, by its name. What
-// is called id may be any column of another table.
+// is called id may be any column of another table but one of words.
 func sendsKey(list *kasoku.Query, keys []string) bool {
-	if len(keys) == 0 || slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, "id") }) {
+	if len(keys) == 0 {
 		return true
+	}
+	if slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, "id") }) {
+		return !sendsWords(list)
 	}
 	depth := 0
 	for _, t := range tokensOf(TextOf(list)) {
@@ -86,4 +89,31 @@ func sendsKey(list *kasoku.Query, keys []string) bool {
 		}
 	}
 	return true // not read to its end
+}
+
+// wordColumns are how the names of columns end that hold words for people, and no number of a row.
+var wordColumns = []string{"name", "title", "subject", "status", "type", "text", "description", "email", "label"}
+
+// sendsWords reports whether all that a list sends are columns, and each of them is named as one
+// of words.
+func sendsWords(list *kasoku.Query) bool {
+	last, seen := "", false
+	for i, t := range tokensOf(TextOf(list)) {
+		t = strings.ToLower(t)
+		switch {
+		case i == 0 && t == "select", i == 1 && t == "distinct", t == ".":
+		case t == "," || t == "from":
+			if !slices.ContainsFunc(wordColumns, func(w string) bool { return strings.HasSuffix(last, w) }) {
+				return false
+			}
+			if last, seen = "", true; t == "from" {
+				return seen
+			}
+		case !isColumn(t):
+			return false
+		default:
+			last = t
+		}
+	}
+	return false // not read to its end
 }
