@@ -90,6 +90,14 @@ func newTable(g grammar, def *kasoku.TableDef) *table {
 	return t
 }
 
+// ColumnsOf returns the names of a table's columns, as far as its definition can be read.
+func ColumnsOf(def *kasoku.TableDef) (names []string) {
+	for _, c := range newTable(newGrammar(), def).columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // keyLimits returns how many bytes one column of an index may have, and all of them.
 //
 // Sources: MySQL, "InnoDB Limits"; "The MyISAM Storage Engine"; MariaDB, "Aria Storage Engine".

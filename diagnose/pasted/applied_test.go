@@ -357,7 +357,7 @@ func valuesIn(text string) map[string]any {
 func placesIn(code string) (out []string) {
 	for _, m := range compared().FindAllStringSubmatch(code, -1) {
 		switch {
-		case m[3] == "?" || m[2] == "?" && bareName(m[1]) == "row_no":
+		case m[3] == "?" || m[2] == "?" && strings.HasPrefix(bareName(m[1]), "row_no"):
 			out = append(out, limited)
 		case m[4] != "" && len(out) > 0:
 			out = append(out, out[len(out)-1])

@@ -96,6 +96,8 @@ var limitedLookups = []lookup{
 	{shows: "LIMIT, an order by a name given", names: []string{"reader"}, first: []any{2, 2}, rest: []any{2},
 		sql: "SELECT id, fine * 2 AS twice FROM loans l WHERE l.reader = %v ORDER BY twice DESC, id LIMIT 2"},
 	{shows: "LIMIT, quoted names", sql: "SELECT `select` FROM `order` o WHERE o.`key` = %v ORDER BY o.`group` LIMIT 1", names: []string{"key"}, rest: []any{1}},
+	{shows: "LIMIT, a column that is called as the one of the numbers", sql: "SELECT * FROM seats WHERE hall = %v ORDER BY row_no DESC LIMIT 2", names: []string{"hall"}, rest: []any{2}},
+	{shows: "LIMIT, a name given that is the one of the numbers", sql: "SELECT id, seat AS row_no FROM seats WHERE hall = %v ORDER BY row_no LIMIT 2", names: []string{"hall"}, rest: []any{2}},
 	{shows: "LIMIT, all columns of an alias", sql: "SELECT * FROM loans AS l WHERE l.reader = %v ORDER BY l.id DESC LIMIT 2", names: []string{"reader"}, rest: []any{2}},
 }
 
@@ -203,7 +205,7 @@ func (l lookup) rowsOf(key []any, all answer, columns int) (out [][]string) {
 		at[i] = slices.IndexFunc(all.columns, func(c string) bool { return strings.EqualFold(c, name) })
 	}
 	end := len(all.columns)
-	if all.columns[end-1] == "row_no" {
+	if strings.HasPrefix(all.columns[end-1], "row_no") {
 		end--
 	}
 	for _, r := range all.rows {

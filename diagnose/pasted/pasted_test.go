@@ -27,7 +27,9 @@ type row struct {
 }
 
 // rows returns the table of all.
-func rows() []row { return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows()) }
+func rows() []row {
+	return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows())
+}
 
 // A server is a real one with the rows that all statements read.
 type server struct {
@@ -47,6 +49,8 @@ var tables = []string{
 	"CREATE TABLE shelves (id INT PRIMARY KEY, label VARCHAR(20) NOT NULL)",
 	"CREATE TABLE `order` (`key` INT NOT NULL, `group` VARCHAR(10) NOT NULL, `a``b` INT NULL, `select` INT NOT NULL, PRIMARY KEY (`key`, `group`))",
 	"CREATE TABLE copies (branch INT NOT NULL, book INT NOT NULL, n INT NOT NULL, PRIMARY KEY (branch, book))",
+	"CREATE TABLE seats (id INT PRIMARY KEY, hall INT NOT NULL, seat INT NOT NULL, Row_No INT NOT NULL, row_no_2 INT NULL)",
+	"INSERT INTO seats VALUES (1,1,4,7,NULL), (2,1,3,8,1), (3,1,2,9,2), (4,2,1,1,NULL)",
 	"CREATE DATABASE IF NOT EXISTS reading_archive",
 	"DROP TABLE IF EXISTS reading_archive.loans",
 	"CREATE TABLE reading_archive.loans (id INT PRIMARY KEY, reader INT NOT NULL, pages INT NULL)",

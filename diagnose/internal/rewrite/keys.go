@@ -33,8 +33,8 @@ const shownKeys = 3
 // it takes several: the keys, which must all match, become a list, and all else stays.
 // Keys that are not chosen are chosen too, and figures are grouped by them. A LIMIT goes
 // where the keys hold one of the unique ones, so that there is one row at most; else the
-// rows of each key are counted.
-func (d Dialect) LookUpMany(text string, unique [][]string) (Batch, error) {
+// rows of each key are counted, in a column by a name that none of the table's columns has.
+func (d Dialect) LookUpMany(text string, unique [][]string, columns ...string) (Batch, error) {
 	s, err := d.parseSelect(text)
 	if err != nil {
 		return Batch{}, err
@@ -81,7 +81,7 @@ func (d Dialect) LookUpMany(text string, unique [][]string) (Batch, error) {
 		if !d.windows {
 			return Batch{}, errOld
 		}
-		if s, err = limitPerKey(s, keys, limit); err != nil {
+		if s, err = limitPerKey(s, keys, limit, columns); err != nil {
 			return Batch{}, err
 		}
 		b.Numbered, b.Others = true, found.values-countValues(limit.Count) > len(keys)

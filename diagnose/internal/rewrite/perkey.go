@@ -2,13 +2,24 @@ package rewrite
 
 import (
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
-// rowNumber is the column that counts the rows of each key.
-const rowNumber = "row_no"
+// rowNumber returns the name of the column that counts the rows of each key: one that nothing
+// else which is sent has.
+func rowNumber(names map[string]bool, columns []string) string {
+	name := "row_no"
+	taken := func(c string) bool { return strings.EqualFold(c, name) }
+	for n := 2; names[name] || slices.ContainsFunc(columns, taken); n++ {
+		name = "row_no_" + strconv.Itoa(n)
+	}
+	return name
+}
 
 var (
 	errLimit   = errors.New("a LIMIT for each key cannot be kept")
@@ -19,14 +30,15 @@ var (
 
 // limitPerKey wraps a SELECT for many keys so that it sends the first rows of each, in
 // their order: the rows of each key are counted by a function over a window.
-func limitPerKey(s *ast.SelectStmt, keys []*ast.ColumnNameExpr, limit *ast.Limit) (*ast.SelectStmt, error) {
+func limitPerKey(s *ast.SelectStmt, keys []*ast.ColumnNameExpr, limit *ast.Limit, columns []string) (*ast.SelectStmt,
+	error) {
 	names, ok := outputNames(s)
 	switch {
 	case limit.Offset != nil:
 		return nil, errOffset
 	case s.OrderBy == nil:
 		return nil, errNoOrder
-	case !ok || names[rowNumber] || s.Distinct || s.GroupBy != nil || s.Having != nil ||
+	case !ok || s.Distinct || s.GroupBy != nil || s.Having != nil ||
 		s.LockInfo != nil || s.With != nil:
 		return nil, errLimit
 	}
@@ -35,6 +47,7 @@ func limitPerKey(s *ast.SelectStmt, keys []*ast.ColumnNameExpr, limit *ast.Limit
 		return nil, err
 	}
 	s.OrderBy = nil
+	number := rowNumber(names, columns)
 	part := &ast.PartitionByClause{}
 	for _, k := range keys {
 		part.Items = append(part.Items, &ast.ByItem{Expr: k, NullOrder: true})
@@ -47,14 +60,14 @@ func limitPerKey(s *ast.SelectStmt, keys []*ast.ColumnNameExpr, limit *ast.Limit
 		}
 		fields[0] = &ast.SelectField{WildCard: &ast.WildCardField{Table: name}}
 	}
-	s.Fields.Fields = append(fields, &ast.SelectField{AsName: ast.NewCIStr(rowNumber),
+	s.Fields.Fields = append(fields, &ast.SelectField{AsName: ast.NewCIStr(number),
 		Expr: &ast.WindowFuncExpr{Name: "ROW_NUMBER", Spec: ast.WindowSpec{PartitionBy: part, OrderBy: order}}})
 	from := &ast.TableSource{Source: s, AsName: ast.NewCIStr("numbered")}
 	return &ast.SelectStmt{SelectStmtOpts: &ast.SelectStmtOpts{SQLCache: true}, Kind: ast.SelectStmtKindSelect,
 		Fields:  &ast.FieldList{Fields: []*ast.SelectField{{WildCard: &ast.WildCardField{}}}},
 		From:    &ast.TableRefsClause{TableRefs: &ast.Join{Left: from}},
-		Where:   &ast.BinaryOperationExpr{Op: opcode.LE, L: columnNamed(rowNumber), R: limit.Count},
-		OrderBy: &ast.OrderByClause{Items: []*ast.ByItem{{Expr: columnNamed(rowNumber), NullOrder: true}}}}, nil
+		Where:   &ast.BinaryOperationExpr{Op: opcode.LE, L: columnNamed(number), R: limit.Count},
+		OrderBy: &ast.OrderByClause{Items: []*ast.ByItem{{Expr: columnNamed(number), NullOrder: true}}}}, nil
 }
 
 // orderOfRows returns the order as a window can have it, which knows no other names of

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
@@ -148,7 +149,8 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 		"their key in the program."
 	more := map[string]bool{}
 	for _, l := range r.Loops {
-		b, err := rewrite.DialectOf(c.Recording).LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table))
+		b, err := rewrite.DialectOf(c.Recording).LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table),
+			columnsOf(c, l.Shape.Table)...)
 		if err != nil {
 			more[fmt.Sprintf("The lookup of %s needs a statement of its own form: %s.", l.Shape.Table, err)] = true
 			continue
@@ -227,6 +229,16 @@ func comparesText(c *diagnose.Case, table string, keys []string) bool {
 		}
 	}
 	return false
+}
+
+// columnsOf returns the columns of all tables of that name.
+func columnsOf(c *diagnose.Case, table string) (columns []string) {
+	for i := range c.Tables {
+		if strings.EqualFold(c.Tables[i].Name, table) {
+			columns = append(columns, indexes.ColumnsOf(&c.Tables[i])...)
+		}
+	}
+	return columns
 }
 
 // uniqueKeys returns the columns of each unique key of the tables of that name, nothing
