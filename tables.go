@@ -131,6 +131,7 @@ type Query struct {
 	Streaks   uint64              // calls in sequences of at least 10
 	BytesSent uint64              // 0 when the log does not say
 	SingleRow uint64              // calls of an INSERT or REPLACE that write a single row
+	Numbers   []string            // columns that the sample compares with a number without quotes, as it names them
 }
 
 // QuerySecond is one second of a Query.

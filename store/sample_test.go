@@ -48,7 +48,7 @@ func sampleRecording() *kasoku.Recording {
 			Total: 112_900 * time.Millisecond, Lock: time.Second, Latency: histogramOf(27 * time.Millisecond), RowsExamined: 0, RowsAffected: 4_150,
 			HasAffected: true, First: time.Second, Last: 61 * time.Second, Raw: "INSERT INTO users (id, name, mail) VALUES (7, 'ann', 'a@b')", Schema: "app",
 			Squares: 41.5, Seconds: map[int]kasoku.QuerySecond{1: {Calls: 10, Total: time.Second, Rows: 30}}, Distinct: 4_100, Repeated: 2, Streak: 40, Streaks: 900,
-			BytesSent: 9_000, SingleRow: 4_150}},
+			BytesSent: 9_000, SingleRow: 4_150, Numbers: []string{"u.phone"}}},
 		Saves: []kasoku.SaveShape{{Host: "lab1", Table: "users", Count: 3_050, Inserts: 3_050,
 			Sample: []string{"UPDATE users SET name = ? WHERE id = ?", "SELECT * FROM users WHERE id = ?", "INSERT INTO users VALUES (?)"}}},
 		Slowest: []kasoku.SlowRequest{{Host: "lab1", Method: "GET", Route: "/users/:id", URI: "/users/7?full=1", Status: 200, At: 40 * time.Second,
@@ -178,6 +178,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 12 && rec.Service != nil {
 		rec.Service.Members[0].Blocks = nil
+	}
+	if v < 15 {
+		rec.Queries[0].Numbers = nil
 	}
 	if v < 14 && rec.Service != nil {
 		rec.Service.Members[0].Limits.CPUs = ""

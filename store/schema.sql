@@ -382,7 +382,7 @@ CREATE TABLE query (
   latency_p99_ns INTEGER NOT NULL,
   latency_max_ns INTEGER NOT NULL,
   latency        BLOB
-, schema_name    TEXT    NOT NULL DEFAULT '', squares        REAL             DEFAULT 0, seconds        TEXT    NOT NULL DEFAULT 'null', distinct_texts INTEGER NOT NULL DEFAULT 0, repeated       INTEGER NOT NULL DEFAULT 0, streak         INTEGER NOT NULL DEFAULT 0, streaks        INTEGER NOT NULL DEFAULT 0, bytes_sent INTEGER NOT NULL DEFAULT 0, single_row INTEGER NOT NULL DEFAULT 0);
+, schema_name    TEXT    NOT NULL DEFAULT '', squares        REAL             DEFAULT 0, seconds        TEXT    NOT NULL DEFAULT 'null', distinct_texts INTEGER NOT NULL DEFAULT 0, repeated       INTEGER NOT NULL DEFAULT 0, streak         INTEGER NOT NULL DEFAULT 0, streaks        INTEGER NOT NULL DEFAULT 0, bytes_sent INTEGER NOT NULL DEFAULT 0, single_row INTEGER NOT NULL DEFAULT 0, numbers TEXT NOT NULL DEFAULT 'null');
 CREATE TABLE query_join (
   id            INTEGER PRIMARY KEY,
   host          TEXT    NOT NULL,

@@ -27,7 +27,7 @@ var keptColumns = map[string]string{
 	"log_window":       "path format",
 	"endpoint":         "method route codes seconds",
 	"slow_request":     "method route",
-	"query":            "fingerprint tag verb tables schema_name seconds",
+	"query":            "fingerprint tag verb tables schema_name seconds numbers",
 	"save_shape":       "table_name",
 	"txn":              "shape tag verbs",
 	"plan":             "schema_name format",

@@ -94,7 +94,7 @@ func queryTable() table[kasoku.Query] {
 			{"squares", realOf(&v.Squares)}, {"seconds", bySecond(&v.Seconds, queryTriple, querySecond)},
 			{"distinct_texts", numberOf(&v.Distinct)}, {"repeated", numberOf(&v.Repeated)},
 			{"streak", numberOf(&v.Streak)}, {"streaks", numberOf(&v.Streaks)}, {"bytes_sent", numberOf(&v.BytesSent)},
-			{"single_row", numberOf(&v.SingleRow)},
+			{"single_row", numberOf(&v.SingleRow)}, {"numbers", jsonOf(&v.Numbers)},
 		}
 	})
 }

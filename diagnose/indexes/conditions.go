@@ -37,11 +37,17 @@ func (s *scope) condition(e ast.ExprNode) {
 		}
 	case *ast.BetweenExpr:
 		if a, name := s.bare(e.Expr); a != nil && !e.Not && !s.names(a, e.Left) && !s.names(a, e.Right) {
+			if s.convert(a, name, e.Expr, false, e.Left, e.Right) {
+				return
+			}
 			a.ranges, a.bounded[name] = appendNew(a.ranges, name), true
 			return
 		}
 	case *ast.PatternInExpr:
 		if a, name := s.bare(e.Expr); a != nil && !e.Not {
+			if e.Sel == nil && s.convert(a, name, e.Expr, true, e.List...) {
+				return
+			}
 			if e.Sel == nil && len(e.List) == 1 && !strings.HasSuffix(s.query.Fingerprint, "(?+)") && !s.listed() {
 				a.equal = appendNew(a.equal, name)
 			} else {
@@ -86,6 +92,10 @@ func (s *scope) comparison(e *ast.BinaryOperationExpr) bool {
 	for _, side := range [2][2]ast.ExprNode{{e.L, e.R}, {e.R, e.L}} {
 		a, name := s.bare(side[0])
 		if a == nil || s.names(a, side[1]) {
+			continue
+		}
+		if s.convert(a, name, side[0], e.Op == opcode.EQ || e.Op == opcode.NullEQ, side[1]) {
+			taken = true
 			continue
 		}
 		_, subquery := side[1].(*ast.SubqueryExpr)

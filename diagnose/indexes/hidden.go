@@ -14,7 +14,7 @@ import (
 )
 
 // A Hidden is a condition that no index of its column can seek: a function of the column
-// is compared, or the column by LIKE.
+// is compared, the column by LIKE, or it is converted to be compared.
 type Hidden struct {
 	Column   string
 	Function string // in upper case: LIKE, YEAR, DATE …
@@ -22,6 +22,7 @@ type Hidden struct {
 	Folded   bool   // of LIKE: LOWER or UPPER of the column is compared, so that no index seeks it
 	Type     string // of the column, in lower case: datetime, varchar(40); empty when not known
 	Collate  string // of a column with text, as far as the definition says
+	With     *Other // of a conversion: what the column is compared with
 }
 
 // What is known of a LIKE's pattern.

@@ -39,7 +39,9 @@ type server struct {
 func Propose(rec *kasoku.Recording) (*Advice, error) {
 	w := &work{rec: rec, g: newGrammar(), server: serverOf(rec), writes: map[*table]writes{}, advice: &Advice{}}
 	for i := range rec.Tables {
-		w.tables = append(w.tables, newTable(w.g, &rec.Tables[i]))
+		t := newTable(w.g, &rec.Tables[i])
+		t.seeksBinary = w.server.mariadb || !w.server.known
+		w.tables = append(w.tables, t)
 	}
 	w.readAll()
 	w.learn()

@@ -156,11 +156,7 @@ func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table)
 			s.where(n.On.Expr)
 		}
 		for _, u := range n.Using {
-			for _, a := range s.order {
-				if c, ok := a.table.column(u.Name.O); ok {
-					a.joined = appendNew(a.joined, c.name)
-				}
-			}
+			s.using(u.Name.O)
 		}
 	case *ast.TableSource:
 		name, ok := n.Source.(*ast.TableName)

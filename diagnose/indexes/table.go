@@ -38,7 +38,10 @@ type table struct {
 	learnt   map[string]float64             // shares of rows that an equality finds
 	constant map[string]bool                // with a bound that is always the same
 	samples  map[string]kasoku.ColumnSample // by lower-case name, of enough rows
-	scanned  float64                        // rows that a statement which reads all of it examines, the least seen; 0 when none did
+	// seeksBinary: the server finds by an index of text what it then compares by a binary collation,
+	// as MariaDB does.
+	seeksBinary bool
+	scanned     float64 // rows that a statement which reads all of it examines, the least seen; 0 when none did
 }
 
 // An index that is there, or a candidate.

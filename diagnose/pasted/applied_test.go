@@ -48,6 +48,8 @@ func (s *set) applyOne(f *kasoku.Finding, code string) (string, error) {
 		return s.applyCount(f, code)
 	case "IDX-09", "IDX-10":
 		return s.applyScan(f, code)
+	case "IDX-11":
+		return s.applyConverted(f, code)
 	}
 	return "", fmt.Errorf("no way to apply it")
 }
@@ -310,6 +312,42 @@ func (s *set) applyScan(f *kasoku.Finding, code string) (string, error) {
 		}
 		if rows += len(got.rows); len(got.rows) == 0 || fmt.Sprint(got.rows) != fmt.Sprint(want.rows) {
 			return "", fmt.Errorf("%s: %v, before %v", asks, got.rows, want.rows)
+		}
+	}
+	if rows == 0 {
+		return "", fmt.Errorf("no rows to compare")
+	}
+	return fmt.Sprintf("same %d rows", rows), nil
+}
+
+// applyConverted sends as texts what was sent as numbers.
+func (s *set) applyConverted(f *kasoku.Finding, code string) (string, error) {
+	steps := strings.Split(strings.TrimSuffix(code, ";"), ";\n")
+	for _, q := range steps[:len(steps)-1] {
+		if _, err := s.s.db.Exec(q); err != nil {
+			return "", fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	rows := 0
+	for _, texts := range s.sent {
+		columns := sqlshape.Numbers([]byte(texts[0]))
+		asks := steps[len(steps)-1]
+		if len(columns) != 1 || !slices.Contains(sqlshape.Tables([]byte(texts[0])), f.Object.Name) ||
+			!strings.Contains(asks, bareName(columns[0])+" = '…'") {
+			continue
+		}
+		for _, text := range texts {
+			want, err := s.s.ask(text)
+			if err != nil {
+				return "", err
+			}
+			got, err := s.s.ask(strings.Replace(asks, "…", fmt.Sprint(valuesIn(text)[bareName(columns[0])]), 1))
+			if err != nil {
+				return "", err
+			}
+			if rows += len(got.rows); fmt.Sprint(got.rows) != fmt.Sprint(want.rows) {
+				return "", fmt.Errorf("%s: %v, before %v", text, got.rows, want.rows)
+			}
 		}
 	}
 	if rows == 0 {

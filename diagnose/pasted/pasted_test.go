@@ -28,7 +28,7 @@ type row struct {
 
 // rows returns the table of all.
 func rows() []row {
-	return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows())
+	return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows(), conversionRows())
 }
 
 // A server is a real one with the rows that all statements read.

@@ -23,6 +23,16 @@ var switchTable = []string{
 	"ANALYZE TABLE switches",
 }
 
+// berthTable has 20,000 berths of 2,000 ports, whose numbers are kept as text.
+var berthTable = []string{
+	"CREATE TABLE ports (id INT NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL, code VARCHAR(20) CHARACTER SET utf8mb4 NOT NULL, UNIQUE KEY (name))",
+	"CREATE TABLE berths (id INT NOT NULL PRIMARY KEY, number VARCHAR(20) NOT NULL, port VARCHAR(20) CHARACTER SET latin1 NOT NULL, plan VARCHAR(200) NOT NULL, KEY by_number (number), KEY by_port (port))",
+	"INSERT INTO ports SELECT seq, CONCAT('Port ', seq), CONCAT('P', seq) FROM (" + numbers(2000) + ") s",
+	"INSERT INTO berths SELECT seq, seq, CONCAT('P', seq MOD 2000), REPEAT('plan ', 30) FROM (" + numbers(9999) + ") s",
+	"INSERT INTO berths SELECT id + 9999, number + 9999, port, plan FROM berths",
+	"ANALYZE TABLE ports, berths",
+}
+
 // scanRuns are those of the rules about conditions that no index can seek.
 func scanRuns() []boardRun {
 	run := func(name, keep, q string, args func(n uint64) []any) boardRun {
@@ -59,13 +69,21 @@ func scanRuns() []boardRun {
 		}
 		return r
 	}
+	berths := func(r boardRun) boardRun {
+		r.setup, r.want = berthTable, "table berths"
+		return r
+	}
 	both := func(r boardRun) boardRun { r.also = "GET /halls"; return r }
 	return []boardRun{
 		run("like-words", "IDX-09/fires IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("%harbour 77%", "%harbour 4242%", "%harbour 815%")),
-		run("like-begin", "IDX-09/silent IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("reel from harbour 77%", "reel from harbour 4242%")),
+		run("like-begin", "IDX-09/silent IDX-10/silent IDX-11/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("reel from harbour 77%", "reel from harbour 4242%")),
 		run("like-of-hall", "IDX-09/silent", "SELECT id, title FROM reels WHERE hall = ? AND title LIKE '%harbour 8%'", one(7, 14, 21)),
 		run("label-lower", "IDX-10/fires", "SELECT id, title FROM reels WHERE LOWER(label) = ?", one("box 77", "box 4242")),
-		run("year", "IDX-10/fires IDX-09/silent", "SELECT id, title FROM reels WHERE YEAR(shown) = ?", one(2007, 2011, 2019)),
+		run("year", "IDX-10/fires IDX-09/silent IDX-11/silent", "SELECT id, title FROM reels WHERE YEAR(shown) = ?", one(2007, 2011, 2019)),
+		berths(run("number", "IDX-11/fires IDX-01/silent", "SELECT id, plan FROM berths WHERE number = ?", one(77, 4242, 815))),
+		berths(run("ports-code", "IDX-11/fires IDX-01/silent", "SELECT b.id, b.plan FROM ports p JOIN berths b ON b.port = p.code WHERE p.name = ?",
+			one("Port 77", "Port 1242", "Port 815"))),
+		berths(run("number-text", "IDX-11/silent", "SELECT id, plan FROM berths WHERE number = ?", one("77", "4242", "815"))),
 		run("hall-year", "IDX-10/silent", "SELECT id, title FROM reels WHERE hall = ? AND YEAR(shown) = 2011", one(7, 14, 21)),
 		page("found-rows", "QRY-11/fires QRY-10/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels ORDER BY shown DESC LIMIT 20"),
 		page("found-in-hall", "QRY-11/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels WHERE hall = 7 ORDER BY shown DESC LIMIT 20"),

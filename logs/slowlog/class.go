@@ -94,6 +94,7 @@ func newClass(sql, fingerprint, tag []byte, key string) *class {
 		Verb:        sqlshape.Verb(sql),
 		Tables:      sqlshape.Tables(sql),
 		Sample:      textOf(sqlshape.AppendMasked(nil, sql, maxSample), 2*maxSample),
+		Numbers:     numbersOf(sql),
 		Latency:     histogram.New(),
 	}}
 	if key != "" {
@@ -108,6 +109,15 @@ func newClass(sql, fingerprint, tag []byte, key string) *class {
 	}
 	c.role = roleOf(&c.query, fingerprint)
 	return c
+}
+
+// numbersOf returns the columns that a statement compares with numbers, safe to show.
+func numbersOf(sql []byte) []string {
+	columns := sqlshape.Numbers(sql)
+	for i, c := range columns {
+		columns[i] = textOf([]byte(c), len(c))
+	}
+	return columns
 }
 
 // textOf returns bytes of a log as a string that is valid and safe to show.

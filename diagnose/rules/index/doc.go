@@ -17,5 +17,6 @@ func Rules() []diagnose.Rule {
 		LostIndex{},
 		LikeScan{},
 		WrappedColumn{},
+		ConvertedColumn{},
 	}
 }

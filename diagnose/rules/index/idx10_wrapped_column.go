@@ -46,7 +46,9 @@ func (r WrappedColumn) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	found, near, said := scansOf(c, advised,
-		func(h *indexes.Hidden) bool { return h.Function != indexes.LikeFunction })
+		func(h *indexes.Hidden) bool {
+			return h.Function != indexes.LikeFunction && h.Function != indexes.ConversionFunction
+		})
 	var out []kasoku.Finding
 	for i := range found {
 		s := &found[i]

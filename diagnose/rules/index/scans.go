@@ -208,7 +208,11 @@ func (s *scan) rowsRead() float64 {
 
 // condition words the first condition.
 func (s *scan) condition() string {
-	if h := s.hidden[0]; h.Function != indexes.LikeFunction {
+	switch h := s.hidden[0]; h.Function {
+	case indexes.LikeFunction:
+	case indexes.ConversionFunction:
+		return "the conversion of " + h.Column
+	default:
 		return h.Function + "(" + h.Column + ")"
 	}
 	return s.hidden[0].Column + " LIKE"

@@ -209,6 +209,7 @@ func sqlRows() []row {
 			sqlshape.AppendTag(nil, in)
 			sqlshape.Equalities(in, func(_, _ []byte) bool { return true })
 			sqlshape.Values(in, func(_, _ []byte) bool { return true })
+			sqlshape.Numbers(in)
 			sqlshape.Tables(in)
 			sqlshape.Unclosed(in)
 			sqlshape.Verb(in)
