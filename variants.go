@@ -29,7 +29,8 @@ type Variants struct {
 
 // QueryKeys are the requests of an endpoint whose query strings have the same keys.
 type QueryKeys struct {
-	// Keys are the names in alphabetical order, "page&q"; empty without a query string.
+	// Keys are the names in alphabetical order, "page&q", the key by whose value the program chooses
+	// what it does with it: "action=edit&id"; empty without a query string.
 	Keys     string
 	Requests uint64
 	Time     time.Duration // sum of the request times

@@ -150,8 +150,8 @@ func (u *uris) add(w *row, r *accessformat.Record, t *Table) {
 	hash, path := hashURI(r.Method, r.Path)
 	d.uris.see(hash)
 	d.paths.see(path)
-	keys, apart := u.names.of(r.Path)
-	d.keys.ask(keys, apart, uint64(max(r.Latency, 0)))
+	keys, apart, plain := u.names.of(r.Path)
+	d.keys.ask(keys, apart, plain, uint64(max(r.Latency, 0)))
 	u.kept.answer(&d.again, hash, r)
 	if r.Status == 200 && r.Has&(accessformat.HasBytes|accessformat.HasTime) == accessformat.HasBytes|accessformat.HasTime {
 		u.answer(d, hash, r)

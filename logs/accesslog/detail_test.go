@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,10 +211,10 @@ func TestVariants(t *testing.T) {
 func TestKeySets_Merge(t *testing.T) {
 	var full, other keySets
 	for i := range mostSets + 5 {
-		full.ask(fmt.Sprintf("k%d", i), true, 1)
+		full.ask(fmt.Sprintf("k%d", i), true, false, 1)
 	}
-	other.ask("k1", true, 1)
-	other.ask("late", true, 1)
+	other.ask("k1", true, false, 1)
+	other.ask("late", true, false, 1)
 	for _, pair := range [][2]*keySets{{&full, &other}, {&other, &full}} {
 		sum := *pair[0]
 		sum.merge(pair[1])
@@ -239,16 +240,81 @@ func TestQueryNames_Full(t *testing.T) {
 	}
 	var full, other keySets
 	for _, uri := range []string{"/?a1=1&b1=1", "/?late=1", "/?late=1"} {
-		keys, apart := names.of([]byte(uri))
-		full.ask(keys, apart, 1)
+		keys, apart, plain := names.of([]byte(uri))
+		full.ask(keys, apart, plain, 1)
 	}
-	keys, apart := fresh.of([]byte("/?late=1"))
-	other.ask(keys, apart, 1)
+	keys, apart, plain := fresh.of([]byte("/?late=1"))
+	other.ask(keys, apart, plain, 1)
 	for _, pair := range [][2]*keySets{{&full, &other}, {&other, &full}} {
 		sum := *pair[0]
 		sum.merge(pair[1])
 		if sum.has("late") || !sum.has("a1&b1") || sum.other.n != 3 {
 			t.Errorf("%+v", sum)
 		}
+	}
+}
+
+// TestKeySets_Values: requests are apart by the value of a key by which the program chooses what it
+// does, where values are few, come often and differ in what they take; else by names alone.
+func TestKeySets_Values(t *testing.T) {
+	ask := func(k *keySets, q *queryNames, n int, uri string, took uint64) {
+		for range n {
+			keys, apart, plain := q.of([]byte(uri))
+			k.ask(keys, apart, plain, took)
+		}
+	}
+	shown := func(k *keySets) string {
+		var out []string
+		for _, q := range k.shown(8) {
+			out = append(out, fmt.Sprintf("%s %d %d", q.Text(), q.Requests, q.Time))
+		}
+		return strings.Join(out, ", ")
+	}
+	f := func(name, want string, fill func(k *keySets, q *queryNames)) {
+		t.Helper()
+		var whole, first, second keySets
+		var q, q1, q2 queryNames
+		fill(&whole, &q)
+		fill(&whole, &q)
+		fill(&first, &q1)
+		fill(&second, &q2)
+		first.merge(&second)
+		if got, merged := shown(&whole), shown(&first); got != want || merged != want {
+			t.Errorf("%s:\n got %s\n and %s\nwant %s", name, got, merged, want)
+		}
+	}
+	f("dispatched", "?action=edit&id 20 1000, ?action=view&id 40 400, no query 2 2", func(k *keySets, q *queryNames) {
+		ask(k, q, 10, "/i.php?action=edit&id=7", 50)
+		ask(k, q, 20, "/i.php?id=8&action=view", 10)
+		ask(k, q, 1, "/i.php", 1)
+	})
+	f("all take the same", "?action&id 60 600", func(k *keySets, q *queryNames) {
+		ask(k, q, 10, "/i.php?action=edit&id=7", 10)
+		ask(k, q, 20, "/i.php?action=view&id=7", 10)
+	})
+	f("one value", "?action 20 200", func(k *keySets, q *queryNames) { ask(k, q, 10, "/i.php?action=edit", 10) })
+	f("each once", "?page 20 2090", func(k *keySets, q *queryNames) {
+		for i := range 10 {
+			ask(k, q, 1, "/i.php?page=p"+strings.Repeat("x", i), 100+uint64(i%3)*5)
+		}
+	})
+	f("too many", "?r 200 23540", func(k *keySets, q *queryNames) {
+		for i := range 100 {
+			ask(k, q, 1, fmt.Sprintf("/i.php?r=site/%c%c", 'a'+i%10, 'a'+i/10), 100+uint64(i%7)*6)
+		}
+	})
+	f("times are not known", "?action 60 0", func(k *keySets, q *queryNames) {
+		ask(k, q, 10, "/i.php?action=edit", 0)
+		ask(k, q, 20, "/i.php?action=view", 0)
+	})
+	var hostile queryNames
+	for i := range 3 * mostChoices {
+		hostile.of(fmt.Appendf(nil, "/?action=a%db", i))
+	}
+	if keys, apart, plain := hostile.of([]byte("/?action=late")); keys != "action" || !apart || !plain {
+		t.Errorf("%q %v %v", keys, apart, plain)
+	}
+	if len(hostile.known) != mostChoices+1 {
+		t.Errorf("%d names are kept", len(hostile.known))
 	}
 }
