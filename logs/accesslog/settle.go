@@ -83,6 +83,7 @@ func (s *settled) collapse(rows *seriesRows, limits routes.Limits) {
 			seen = append(seen, routes.Seen{Route: route})
 		}
 		seen[i].Count += w.count
+		seen[i].Bytes += w.bytes
 		for _, c := range w.codes {
 			if c.code < 400 || c.code > 499 {
 				seen[i].Found += c.count

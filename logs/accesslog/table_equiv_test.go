@@ -60,7 +60,7 @@ func slowTable(records []*accessformat.Record) map[string]*slowRow {
 		if len(r.Path) == 0 {
 			route = []byte("(no request)")
 		}
-		s := routes.Seen{Route: string(route), Count: 1}
+		s := routes.Seen{Route: string(route), Count: 1, Bytes: r.Bytes}
 		if r.Status/100 != 4 {
 			s.Found = 1
 		}

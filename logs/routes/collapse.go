@@ -11,6 +11,7 @@ type Seen struct {
 	Route string
 	Count uint64 // requests
 	Found uint64 // of them, those with another answer than 4xx
+	Bytes uint64 // of their answers; 0 where the log does not say
 }
 
 // Limits define when the values at one place of the path are too many to be names.
@@ -52,6 +53,9 @@ func (l Limits) withDefaults() Limits {
 // Routes that were answered with 4xx alone count for themselves: what a scanner
 // of weak points asks for does not make names of the real routes beside it.
 //
+// Fewer values are one as well where they are as many as the log has requests for, and their
+// answers are alike; see rare.go.
+//
 // The result depends on the counts, not on the order of the routes.
 func Collapse(seen []Seen, l Limits) []string {
 	l = l.withDefaults()
@@ -60,7 +64,7 @@ func Collapse(seen []Seen, l Limits) []string {
 		root.insert(&seen[i], i)
 	}
 	names := make([]string, len(seen))
-	root.settle(nil, l, names)
+	root.settle(nil, l, elsewhere{requests: root.count, routes: len(seen)}, names)
 	return names
 }
 
@@ -68,6 +72,7 @@ func Collapse(seen []Seen, l Limits) []string {
 type place struct {
 	piece        string
 	count, found uint64
+	bytes        uint64
 	kids         []*place
 	index        map[string]*place
 	ends         []int // the routes that end here
@@ -91,6 +96,7 @@ func (p *place) insert(s *Seen, i int) {
 	for {
 		p.count += s.Count
 		p.found += s.Found
+		p.bytes += s.Bytes
 		if len(route) == 0 {
 			p.ends = append(p.ends, i)
 			return
@@ -101,17 +107,19 @@ func (p *place) insert(s *Seen, i int) {
 }
 
 // settle decides about the values of a place and of those after it.
-func (p *place) settle(path []byte, l Limits, names []string) {
+func (p *place) settle(path []byte, l Limits, log elsewhere, names []string) {
 	path = append(path, p.piece...)
 	for _, i := range p.ends {
 		names[i] = string(path)
 	}
 	p.takeTokens()
 	p.takeNumbered()
-	p.fold(l)
+	if len(path) == 0 || !p.takeRare(l, log) {
+		p.fold(l)
+	}
 	p.index = nil
 	for _, k := range p.kids {
-		k.settle(path, l, names)
+		k.settle(path, l, log, names)
 	}
 }
 
@@ -234,6 +242,7 @@ func idOf(name string) string {
 func (p *place) absorb(o *place) {
 	p.count += o.count
 	p.found += o.found
+	p.bytes += o.bytes
 	p.ends = append(p.ends, o.ends...)
 	for _, k := range o.kids {
 		p.kid(k.piece).absorb(k)

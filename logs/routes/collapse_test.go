@@ -126,6 +126,39 @@ func TestCollapse(t *testing.T) {
 	f("folded", "/u/:name 900\n/u/a 3\n/u/b 2\n/u/me 500\n", "/u/:name 905\n/u/me 500\n")
 }
 
+// TestCollapse_Rare: few values are one where the log has nearly as many as requests for them, of
+// answers alike, beside endpoints that come again; names of endpoints stay.
+func TestCollapse_Rare(t *testing.T) {
+	log := func(place string, names int, count func(i int) uint64, bytes func(i int) uint64) []Seen {
+		seen := []Seen{{"/login", 20, 20, 2000}, {"/users/me", 9, 9, 4500}, {"/", 30, 30, 90_000}}
+		for i := range names {
+			n := count(i)
+			seen = append(seen, Seen{place + words(i), n, n, n * bytes(i)})
+		}
+		return seen
+	}
+	f := func(name string, seen []Seen, want int) {
+		t.Helper()
+		if got := rows(seen, Collapse(seen, Limits{})); strings.Count(got, "\n") != want {
+			t.Errorf("%s: %d routes, want %d:\n%s", name, strings.Count(got, "\n"), want, got)
+		}
+	}
+	once := func(i int) uint64 { return 1 + uint64(i%5/3) }
+	often := func(i int) uint64 { return 1 + uint64(i%5) }
+	alike := func(i int) uint64 { return 900 + uint64(i*37%300) }
+	unlike := func(i int) uint64 { return 100 << (i % 6) }
+	f("people", log("/users/", 20, once, alike), 4)
+	f("few people", log("/users/", 14, once, alike), 17)
+	f("endpoints come again", log("/users/", 20, often, alike), 23)
+	f("endpoints differ", log("/users/", 20, once, unlike), 23)
+	f("the first segment", log("/", 20, once, alike), 23)
+	f("sizes are not known", log("/users/", 20, once, func(int) uint64 { return 0 }), 23)
+	f("nothing comes again", log("/users/", 20, once, alike)[3:], 20)
+	short := log("/users/", 20, once, alike)
+	short[0].Count, short[1].Count, short[2].Count = 1, 2, 2
+	f("a short log", short, 23)
+}
+
 // TestCollapse_Order: the order of the routes does not matter.
 func TestCollapse_Order(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,7 +169,7 @@ func TestCollapse_Order(t *testing.T) {
 		}
 		var seen []Seen
 		for _, k := range slices.Sorted(maps.Keys(counts)) {
-			seen = append(seen, Seen{k, counts[k], counts[k] % 3})
+			seen = append(seen, Seen{k, counts[k], counts[k] % 3, counts[k] * uint64(len(k))})
 		}
 		l := Limits{Names: rapid.IntRange(1, 5).Draw(t, "names"), Outstanding: 8}
 		want := rows(seen, Collapse(seen, l))
