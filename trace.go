@@ -50,6 +50,15 @@ type TracedEndpoint struct {
 	PoolWait time.Duration `json:"pool_wait_ns"` // in which requests at least waited for a connection that others used
 	Waits    uint64        `json:"waits"`        // how often
 	Idle     time.Duration `json:"idle_ns"`      // in which a transaction was open and its connection asked nothing
+
+	Programs []TracedProgram `json:"programs,omitempty"`
+}
+
+// A TracedProgram is one that the requests of an endpoint started, or what they started did.
+type TracedProgram struct {
+	Name   string `json:"name"`     // without directories
+	With   uint64 `json:"with_any"` // requests that started it
+	Starts uint64 `json:"starts"`
 }
 
 // A TracedCall is a class of statements of an endpoint; of no request where Method is empty.

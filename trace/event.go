@@ -19,6 +19,8 @@ const (
 	Foreign                   // a client speaks a protocol that is not read, TLS among them
 	Synced                    // a file was written to its disk
 	Secured                   // a connection to another process is encrypted
+	Started                   // a process was made, whose number is in FD
+	Executed                  // a process that was made runs a program; the bytes are its name
 )
 
 // An Event is one system call of a process of the service, as it was seen.

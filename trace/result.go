@@ -42,6 +42,14 @@ type Endpoint struct {
 	Idle     time.Duration // in which a transaction was open and its connection asked nothing
 	Calls    []Calls
 	External []External
+	Programs []Program
+}
+
+// A Program is one that the requests of an endpoint started, or what they started did.
+type Program struct {
+	Name  string // without directories
+	With  uint64 // requests that started it
+	Count uint64
 }
 
 // Calls are the statements of a class that the requests of an endpoint ran.

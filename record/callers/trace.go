@@ -190,6 +190,20 @@ func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
 	for _, x := range e.External {
 		s.addExternal(r, method, route, &x)
 	}
+	for _, x := range e.Programs {
+		addProgram(to, x)
+	}
+}
+
+// addProgram adds what the requests of a path started to its endpoint.
+func addProgram(to *kasoku.TracedEndpoint, x trace.Program) {
+	i := slices.IndexFunc(to.Programs, func(p kasoku.TracedProgram) bool { return p.Name == x.Name })
+	if i < 0 {
+		i = len(to.Programs)
+		to.Programs = append(to.Programs, kasoku.TracedProgram{Name: x.Name})
+	}
+	to.Programs[i].With += x.With
+	to.Programs[i].Starts += x.Count
 }
 
 func (s *sums) addExternal(r *trace.Result, method, route string, x *trace.External) {

@@ -214,7 +214,8 @@ const (
 
 // Announce lets others of this user find the run's file while it is recorded, until
 // the function that it returns is called. Places are where its load goes, as
-// [Report.Places] or URLs, of which hosts and ports are said alone. A run that cannot be announced is recorded nevertheless.
+// [Report.Places] or URLs, of which hosts and ports are said alone. A run that cannot be announced is recorded
+// nevertheless.
 func Announce(path string, places []string) (over func()) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -69,4 +69,10 @@ func Trace(t *kasoku.Trace) {
 	for i := range t.Externals {
 		t.Externals[i].To = Text(t.Externals[i].To)
 	}
+	for i := range t.Endpoints {
+		for k := range t.Endpoints[i].Programs {
+			p := &t.Endpoints[i].Programs[k]
+			p.Name = Text(p.Name)
+		}
+	}
 }

@@ -45,6 +45,15 @@ type TracedEndpoint struct {
 	PoolWait float64 `json:"pool_wait_s"`
 	Waits    uint64  `json:"waits"`
 	Idle     float64 `json:"transaction_idle_s"`
+
+	Programs []TracedProgram `json:"programs"`
+}
+
+// A TracedProgram is one that the requests of an endpoint started, or what they started did.
+type TracedProgram struct {
+	Name   string `json:"name"`
+	With   uint64 `json:"with_any"`
+	Starts uint64 `json:"starts"`
 }
 
 // A TracedCall is a class of statements of an endpoint, or of no request.
@@ -72,6 +81,10 @@ type TracedExternal struct {
 	Time     float64 `json:"time_s"`
 	Held     uint64  `json:"held"`
 	HeldTime float64 `json:"held_time_s"`
+
+	Locked     uint64  `json:"locked"` // of held, with rows locked
+	LockedTime float64 `json:"locked_time_s"`
+	Locks      string  `json:"locks,omitempty"` // query id of a statement that locked them
 }
 
 // A TracedSync is a file that a member wrote to its disk.
@@ -89,8 +102,8 @@ func newTrace(t *kasoku.Trace) Trace {
 		t.Lost, full(t.Notes), t.Refused, TraceCounts(t.Counts),
 		list(t.Endpoints, func(e *kasoku.TracedEndpoint) TracedEndpoint {
 			return TracedEndpoint{e.Method, e.Route, e.Requests, e.Time.Seconds(), e.Database.Seconds(),
-				e.PoolWait.Seconds(), e.Waits,
-				e.Idle.Seconds()}
+				e.PoolWait.Seconds(), e.Waits, e.Idle.Seconds(),
+				list(e.Programs, func(p *kasoku.TracedProgram) TracedProgram { return TracedProgram(*p) })}
 		}),
 		list(t.Calls, func(c *kasoku.TracedCall) TracedCall {
 			return TracedCall{c.Method, c.Route, c.QueryID, c.Fingerprint, c.Requests, c.With, c.Calls,
@@ -99,7 +112,7 @@ func newTrace(t *kasoku.Trace) Trace {
 		}),
 		list(t.Externals, func(x *kasoku.TracedExternal) TracedExternal {
 			return TracedExternal{x.Method, x.Route, x.To, x.Requests, x.Calls, x.Time.Seconds(), x.Held,
-				x.HeldTime.Seconds()}
+				x.HeldTime.Seconds(), x.Locked, x.LockedTime.Seconds(), x.Locks}
 		}),
 		list(t.Syncs, func(s *kasoku.TracedSync) TracedSync {
 			return TracedSync{s.Member, s.File, s.Count, s.Time.Seconds(), s.Most.Seconds()}

@@ -35,7 +35,7 @@ func TraceSection(r recorded.View) report.Section {
 		}
 		v := traceTables{r, t}
 		s.Sub = report.Prose(strings.TrimSpace(string(s.Sub) + " " + v.sentence()))
-		for _, table := range []*report.Table{v.endpoints(), v.calls(), v.externals(), v.syncs()} {
+		for _, table := range []*report.Table{v.endpoints(), v.calls(), v.externals(), v.programs(), v.syncs()} {
 			if table != nil {
 				s.Blocks = append(s.Blocks, table)
 			}
@@ -178,6 +178,37 @@ func (v traceTables) externals() *report.Table {
 			cell.Text(x.Method + " " + x.Route), cell.Text(x.To), cell.Number(float64(x.Calls) / float64(max(x.Requests, 1))),
 			cell.Duration(x.Time/time.Duration(max(x.Calls, 1)), time.Millisecond), cell.Count(x.Held),
 		}})
+	}
+	return t
+}
+
+// programs shows which programs the requests of an endpoint started.
+func (v traceTables) programs() *report.Table {
+	t := &report.Table{ID: "traced_programs", Sortable: true, Columns: []report.Column{
+		{Key: "endpoint", Head: "endpoint", Code: true, Cut: true, Middle: true, Least: 18},
+		{Key: "program", Head: "starts the program", Code: true, Cut: true, Least: 12},
+		{Key: "per_request", Head: "starts", Unit: "a request", Align: report.Decimal},
+		{Key: "with", Head: "requests with it", Align: report.Right},
+	}}
+	left := 0
+	for i := range v.t.Endpoints {
+		e := &v.t.Endpoints[i]
+		for _, p := range e.Programs {
+			if len(t.Rows) >= report.MostRows {
+				left++
+				continue
+			}
+			t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
+				cell.Text(e.Method + " " + e.Route), cell.Text(p.Name),
+				cell.Number(float64(p.Starts) / float64(max(e.Requests, 1))), cell.Count(p.With),
+			}})
+		}
+	}
+	if left > 0 {
+		t.More = fmt.Sprintf("%d more", left)
+	}
+	if len(t.Rows) == 0 {
+		return nil
 	}
 	return t
 }

@@ -22,6 +22,7 @@ type sharedMaps struct {
 	first   *ebpf.Map // the first of them; see firstMembers
 	conns   *ebpf.Map // process and descriptor → conn
 	syncs   *ebpf.Map // thread → when it began to write to a disk
+	starts  *ebpf.Map // process that a member made, or one of these → which thread made it
 	scratch *ebpf.Map // one event under construction for each processor
 	ring    *ebpf.Map
 	stats   *ebpf.Map

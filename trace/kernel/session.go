@@ -23,6 +23,7 @@ const (
 	ringBytes   = 8 << 20
 	mostConns   = 16 << 10
 	mostSyncs   = 4 << 10
+	mostStarts  = 4 << 10 // the oldest go
 	mostMembers = 4 << 10
 	mostDrained = 200_000
 	drainWithin = 200 * time.Millisecond
@@ -50,7 +51,8 @@ type Lacks struct {
 // A Session is what runs in the kernel, from Open to Close. It is gone when the process is,
 // however that ends. It is not safe for concurrent use.
 type Session struct {
-	Calls bool // every system call of the host is slower meanwhile
+	Calls    bool  // every system call of the host is slower meanwhile
+	NoStarts error // why programs that members start are not seen; nil when they are
 
 	maps     sharedMaps
 	programs []*ebpf.Program // kept, as the links: what is not reachable is closed by its finalizer
@@ -75,6 +77,7 @@ func Open(anyWay bool) (*Session, error) {
 	if err := s.open(on, anyWay); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.NoStarts = s.starts(on)
 	return s, nil
 }
 
@@ -122,6 +125,15 @@ func (s *Session) sockets(on *arch) error {
 		return err
 	}
 	return s.attach(ofDisks(on, &s.maps))
+}
+
+// starts attaches what watches which programs members start.
+func (s *Session) starts(on *arch) error {
+	f, err := findStartFields()
+	if err != nil {
+		return err
+	}
+	return s.attach(ofStarts(on, &s.maps, f))
 }
 
 // attach loads programs and lets them run at their points.
@@ -177,6 +189,8 @@ func (m *sharedMaps) create() error {
 		{&m.conns, ebpf.MapSpec{Name: "kasoku_conns", Type: ebpf.Hash, KeySize: 8, ValueSize: connSize,
 			MaxEntries: mostConns}},
 		{&m.syncs, ebpf.MapSpec{Name: "kasoku_syncs", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: mostSyncs}},
+		{&m.starts, ebpf.MapSpec{Name: "kasoku_starts", Type: ebpf.LRUHash, KeySize: 4, ValueSize: 8,
+			MaxEntries: mostStarts}},
 		{&m.scratch, ebpf.MapSpec{Name: "kasoku_scratch", Type: ebpf.PerCPUArray, KeySize: 4,
 			ValueSize: scratchSize, MaxEntries: 1}},
 		{&m.ring, ebpf.MapSpec{Name: "kasoku_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
@@ -364,8 +378,8 @@ func (s *Session) Close() error {
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
-	for _, m := range []*ebpf.Map{s.maps.members, s.maps.first, s.maps.conns, s.maps.syncs, s.maps.scratch, s.maps.ring,
-		s.maps.stats} {
+	for _, m := range []*ebpf.Map{s.maps.members, s.maps.first, s.maps.conns, s.maps.syncs, s.maps.starts, s.maps.scratch,
+		s.maps.ring, s.maps.stats} {
 		if m != nil {
 			errs = append(errs, m.Close())
 		}

@@ -298,6 +298,61 @@ func TestManyMembers(t *testing.T) {
 	}
 }
 
+// TestStarts: the programs that a process starts are reported, with the goroutine that did, and those that
+// they start; threads are none, and what others start is not reported.
+func TestStarts(t *testing.T) {
+	s := mustOpen(t)
+	if s.NoStarts != nil {
+		t.Fatal(s.NoStarts)
+	}
+	stranger := exec.Command("/bin/sh", "-c", "read line; /bin/true; /bin/true")
+	go_, err := stranger.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(go_.Close(), stranger.Wait()); err != nil {
+		t.Logf("the stranger: %v", err)
+	}
+	done := make(chan struct{})
+	go func() { runtime.LockOSThread(); close(done) }() // a thread that ends
+	<-done
+	if err := exec.Command("/bin/sh", "-c", "/bin/true; /bin/sh -c '/bin/true; true'").Run(); err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	started := map[int]int{} // process → its parent
+	if _, err := s.Drain(func(e *trace.Event) {
+		switch e.Kind {
+		case trace.Started:
+			if started[e.FD] = e.PID; (e.PID == os.Getpid()) != (e.Goid != 0) {
+				t.Errorf("of goroutine %d: %+v", e.Goid, *e)
+			}
+		case trace.Executed:
+			if started[e.PID] == 0 {
+				t.Errorf("of process %d, whose start is not reported: %q", e.PID, e.Bytes)
+			}
+			programs = append(programs, string(e.Bytes))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"/bin/sh\x00", "/bin/true\x00", "/bin/sh\x00", "/bin/true\x00"}
+	if !slices.Equal(programs, want) || started[stranger.Process.Pid] != 0 {
+		t.Errorf("%q, not %q; %v", programs, want, started)
+	}
+	for pid, parent := range started {
+		if parent == stranger.Process.Pid {
+			t.Errorf("what a stranger started is reported: %d", pid)
+		}
+	}
+}
+
 // ours returns the names of the programs and links in the kernel that are kasoku's, of the
 // process that loaded them.
 func ours(t *testing.T) (out []string) {
@@ -373,8 +428,12 @@ func TestOtherProcessor(t *testing.T) {
 	if err := m.create(); err != nil {
 		t.Fatal(err)
 	}
+	fields, err := findStartFields()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, a := range archs {
-		for _, p := range slices.Concat(ofCalls(a, &m), ofSockets(a, &m), ofDisks(a, &m)) {
+		for _, p := range slices.Concat(ofCalls(a, &m), ofSockets(a, &m), ofDisks(a, &m), ofStarts(a, &m, fields)) {
 			program, err := ebpf.NewProgram(p.spec())
 			if err != nil {
 				t.Errorf("%s: %s: %+v", name, p.name, err)

@@ -58,7 +58,7 @@ func (t *Tier) start(r *request) {
 	switch {
 	case before == nil: // it works for requests: what it did was for one that had begun before all did
 		t.out.Counts.Before += uint64(len(u.waiting))
-		u.waiting = u.waiting[:0]
+		u.waiting, u.started = u.waiting[:0], u.started[:0]
 	case before.answered:
 		t.late(u, before)
 		t.end(before)
@@ -88,6 +88,7 @@ func (t *Tier) late(u *unit, r *request) {
 		t.attach(r, &u.waiting[i])
 	}
 	u.waiting = u.waiting[:0]
+	u.takeStarted(r, nil)
 }
 
 // outsiders counts what a unit did that has had no request.
@@ -229,6 +230,7 @@ func (t *Tier) adopt(u *unit, r *request) {
 		}
 	}
 	u.waiting = u.waiting[:0]
+	u.takeStarted(r, u.request)
 	if u.request != nil && u.request.answered {
 		t.end(u.request)
 		u.request = nil
@@ -295,6 +297,7 @@ func (t *Tier) tally(r *request) {
 	for _, k := range r.calls {
 		x.addCall(k)
 	}
+	x.addPrograms(r.started)
 }
 
 // endpoint returns the tally of a request's member, method and path; nil when there are too many.

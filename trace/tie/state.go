@@ -60,6 +60,7 @@ type unit struct {
 	freed   time.Duration // when it answered its last request
 	before  time.Duration // when it answered a request whose reading was not seen
 	waiting []statement   // statements of no request so far
+	started []*started    // processes of no request so far
 	asks    bool          // it runs statements
 }
 
@@ -104,8 +105,9 @@ type request struct {
 	holding
 	classes []used
 	spent
-	calls []*call
-	tags  []string // of tests
+	calls   []*call
+	started []*started
+	tags    []string // of tests
 }
 
 // holding is what a request has open.

@@ -15,7 +15,7 @@ type Tier struct {
 	// Members are the members that processes are of: what they answer is not added up.
 	Members map[int]string
 
-	processes map[int]*process
+	processes processes
 	units     int
 	conns     int
 	classes   classes
@@ -25,6 +25,7 @@ type Tier struct {
 	syncs     map[syncKey]*trace.Sync
 	uncovered map[string]uint64
 	mapper    *routes.Mapper
+	starts    starts
 	gap       bool   // events are missing
 	kept      int    // of mostKept
 	beyond    uint64 // units and connections for which there was no room
@@ -36,20 +37,21 @@ type syncKey struct{ pid, fd int }
 func New() *Tier {
 	return &Tier{
 		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{}, syncs: map[syncKey]*trace.Sync{},
-		uncovered: map[string]uint64{}, mapper: routes.Automatic().Mapper(),
+		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(),
 	}
 }
 
 // Add takes an event. Events come in the order of their times.
 func (t *Tier) Add(e *trace.Event) {
-	p := t.processes[e.PID]
-	if p == nil {
-		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
-			serving: map[uint32]bool{}, working: map[*request]bool{}}
-		t.processes[e.PID] = p
+	switch e.Kind {
+	case trace.Started:
+		t.starts.take(t, e)
+		return
+	case trace.Executed:
+		t.starts.run(e)
+		return
 	}
-	p.golang = p.golang || e.Goid != 0
-	p.newest = max(p.newest, e.Goid)
+	p := t.processes.of(e)
 	switch e.Kind {
 	case trace.Synced:
 		t.sync(e)
@@ -86,6 +88,22 @@ func (t *Tier) Add(e *trace.Event) {
 		t.uncovered[protocol.Name(e.Bytes)]++
 	}
 	u.last = e.At
+}
+
+// processes are the service's, by their numbers.
+type processes map[int]*process
+
+// of returns the process that an event is of.
+func (m processes) of(e *trace.Event) *process {
+	p := m[e.PID]
+	if p == nil {
+		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
+			serving: map[uint32]bool{}, working: map[*request]bool{}}
+		m[e.PID] = p
+	}
+	p.golang = p.golang || e.Goid != 0
+	p.newest = max(p.newest, e.Goid)
+	return p
 }
 
 // unit returns who made the call; nil when there are too many.

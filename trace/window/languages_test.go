@@ -101,17 +101,28 @@ func TestTruth_Threads(t *testing.T) {
 					return err == nil
 				})
 			}
+			targets := func() (out []Target) {
+				for _, pid := range family(cmd.Process.Pid) {
+					out = append(out, Target{PID: pid, Member: a.name})
+				}
+				return out
+			}
+			t.Run("programs", func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				watched := targets()
+				wg := drive(ctx, t, keepAlive(4), base, 4, "/start", "/one")
+				startsAreExact(t, watch(t, &judge{}, watched...))
+				cancel()
+				wg.Wait()
+			})
 			for _, inFlight := range inFlights() {
 				t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
 					defer cancel()
 					wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
-					var targets []Target
-					for _, pid := range family(cmd.Process.Pid) {
-						targets = append(targets, Target{PID: pid, Member: a.name})
-					}
 					var j judge
-					seen := watch(t, &j, targets...)
+					seen := watch(t, &j, targets()...)
 					cancel()
 					wg.Wait()
 					j.perfect(t, seen, 100)

@@ -207,6 +207,15 @@ func TestTruth_Go(t *testing.T) {
 	}))
 	defer other.Close()
 	paths := []string{"/one", "/posts", "/fan", "/nested", "/prepared", "/tx", "/none", "/held", "/call", "/slow"}
+	t.Run("programs", func(t *testing.T) {
+		addr, pid := startServer(t, bin, "-dsn", db.DSN("", ""))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wg := drive(ctx, t, keepAlive(4), "http://"+addr, 4, "/start", "/one")
+		startsAreExact(t, watch(t, &judge{}, Target{PID: pid, Member: "goserver"}))
+		cancel()
+		wg.Wait()
+	})
 	for _, c := range []struct {
 		inFlight, pool int
 		dsn            string
@@ -243,6 +252,31 @@ func TestTruth_Go(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// startsAreExact checks that each request of /start, and no other one, started a shell, and that another
+// program.
+func startsAreExact(t *testing.T, seen *Seen) {
+	t.Helper()
+	requests := map[string]uint64{}
+	for _, e := range seen.Endpoints {
+		requests[e.Path] += e.Requests
+		var got []string
+		for _, p := range e.Programs {
+			got = append(got, fmt.Sprintf("%s %d of %d", p.Name, p.Count, p.With))
+		}
+		want := ""
+		if e.Path == "/start" {
+			want = fmt.Sprintf("sh %d of %d, true %d of %d", e.Requests, e.Requests, e.Requests, e.Requests)
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%d requests of %s started %q, not %q", e.Requests, e.Path, s, want)
+		}
+	}
+	t.Logf("%v", requests)
+	if requests["/start"] < 20 || requests["/one"] < 20 {
+		t.Errorf("too few requests: %v, %v", requests, seen.Notes)
 	}
 }
 

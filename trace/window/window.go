@@ -214,6 +214,9 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 		seen.Blind = "an application uses io_uring: what is read and written by it is not seen"
 	}
 	seen.Result, seen.Lost, seen.Notes = w.tier.Result(), lacks.Lost, append(w.notes, notesOf(lacks)...)
+	if err := w.session.NoStarts; err != nil {
+		seen.Notes = append(seen.Notes, "which programs requests start is not seen: "+err.Error())
+	}
 	if !w.session.Calls && w.databases && len(seen.Syncs) == 0 {
 		seen.Notes = append(seen.Notes, "no file was written to a disk, or it is on another filesystem than ext4 and f2fs")
 	}

@@ -21,6 +21,9 @@ case '/prepared':
         $st->fetchAll();
     }
     break;
+case '/start':
+    exec('true; /bin/true'); // by a shell
+    break;
 case '/late':
     echo str_repeat('x', 100000);
     flush();

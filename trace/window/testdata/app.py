@@ -1,5 +1,6 @@
 """A WSGI application whose statements carry their endpoint as a comment."""
 import os
+import subprocess
 import threading
 import time
 
@@ -46,6 +47,8 @@ def app(environ, start_response):
         query("COMMIT")
     elif path == "/slow":
         query(tag + "SELECT 'slow', SLEEP(0.05)")
+    elif path == "/start":
+        subprocess.run(["/bin/sh", "-c", "true; /bin/true"], check=True)
     body = b"ok\n"
     start_response("200 OK", [("Content-Length", str(len(body)))])
 

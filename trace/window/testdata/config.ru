@@ -32,6 +32,8 @@ run(lambda do |env|
     st.close
   when '/slow'
     query(tag + "SELECT 'slow', SLEEP(0.05)")
+  when '/start'
+    system('/bin/sh', '-c', 'true; /bin/true')
   end
   [200, { 'Content-Type' => 'text/plain' }, ["ok\n"]]
 end)

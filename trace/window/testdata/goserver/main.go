@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ func main() {
 	for path, h := range map[string]func(context.Context, string) error{
 		"/one": s.one, "/posts": s.posts, "/fan": s.fan, "/nested": s.nested, "/prepared": s.prepared, "/tx": s.tx, "/slow": s.slow,
 		"/none": func(context.Context, string) error { return nil }, "/held": s.held, "/call": s.call,
+		"/start": func(ctx context.Context, _ string) error {
+			return exec.CommandContext(ctx, "/bin/sh", "-c", "true; /bin/true").Run()
+		},
 	} {
 		h := h
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
