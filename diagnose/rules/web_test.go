@@ -315,6 +315,49 @@ func TestForks(t *testing.T) {
 	}
 }
 
+// TestForks_Traced: where a trace shows which endpoint starts which programs, that goes before what goes with the
+// host's count by the second; a few starts, which a neighbour's many would hide, are nothing.
+func TestForks_Traced(t *testing.T) {
+	shopWith := func(requests uint64, programs ...kasoku.TracedProgram) *kasoku.Recording {
+		rec := shop("", passed("POST", "/export", 500, 5*time.Millisecond), passed("GET", "/a", 2000, time.Millisecond))
+		grows(rec, diagnose.Host, "forks", 2500) // a neighbour's too
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High}}}
+		rec.Traces = []kasoku.Trace{{Interval: kasoku.Interval{From: time.Second, To: 2 * time.Second},
+			Endpoints: []kasoku.TracedEndpoint{{Method: "GET", Route: "/a", Requests: 200},
+				{Method: "POST", Route: "/export", Requests: requests, Programs: programs}}}}
+		return rec
+	}
+	rec := shopWith(50, kasoku.TracedProgram{Name: "sh", With: 50, Starts: 50},
+		kasoku.TracedProgram{Name: "zip", With: 50, Starts: 100})
+	found, silent := application.Forks{}.Check(diagnose.NewCase(rec, nil))
+	if len(found) != 1 || found[0].Object.String() != "endpoint POST /export" {
+		t.Fatalf("%+v %+v", found, silent)
+	}
+	f := found[0]
+	if e := f.Evidence[0]; e.Value != "3.00" || e.Note != "zip 2.00, sh 1.00; 50 requests were traced" {
+		t.Errorf("%+v", e)
+	}
+	const text = "Do in the process what zip does, and start no shell for it"
+	if f.Fixes[0].Text != text || f.Confidence.Level != kasoku.High ||
+		!strings.HasPrefix(f.Cause, "A request of POST /export starts 3.00 programs") {
+		t.Errorf("%+v", f)
+	}
+	one := shopWith(1, kasoku.TracedProgram{Name: "cp", With: 1, Starts: 30})
+	if found, _ := (application.Forks{}).Check(diagnose.NewCase(one, nil)); len(found) != 1 ||
+		found[0].Confidence.Level == kasoku.High || found[0].Fixes[0].Text != "Do in the process what cp does" {
+		t.Errorf("%+v", found)
+	}
+	for _, few := range []*kasoku.Recording{
+		shopWith(50, kasoku.TracedProgram{Name: "zip", With: 4, Starts: 4}),
+		shopWith(200, kasoku.TracedProgram{Name: "zip", With: 20, Starts: 20}),
+		shopWith(0),
+	} {
+		if found, silent := (application.Forks{}).Check(diagnose.NewCase(few, nil)); len(found) > 0 {
+			t.Errorf("%+v %+v", found, silent)
+		}
+	}
+}
+
 func TestCachePasses(t *testing.T) {
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second}}
 	grows(rec, "varnish", "MAIN.client_req", 1000)

@@ -53,7 +53,8 @@ func (Forks) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds requests that start programs.`,
 		Evidence: `the host starts at least 5 processes or threads a second under load and at least one
-			for every twenty requests. A program of the service waits for them (the CPU of its children grows
+			for every twenty requests. A trace shows the endpoint whose requests start 5 programs a second, and
+			which programs; else a program of the service waits for them (the CPU of its children grows
 			all the time, and with the requests); where no process was recorded, an endpoint's requests go
 			with them by the second.`,
 		Cause: `the handler runs cp, zip or a shell for each file; each costs a fork, an exec and its end,
@@ -88,7 +89,12 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	parent, err := forkingProgram(c, c.RequestsBySecond(n.Source))
 	e, follow := forkingEndpoint(c, g, parent)
+	traced, logged := startsOf(c), true
+	if traced != nil {
+		e, logged = traced.endpoint(c)
+	}
 	switch {
+	case traced != nil:
 	case err == nil && parent.Key.Name == "":
 		return nil, diagnose.Quiet(r.ID(), forksFollow,
 			"the host started %s processes or threads a second, but no program of the service waits for them, more with "+
@@ -101,13 +107,13 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: programOf(parent)}, Title: "Requests start programs",
 		Severity: kasoku.Problem,
-		Impact:   webserver.SavedTime(c, startCost(g, parent), true),
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: parent.Key.Name != "",
-			Lacks: "no program of the service waits for them"},
+		Impact:   webserver.SavedTime(c, startCost(g, parent, traced, e), true),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
+			diagnose.Signal{Holds: parent.Key.Name != "" || traced != nil,
+				Lacks: "no program of the service waits for them"},
 			diagnose.Signal{Holds: e != nil,
 				Lacks: "its requests do not go with the starts by the second, as under a load that does not change"},
-			diagnose.Signal{Holds: perRequest >= 4*forksPerRequest,
-				Lacks: "threads and other programs of the host count too"}),
+			r.counted(perRequest, traced)),
 		Evidence: []kasoku.Evidence{c.Quote().Counted(g, true), {
 			Source: "host", Text: "processes and threads started a second",
 			Note: unit.Sig3(perRequest) + " for each request", Value: unit.Sig3(perSec), Number: perSec, Strong: true,
@@ -116,7 +122,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Cause: fmt.Sprintf("%s the host started %s processes or threads a second, %s for each request. A program that "+
 			"is run for a file costs about a millisecond of CPU beside its work.",
 			wording.Capital(c.At()), unit.Sig3(perSec), unit.Sig3(perRequest)),
-		Fixes:  []kasoku.Fix{r.fix(c, e)},
+		Fixes:  []kasoku.Fix{r.fix(c, e, traced)},
 		Expect: "no process is started for a request", Verify: "repeat the load: forks of the host stay near zero",
 		Interval: c.Focus.Interval,
 	}
@@ -129,7 +135,18 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if e != nil {
 		f.Object, f.Title = kasoku.Object{Kind: "endpoint", Name: webserver.EndpointName(e)},
 			"A handler starts programs for its requests"
-		f.Evidence = append(f.Evidence, webserver.RequestCount(c, e), kasoku.Evidence{
+		if logged {
+			f.Evidence = append(f.Evidence, webserver.RequestCount(c, e))
+		}
+	}
+	switch {
+	case traced != nil:
+		f.Evidence = append([]kasoku.Evidence{traced.evidence()}, f.Evidence...)
+		f.Cause = fmt.Sprintf("a request of %s starts %s programs. One that is run for a file costs about a millisecond "+
+			"of CPU beside its work.", webserver.EndpointName(e), unit.Sig3(traced.perRequest()))
+		f.Cause = wording.Capital(f.Cause)
+	case e != nil:
+		f.Evidence = append(f.Evidence, kasoku.Evidence{
 			Source: "access", Text: "correlation of its requests with the starts, by the second",
 			Value: unit.Sig3(follow), Number: follow, Interval: c.Focus.Interval,
 		})
@@ -196,20 +213,33 @@ func logsIn(route string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(loginWords, p) })
 }
 
+// counted says whether starts are those of requests.
+func (Forks) counted(perRequest float64, traced *tracedStarts) diagnose.Signal {
+	if traced != nil {
+		return diagnose.Signal{Holds: !traced.few, Lacks: "few such requests were traced"}
+	}
+	return diagnose.Signal{Holds: perRequest >= 4*forksPerRequest,
+		Lacks: "threads and other programs of the host count too"}
+}
+
+// sameHash is what to mind when a program's hash is made in the process.
+const sameHash = "Take the hash that is used now, or no one can log in: compare one with what is stored. A fast hash " +
+	"without work is none for passwords; a slow one (bcrypt, Argon2) is meant to cost CPU, and stays."
+
 // fix is what to do instead of starting a program, for the endpoint that starts it where that is
 // known.
-func (Forks) fix(c *diagnose.Case, e *kasoku.Endpoint) kasoku.Fix {
+func (Forks) fix(c *diagnose.Case, e *kasoku.Endpoint, traced *tracedStarts) kasoku.Fix {
 	f, where := language.Pick(c, inProcess), "the handler"
 	f.Text = "Do in the process what the program does"
 	if e != nil {
 		where = "the handler of " + webserver.EndpointName(e)
-		if logsIn(e.Route) {
+		switch {
+		case traced != nil:
+			f = traced.fix(c)
+		case logsIn(e.Route):
 			f = language.Pick(c, ownHash)
 			f.Text = "If the program hashes what is typed, hash in the process"
-			f.Note = strings.TrimSpace(f.Note + " Which program is started is not in the run. Take the hash that is used " +
-				"now, or no one " +
-				"can log in: compare one with what is stored. A fast hash without work is none for passwords; a slow one " +
-				"(bcrypt, Argon2) is meant to cost CPU, and stays.")
+			f.Note = strings.TrimSpace(f.Note + " Which program is started is not in the run. " + sameHash)
 		}
 	}
 	f.Where, f.Risk = where, kasoku.RiskAppRestart
@@ -309,8 +339,11 @@ func forkingEndpoint(c *diagnose.Case, starts, children diagnose.Grown) (best *k
 
 // startCost estimates what the starts cost: not more than the CPU of all programs that a member
 // waited for, as the host's count has those of others too.
-func startCost(starts, children diagnose.Grown) time.Duration {
+func startCost(starts, children diagnose.Grown, traced *tracedStarts, e *kasoku.Endpoint) time.Duration {
 	cost := time.Duration(starts.By) * forkCost
+	if traced != nil {
+		cost = traced.cost(e)
+	}
 	if children.Key.Name == "" {
 		return cost
 	}

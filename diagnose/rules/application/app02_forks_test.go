@@ -19,12 +19,28 @@ func TestForksFix(t *testing.T) {
 		if route != "" {
 			e = &kasoku.Endpoint{Method: "POST", Route: route}
 		}
-		got := Forks{}.fix(diagnose.NewCase(rec, nil), e)
+		got := Forks{}.fix(diagnose.NewCase(rec, nil), e, nil)
 		if all := got.Text + got.Code + got.Note; !strings.Contains(all, want) || (got.Code == "") != (language == "") {
 			t.Errorf("%q, %s: does not say %q: %+v", language, route, want, got)
 		}
 		if route == "" && got.Where != "the handler" || route != "" && !strings.HasSuffix(got.Where, route) {
 			t.Errorf("%q: %s", route, got.Where)
+		}
+	}
+	traced := func(programs ...string) kasoku.Fix {
+		rec := &kasoku.Recording{Service: &kasoku.Service{Members: []kasoku.Member{
+			{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: "go"}}}}
+		s := &tracedStarts{}
+		for _, name := range programs {
+			s.programs = append(s.programs, kasoku.TracedProgram{Name: name})
+		}
+		return Forks{}.fix(diagnose.NewCase(rec, nil), &kasoku.Endpoint{Method: "POST", Route: "/login"}, s)
+	}
+	for programs, want := range map[string]string{"sh openssl": "sha512.Sum512", "cp": "os.Link", "sh tar": "archive/zip",
+		"convert": "A library", "sh": "what sh does"} {
+		if got := traced(strings.Fields(programs)...); !strings.Contains(got.Text+got.Code+got.Note, want) ||
+			strings.Contains(got.Note, "is not in the run") {
+			t.Errorf("%s: %+v", programs, got)
 		}
 	}
 	for language, want := range map[string][2]string{"go": {"sha512.Sum512", "os.Link"}, "php": {"hash('sha512'", "link($from"},
