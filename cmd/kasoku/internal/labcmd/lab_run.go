@@ -29,6 +29,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // labRunFlags are the flags of lab run.
@@ -148,6 +149,7 @@ type labRuns struct {
 	sides    []*labSide
 	made     int
 	work     string // the directory of the present run
+	trace    *window.Plan
 }
 
 func (f *labRunFlags) run(parent context.Context, e *cli.Env, name string) (err error) {
@@ -286,6 +288,7 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 			Stdout: &said},
 		OnProgress: func(now record.Progress) { r.show(side, now) },
 	}
+	o.Trace = r.trace
 	if r.f.off {
 		o.Observers = kasoku.ObserversOff
 	}

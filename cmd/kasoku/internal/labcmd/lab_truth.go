@@ -15,12 +15,14 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/labs/truth"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/store"
+	"github.com/kasoku/kasoku/trace/window"
 )
 
 // truthFlags are the flags of lab truth.
@@ -186,10 +188,13 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 		return err
 	}
 	defer free()
+	usual := config.Default().Trace // as kasoku run has it
+	r.trace = window.Planned(usual.On, usual.For, usual.After)
 	if l.record == nil {
 		return r.keepOne(ctx, path)
 	}
 	o := record.Options{Path: path, Rules: rules.All(), Hard: hard}
+	o.Trace = r.trace
 	o.Run.Label, o.Run.Version = variant, cli.VersionString()
 	_, err = r.oneOf(ctx, l, &labRecord{flags: &rf.lab, duration: f.duration, options: o})
 	return err
