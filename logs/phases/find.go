@@ -145,6 +145,7 @@ func (c *counted) loaded() []bool {
 	}
 	eachRun(joinGaps(out, most), func(from, to int) { trimStretch(out[from:to], least) })
 	out = joinGaps(out, most)
+	c.bridge(out)
 	var busy time.Duration
 	seconds := 0
 	eachRun(out, func(from, to int) {
@@ -158,6 +159,37 @@ func (c *counted) loaded() []bool {
 		clear(out)
 	}
 	return out
+}
+
+// bridge makes what lies between two stretches of load the load's too where requests went on all the time, on
+// average as many as make a second load: few clients whose pages are slow, and come with their pictures, are
+// answered in bursts.
+func (c *counted) bridge(load []bool) {
+	sum := func(from, to int) (n float64) {
+		for _, k := range c.counts[from:to] {
+			n += float64(k)
+		}
+		return n
+	}
+	var all, seconds float64
+	eachRun(load, func(from, to int) { all, seconds = all+sum(from, to), seconds+float64(to-from) })
+	last := 0
+	eachRun(slices.Clone(load), func(from, to int) {
+		gap := c.counts[last:from]
+		still, empty := last > 0, 0
+		for _, n := range gap {
+			if empty++; n > 0 {
+				empty = 0
+			}
+			still = still && empty <= dip
+		}
+		if still && sum(last, from) >= loadShare*all/seconds*float64(len(gap)) {
+			for s := last; s < from; s++ {
+				load[s] = true
+			}
+		}
+		last = to
+	})
 }
 
 // pause returns for how many seconds a load of few requests at random times may have none by
