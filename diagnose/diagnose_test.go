@@ -286,6 +286,15 @@ func TestVerdict(t *testing.T) {
 		}}}
 	}
 	f("Nothing broke: 100 % of 100 requests succeed.", codes(100, 0))
+	// What the application logs of them.
+	logging := func(lines uint64) *kasoku.Recording {
+		rec := codes(1000, 0)
+		rec.Messages = []kasoku.Message{{Kind: kasoku.MessageApp, Level: "error", Code: "1045", Count: lines, Last: sec(8),
+			Sample: "2026/11/28 Error 1045: Access denied"}}
+		return rec
+	}
+	f(`Nothing broke: 100 % of 1,000 requests succeed, but the application logged 50 times: "Error 1045: Access denied".`, logging(50))
+	f("Nothing broke: 100 % of 1,000 requests succeed.", logging(49))
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 5.0 % of the answers were 4xx.", codes(95, 5))
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 20.0 % of the answers were 4xx.", codes(80, 20))
 }

@@ -193,6 +193,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf(": %s, %s of requests succeed with p95 %s", at, unit.Percent(t.SuccessRatio()),
 			unit.Duration(p95(t)))
 	}
+	s += loggedClause(c, t)
 	if n := refusedBots(c, t); n > 0 {
 		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
 	}
@@ -203,6 +204,35 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf("; the nearest limit is %s", l.Text)
 	}
 	return s + "."
+}
+
+// What an application logs is in the verdict: an answer may say 200 all the same.
+const (
+	loggedOften = 0.05 // lines with one error for each request
+	fewLogged   = 20   // of them say too little
+	mostLogged  = 90   // characters
+)
+
+// loggedClause names the error that the application logs most, where it does so for many of the requests.
+func loggedClause(c *Case, t *kasoku.Tally) string {
+	said := c.Lines().Said(IsError)
+	if len(said) == 0 {
+		return ""
+	}
+	requests := uint64(0)
+	if t != nil && t.Asked > 0 {
+		requests = t.Asked
+	} else if r, err := c.Requests(c.Focus.Interval); err == nil {
+		requests = r.Count
+	}
+	if float64(said[0].Count) < max(loggedOften*float64(requests), fewLogged) {
+		return ""
+	}
+	text := []rune(said[0].Text())
+	if len(text) > mostLogged {
+		text = append(text[:mostLogged-1], '…')
+	}
+	return fmt.Sprintf(", but the application logged %s: %q", unit.Counted(said[0].Count, "time", "times"), string(text))
 }
 
 // refusedBots returns how many of the requests that the verdict counts were of bots, and refused

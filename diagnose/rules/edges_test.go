@@ -79,6 +79,8 @@ func TestIdlePool(t *testing.T) {
 	fires(t, r, churn(9500), kasoku.High, "a new database connection for almost every request")
 	fires(t, r, churn(21000), kasoku.High, "opens 2.10 new")
 	silent(t, r, churn(1990), 0.99, 0.999, "0.2")
+	// Those that could not log in are no use of a pool.
+	silent(t, r, churn(9500).counter("Aborted_connects", 0, 0, 9400), 0.04, 0.06, "closed again were 0.01 per request")
 	silent(t, r, ladder(), 0, 0, "0 connections were opened and closed again")
 	// A pool that warms up opens many and keeps them.
 	silent(t, r, ladder().counter("Connections", 0, 0, 2900).add(kasoku.Key{Source: diagnose.MySQL, Name: "Threads_connected"}, kasoku.Gauge,

@@ -50,8 +50,8 @@ var errOthers = errors.New("programs outside of the service use this server too,
 // Connections counts what the server accepted. Both manuals say "successful or
 // not", but refusals at max_connections are left out: 305 accepted and 1,986
 // refused ones gave Connections +305 on MariaDB 10.11.19, and MySQL 9.7 does the
-// same. Aborted_connects holds the refusals too on MariaDB only, so it is not
-// used.
+// same. Aborted_connects holds those that were accepted and could not log in, on MariaDB the
+// refusals too: they are no use of a pool.
 func connectionsOf(c *diagnose.Case) (connections, error) {
 	var p connections
 	var err error
@@ -71,7 +71,11 @@ func connectionsOf(c *diagnose.Case) (connections, error) {
 	if g, err := c.Counters().Status(mysql.ConnectionErrorsMaxConnections); err == nil && !evidence.IsShared(c) {
 		p.refused = g.By
 	}
-	p.reopened = max(p.opened.By-max(p.open.Last-p.open.First, 0), 0)
+	denied := 0.0
+	if g, err := c.Counters().Status(mysql.AbortedConnects); err == nil {
+		denied = max(g.By-p.refused, 0)
+	}
+	p.reopened = max(p.opened.By-denied-max(p.open.Last-p.open.First, 0), 0)
 	n := float64(p.requests.Count)
 	p.served = max(n-p.refused, n-float64(p.requests.Failed))
 	if p.served <= 0 {
