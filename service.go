@@ -208,12 +208,38 @@ func (m *Member) Has(pid int) bool {
 }
 
 // InGroup reports whether the member runs in the control group that a source names so: by its
-// unit, its container, or the group's path or last name.
+// unit, its container, or the group's path or last name. A whole path is of a group whose last name
+// another one has too, and so is no one's but that of the member with that path.
 func (m *Member) InGroup(name string) bool {
-	const shortID = 12 // of a container, as the source of control groups names it
-	return name == m.Unit && m.Unit != "" ||
-		m.Cgroup != "" && (name == m.Cgroup || name == path.Base(m.Cgroup)) ||
-		m.Container != "" && strings.Contains(name, m.Container[:min(len(m.Container), shortID)])
+	switch {
+	case name == "":
+		return false
+	case name == m.Cgroup:
+		return true
+	case name[0] == '/':
+		return false
+	case name == m.Unit, m.Cgroup != "" && name == path.Base(m.Cgroup):
+		return true
+	}
+	return m.Container != "" && m.inContainer(name)
+}
+
+// inContainer reports whether a group with that last name is the member's container, as the source of
+// control groups names it, with the id cut: that of its path, where the id stands in that.
+func (m *Member) inContainer(name string) bool {
+	const shortID, hex = 12, "0123456789abcdef"
+	id := m.Container[:min(len(m.Container), shortID)]
+	inPath := false
+	for part := range strings.SplitSeq(m.Cgroup, "/") {
+		before, after, ok := strings.Cut(part, id)
+		if !ok {
+			continue
+		}
+		if inPath = true; name == before+id+strings.TrimLeft(after, hex) {
+			return true
+		}
+	}
+	return !inPath && strings.Contains(name, id)
 }
 
 // Within reports whether the member runs in that control group, or in one below it.

@@ -133,7 +133,7 @@ func (hs Hosts) NeighbourBytes(host string) (used, all float64, known bool) {
 		}
 		for _, k := range p.Keys {
 			for _, k.Name = range [...]string{process.IOReadBytes, process.IOWriteBytes} {
-				perSec, err := hs.c.Counters().underLoad(k)
+				perSec, err := hs.c.Counters().UnderLoad(k)
 				if err != nil {
 					continue
 				}

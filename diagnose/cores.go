@@ -81,7 +81,7 @@ func (hs Hosts) Allowed(m *kasoku.Member) (Allowed, error) {
 	a.Busy = hs.coresOf(m)
 	if key.Source != "" {
 		key.Name = cgroup.CPUUsage
-		if used, err := hs.c.Counters().underLoad(key); err == nil {
+		if used, err := hs.c.Counters().UnderLoad(key); err == nil {
 			a.Busy = used
 		}
 	}
@@ -93,7 +93,7 @@ func (hs Hosts) Allowed(m *kasoku.Member) (Allowed, error) {
 func (hs Hosts) quota(m *kasoku.Member) (cores float64, key kasoku.Key) {
 	cores = m.Limits.Cores
 	for _, s := range hs.c.FindAll(Cgroup, cgroup.CPUMax) {
-		if !sameHost(s.Key.Host, m.Host) || !m.Within(s.Key.Instance) {
+		if !hs.c.Processes().IsWithin(m, s.Key) {
 			continue
 		}
 		if g, err := hs.c.Counters().Gauge(s.Key); err == nil && g.Min > 0 && (cores <= 0 || g.Min <= cores) {
@@ -109,7 +109,7 @@ func (hs Hosts) busyOf(host string, cpus []int) (busy float64, ok bool) {
 	for _, cpu := range cpus {
 		var total, idle float64
 		for _, mode := range append(slices.Clone(busyModes[:]), hostkeys.CPUSteal, hostkeys.CPUIdle, hostkeys.CPUIowait) {
-			perSec, err := hs.c.Counters().underLoad(kasoku.Key{Host: host, Source: Host, Name: mode,
+			perSec, err := hs.c.Counters().UnderLoad(kasoku.Key{Host: host, Source: Host, Name: mode,
 				Instance: "cpu" + strconv.Itoa(cpu)})
 			if err != nil {
 				continue

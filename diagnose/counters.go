@@ -216,7 +216,7 @@ func (cs Counters) sourceName(source string) string {
 func (cs Counters) Cores(source, instance string) (float64, error) {
 	var sum float64
 	for _, name := range [...]string{process.CPUUser, process.CPUSystem} {
-		perSec, err := cs.underLoad(kasoku.Key{Source: source, Name: name, Instance: instance})
+		perSec, err := cs.UnderLoad(kasoku.Key{Source: source, Name: name, Instance: instance})
 		if err != nil {
 			return 0, err
 		}
@@ -225,8 +225,8 @@ func (cs Counters) Cores(source, instance string) (float64, error) {
 	return sum, nil
 }
 
-// underLoad returns a counter's growth per second while the focus's load ran.
-func (cs Counters) underLoad(k kasoku.Key) (perSec float64, err error) {
+// UnderLoad returns a counter's growth per second while the focus's load ran.
+func (cs Counters) UnderLoad(k kasoku.Key) (perSec float64, err error) {
 	g, err := cs.Grown(k)
 	if err != nil {
 		return 0, err

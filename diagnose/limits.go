@@ -46,7 +46,7 @@ func (hs Hosts) HostBusy() (busy, cores float64, err error) { return hs.BusyOn("
 func (hs Hosts) BusyOn(host string) (busy, cores float64, err error) {
 	var total, idle float64
 	for _, mode := range [...]string{"user", "nice", "system", "irq", "softirq", "steal", "idle", "iowait"} {
-		perSec, err := hs.c.Counters().underLoad(kasoku.Key{Host: host, Source: Host, Name: "cpu." + mode})
+		perSec, err := hs.c.Counters().UnderLoad(kasoku.Key{Host: host, Source: Host, Name: "cpu." + mode})
 		switch {
 		case err == nil:
 		case mode == "user" || mode == "idle":

@@ -123,12 +123,46 @@ func (ps Processes) MemberOf(k kasoku.Key) *kasoku.Member {
 // OwnsGroup reports whether a member of the service is in the control group that a series is
 // of: by its unit, its container, or the group's path or last name.
 func (ps Processes) OwnsGroup(k kasoku.Key) bool {
+	return len(ps.membersOf(k, (*kasoku.Member).InGroup)) > 0
+}
+
+// MembersWithin returns the members of the service that run in the control group that a series is
+// of, or in one below it.
+func (ps Processes) MembersWithin(k kasoku.Key) []*kasoku.Member {
+	return ps.membersOf(k, (*kasoku.Member).Within)
+}
+
+// IsWithin reports whether a member runs in the control group that a series is of, or in one below it.
+func (ps Processes) IsWithin(m *kasoku.Member, k kasoku.Key) bool {
+	return ps.runsIn(m, k, (*kasoku.Member).Within)
+}
+
+func (ps Processes) membersOf(k kasoku.Key, named func(m *kasoku.Member, group string) bool) (out []*kasoku.Member) {
 	if ps.c.Service == nil {
+		return nil
+	}
+	for i := range ps.c.Service.Members {
+		if m := &ps.c.Service.Members[i]; m.Sure != kasoku.Low && ps.runsIn(m, k, named) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// runsIn reports whether the group that a series is of is named as one of the member's. Where the
+// group of a member goes by its whole path, its last name is that of another one, be it a liar's.
+func (ps Processes) runsIn(m *kasoku.Member, k kasoku.Key, named func(m *kasoku.Member, group string) bool) bool {
+	if !sameHost(m.Host, k.Host) || !named(m, k.Instance) {
 		return false
 	}
-	return slices.ContainsFunc(ps.c.Service.Members, func(m kasoku.Member) bool {
-		return m.Sure != kasoku.Low && sameHost(m.Host, k.Host) && m.InGroup(k.Instance)
-	})
+	whole := k
+	for whole.Instance = m.Cgroup; len(whole.Instance) > 1; whole.Instance = path.Dir(whole.Instance) {
+		at := kasoku.Member{Cgroup: whole.Instance, Container: m.Container}
+		if whole != k && at.InGroup(k.Instance) && ps.c.Find(whole) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // trees returns the members whose leaders were recorded with all that they start.

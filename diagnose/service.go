@@ -86,7 +86,7 @@ func (c *Case) childCores(p Program) float64 {
 	}
 	for _, k := range p.Keys {
 		k.Name = process.CPUChildren
-		if perSec, err := c.Counters().underLoad(k); err == nil && perSec > 0 {
+		if perSec, err := c.Counters().UnderLoad(k); err == nil && perSec > 0 {
 			cores += perSec
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/test/peertest"
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/observe/cgroup"
 )
 
 // A fix is one that a rule prints, other than SQL.
@@ -152,6 +153,9 @@ func made(t *testing.T) (out []fix) {
 		First: time.Second, Last: 9 * time.Second, Seconds: map[int]uint64{1: 250, 8: 250}}
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second}, Messages: []kasoku.Message{log}}
 	for _, r := range rules.All() {
+		if r.ID() == "OS-04" {
+			out = append(out, quotaFixes(t, r)...)
+		}
 		if r.ID() == "OS-01" {
 			found, silent := r.Check(diagnose.NewCase(rec, nil))
 			if len(found) != 1 {
@@ -163,6 +167,29 @@ func made(t *testing.T) (out []fix) {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// quotaFixes are those of OS-04 by what set the quota; the recorded cases are of a unit.
+func quotaFixes(t *testing.T, r diagnose.Rule) (out []fix) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	for _, path := range []string{"/docker/" + id, "/machine.slice/libpod-" + id + ".scope", "/kubepods/burstable/" + id} {
+		m := kasoku.Member{ID: "a", Role: kasoku.RoleApplication, Program: "shop", Sure: kasoku.High, Cgroup: path, Container: id[:12]}
+		rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second}, Service: &kasoku.Service{Members: []kasoku.Member{m}}}
+		for name, perSec := range map[string]float64{cgroup.CPUMax: 0, cgroup.CPUPeriods: 10, cgroup.CPUThrottledPeriods: 9, cgroup.CPUThrottled: 0.5} {
+			s := kasoku.Series{Kind: kasoku.Counter, Key: kasoku.Key{Source: diagnose.Cgroup, Name: name,
+				Instance: strings.ReplaceAll(filepath.Base(path), id, id[:12])}}
+			for second := range 11 {
+				s.Points = append(s.Points, kasoku.Point{At: time.Duration(second) * time.Second, Value: 1 + perSec*float64(second)})
+			}
+			rec.Series = append(rec.Series, s)
+		}
+		found, silent := r.Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("OS-04 in %s: %+v", path, silent)
+		}
+		out = append(out, fix{Fix: found[0].Fixes[0], rule: r.ID(), shows: "a quota of " + path})
 	}
 	return out
 }

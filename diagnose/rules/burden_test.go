@@ -24,10 +24,10 @@ type burden struct {
 	Task   time.Duration `json:",omitempty"` // a process is started that lives so long
 	Memory int           `json:",omitempty"` // MiB that are held for a fifth of a second
 
-	Files  uint64 `json:",omitempty"` // that may be open (RLIMIT_NOFILE)
-	Opened int    `json:",omitempty"` // that are open from the start
-	Space  uint64 `json:",omitempty"` // MiB of address space beyond that of the start (RLIMIT_AS)
-	Group  string `json:",omitempty"` // control group to join: its directory
+	Files  uint64   `json:",omitempty"` // that may be open (RLIMIT_NOFILE)
+	Opened int      `json:",omitempty"` // that are open from the start
+	Space  uint64   `json:",omitempty"` // MiB of address space beyond that of the start (RLIMIT_AS)
+	Groups []string `json:",omitempty"` // control groups to join: their directories
 }
 
 // A carrier carries a burden.
@@ -82,8 +82,8 @@ func (c *carrier) limit(ctx context.Context) error {
 		manyThreads(16)
 		go reap(ctx) // ends with the process
 	}
-	if c.Group != "" {
-		if err := os.WriteFile(c.Group+"/cgroup.procs", []byte(strconv.Itoa(os.Getpid())), 0o644); err != nil {
+	for _, group := range c.Groups {
+		if err := os.WriteFile(group+"/cgroup.procs", []byte(strconv.Itoa(os.Getpid())), 0o644); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -63,6 +64,36 @@ func taskGroup(t *testing.T, most int) (dir string) {
 	if _, err := os.Stat(parent + "/cgroup.controllers"); err != nil {
 		parent += "/pids"
 	}
+	dir = ledgerGroup(t, parent)
+	if err := os.WriteFile(dir+"/pids.max", []byte(strconv.Itoa(most)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// quotaGroups makes a control group of version 2, or two of version 1, that may use so many cores,
+// for the test's time. It needs root.
+func quotaGroups(t *testing.T, cores float64) (dirs []string) {
+	t.Helper()
+	const period = 100_000 // µs
+	file, quota := "/cpu.max", fmt.Sprintf("%.0f %d", cores*period, period)
+	parents := []string{"/sys/fs/cgroup"}
+	if _, err := os.Stat(parents[0] + "/cgroup.controllers"); err != nil {
+		parents = []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpuacct"}
+		file, quota = "/cpu.cfs_quota_us", fmt.Sprintf("%.0f", cores*period)
+	}
+	for _, parent := range parents {
+		dirs = append(dirs, ledgerGroup(t, parent))
+	}
+	if err := os.WriteFile(dirs[0]+file, []byte(quota), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dirs
+}
+
+// ledgerGroup makes the service's control group below another one, for the test's time.
+func ledgerGroup(t *testing.T, parent string) (dir string) {
+	t.Helper()
 	dir = parent + "/ledger.service"
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -77,9 +108,6 @@ func taskGroup(t *testing.T, most int) (dir string) {
 		}
 		t.Errorf("%s is left over", dir)
 	})
-	if err := os.WriteFile(dir+"/pids.max", []byte(strconv.Itoa(most)), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	return dir
 }
 

@@ -39,6 +39,7 @@ type measuredCase struct {
 	interval time.Duration // between samples, 0: 1 s
 	seconds  []int         // instead of a load by kasoku: requests in each second
 	tasks    int           // that the service's control group may hold, 0: it is in none of its own
+	quota    float64       // cores that the service's control group may use, 0: all
 	alone    bool          // keep only what was sampled of the service, its database and kasoku
 }
 
@@ -81,7 +82,10 @@ func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording
 		o.Load, o.For = nil, time.Duration(len(m.seconds)+2)*time.Second
 	}
 	if m.tasks > 0 {
-		m.service.Burden.Group = taskGroup(t, m.tasks)
+		m.service.Burden.Groups = []string{taskGroup(t, m.tasks)}
+	}
+	if m.quota > 0 {
+		m.service.Burden.Groups = quotaGroups(t, m.quota)
 	}
 	var stop func()
 	var app int

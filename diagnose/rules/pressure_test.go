@@ -81,8 +81,8 @@ func unpressed(c *diagnose.Case, p diagnose.Pressure) *diagnose.Case {
 	return again(c, &rec)
 }
 
-// ofMembers is a case in which all databases and programs are members, in their language where it
-// was recorded.
+// ofMembers is a case in which all databases and programs are members, in their language and control
+// group where these were recorded.
 func ofMembers(c *diagnose.Case) *diagnose.Case {
 	rec := *c.Recording
 	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "nginx", Role: kasoku.RoleWeb, Sure: kasoku.High}}}
@@ -100,6 +100,7 @@ func ofMembers(c *diagnose.Case) *diagnose.Case {
 			Processes: []kasoku.MemberProcess{{PID: pid, Leader: true}}}
 		if was := c.Processes().MemberOf(s.Key); was != nil {
 			m.Language, m.Framework, m.Workers = was.Language, was.Framework, was.Workers
+			m.Unit, m.Container, m.Cgroup = was.Unit, was.Container, was.Cgroup
 		}
 		rec.Service.Members = append(rec.Service.Members, m)
 	}

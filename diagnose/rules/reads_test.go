@@ -59,7 +59,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
 		return extract.Keys{Settings: server, Messages: true}
-	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-12", "OS-01", "OS-02", "MES-06":
+	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-12", "OS-01", "OS-02", "OS-04", "MES-06":
 		return hostReads(id, server)
 	case "HW-05":
 		k := extract.Keys{Settings: server}
@@ -114,6 +114,9 @@ func hostReads(id string, server []string) extract.Keys {
 			keys(diagnose.Cgroup, "cpu.max", "cpu.usage", "memory.max", "memory.current"))}
 	case "OS-01":
 		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Process, "fds", "fds_limit")}
+	case "OS-04":
+		return extract.Keys{Settings: server, Service: true, Series: slices.Concat(busy, programs,
+			keys(diagnose.Cgroup, "cpu.max", "cpu.usage", "cpu.periods", "cpu.throttled_periods", "cpu.throttled"))}
 	case "OS-02":
 		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Cgroup, "pids.current", "pids.max", "pids.events.max")}
 	}

@@ -4,9 +4,13 @@ package rules
 
 import (
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/rules/limit"
 	"github.com/kasoku/kasoku/labs/userapi"
+	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/record"
 )
 
@@ -40,6 +44,12 @@ func hostRuns() []recorded {
 		m.tasks = most
 		return m
 	}
+	// What a request computes is measured first, on a machine that others use too: the least of it.
+	quota := func(cores float64, b burden, rates ...float64) measuredCase {
+		m := steady(b, 6*time.Second, rates...)
+		m.quota = cores
+		return m
+	}
 	return []recorded{
 		{name: "db-bound", m: slow(steady(burden{Query: 25 * ms}, 4*time.Second, 20, 66)), keep: "HW-01/fires HW-02/silent MES-06/fires"},
 		{name: "fighting", m: slow(steady(burden{Query: 15 * ms, Spin: 12 * ms}, 5*time.Second, 20, 66)), keep: "HW-01/under HW-02/fires"},
@@ -60,6 +70,38 @@ func hostRuns() []recorded {
 		{name: "files-left", m: limited(burden{Files: 200, Opened: 140}, 10, 60, 100*ms), keep: "OS-01/under"},
 		{name: "few-tasks", m: tasks(burden{Task: 400 * ms}, 80, 48), keep: "OS-02/fires"},
 		{name: "tasks-left", m: tasks(burden{Task: 400 * ms}, 30, 40), keep: "OS-02/under"},
+		{name: "little-quota", m: quota(0.1, burden{Spin: 8 * ms}, 5, 40), keep: "OS-04/fires"},
+		{name: "burst-quota", m: quota(0.2, burden{Spin: 80 * ms}, 1, 2), keep: "OS-04/fires"},
+		{name: "quota-unused", m: quota(0.5, burden{Spin: ms}, 10, 30), keep: "OS-04/silent"},
+		{name: "quota-left", m: quota(1, burden{Spin: 8 * ms}, 10, 40), keep: "OS-04/silent"},
 		{name: "no-memory", m: steady(burden{Memory: 4, Space: 64}, 5*time.Second, 20, 120), keep: "HW-06/fires"},
+	}
+}
+
+// TestConstructQuota makes the cases of OS-04 just under the threshold: how long the kernel stops a
+// group cannot be set.
+//
+//	go test -tags extract ./diagnose/rules -run TestConstructQuota
+func TestConstructQuota(t *testing.T) {
+	for _, from := range []string{"mariadb-little-quota", "mysql-little-quota"} {
+		rec := recordedCase(t, "testdata/OS-04/fires/"+from+".txtar")
+		found, _ := limit.CPUQuota{}.Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Errorf("%s is silent", from)
+			continue
+		}
+		by := 0.045 / found[0].Impact.Share
+		for _, s := range rec.FindAll(diagnose.Cgroup, cgroup.CPUThrottledPeriods) {
+			first := s.Points[0].Value
+			for i := range s.Points {
+				s.Points[i].Value = first + by*(s.Points[i].Value-first)
+			}
+		}
+		if w := wrongCase(diagnose.NewCase(rec, nil), "OS-04", "under"); w != "" {
+			t.Errorf("%s: %s", from, w)
+			continue
+		}
+		keepExtract(t, rec, nil, "OS-04", "under/"+from, "constructed: from fires/"+from+".txtar by scaling the periods that were "+
+			"throttled to 4.5 % of the time, with TestConstructQuota\n")
 	}
 }

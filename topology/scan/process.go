@@ -246,35 +246,6 @@ func effectiveUser(dir int) int {
 	return int(st.Uid)
 }
 
-// parseCgroup returns the path of a control group, and the unit and the container that
-// it shows: the last element that is a service of the system, an id of 64 hexadecimal
-// digits.
-func parseCgroup(text []byte) (path, unit, container string) {
-	for line := range strings.Lines(string(text)) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) != 3 {
-			continue
-		}
-		if fields[0] == "0" || path == "" {
-			path = fields[2]
-		}
-		for part := range strings.SplitSeq(fields[2], "/") {
-			if strings.HasSuffix(part, ".service") && !strings.HasPrefix(part, "user@") {
-				unit = part
-			}
-			id := strings.TrimSuffix(part, ".scope")
-			id = id[strings.LastIndexByte(id, '-')+1:]
-			if len(id) == 64 && strings.Trim(id, "0123456789abcdef") == "" {
-				container = id[:12]
-			}
-		}
-	}
-	if container != "" {
-		unit = "" // that of the container's runtime
-	}
-	return path, unit, container
-}
-
 // namespace returns the identity of a namespace of a process, 0 when it is hidden.
 func namespace(dir int, kind string, buf []byte) uint64 {
 	to, err := readLink(dir, "ns/"+kind, buf)

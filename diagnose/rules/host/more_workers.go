@@ -128,7 +128,7 @@ func (w workers) memory(c *diagnose.Case) (free float64, known bool) {
 		k.Name = cgroup.MemoryCurrent
 		most, err := c.Counters().Gauge(s.Key)
 		now, err2 := c.Counters().Gauge(k)
-		if err == nil && err2 == nil && w.m.Within(k.Instance) {
+		if err == nil && err2 == nil && c.Processes().IsWithin(w.m, k) {
 			free, known = min(free, max(most.Min-now.Max, 0)), true
 		}
 	}

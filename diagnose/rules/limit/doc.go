@@ -1,5 +1,5 @@
 // Package limit has the rules about limits of the operating system: open files, processes and
-// threads.
+// threads, CPU time.
 package limit
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -9,5 +9,6 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		Files{},
 		Tasks{},
+		CPUQuota{},
 	}
 }
