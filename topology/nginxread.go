@@ -145,7 +145,13 @@ type nginxFiles struct {
 	writer func(f foreign.File, as *foreign.Writer) *foreign.Writer
 }
 
+// errNoMaster is why the configuration of an nginx is not known of which workers alone can be seen.
+var errNoMaster = errors.New("which configuration it has stands in the call of its master process, which cannot be seen")
+
 func readNginx(from nginxFiles) (*NginxConfig, error) {
+	if isWorkerTitle(from.args) {
+		return nil, errNoMaster // that which is compiled in may be another one's
+	}
 	out := &NginxConfig{Built: from.built(), others: map[string]bool{}}
 	conf, prefix := parseNginxCall(from.args)
 	if conf == "" {
@@ -185,6 +191,12 @@ func readNginx(from nginxFiles) (*NginxConfig, error) {
 		out.Unread = append(out.Unread, err)
 	}
 	return out, nil
+}
+
+// isWorkerTitle reports whether a process names itself as one that a master has started, as
+// ngx_setproctitle does: "nginx: worker process", "nginx: cache manager process".
+func isWorkerTitle(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], "nginx: ") && !strings.Contains(args[0], "master process ")
 }
 
 var nginxFlag = regexp.MustCompile(`^-[cpeg]$`)

@@ -159,3 +159,27 @@ func TestNginxWriters(t *testing.T) {
 		t.Errorf("read for %v, want %v", read, want)
 	}
 }
+
+// TestReadNginx_Worker: of an nginx whose master cannot be seen no configuration is read: not that
+// which is compiled into the program either, which may be another one's.
+func TestReadNginx_Worker(t *testing.T) {
+	const main = "/etc/nginx/nginx.conf"
+	for title, want := range map[string]string{
+		"nginx: worker process": "", "nginx: cache manager process": "", "nginx: worker process is shutting down": "",
+		"nginx: master process /usr/sbin/nginx": main, "/usr/sbin/nginx": main, "nginx": main,
+	} {
+		var read []string
+		conf, err := readNginx(nginxFiles{args: []string{title},
+			built: func() map[string]string { return map[string]string{"prefix": "/usr/share/nginx", "conf-path": main} },
+			read: func(_ *foreign.Writer, path string) (foreign.File, error) {
+				read = append(read, path)
+				return foreign.File{Data: []byte("events {}"), Regular: true}, nil
+			},
+			glob:   func(*foreign.Writer, string) []string { return nil },
+			writer: func(foreign.File, *foreign.Writer) *foreign.Writer { return nil },
+		})
+		if got := strings.Join(read, " "); got != want || (err == nil) != (want != "") || err == nil && conf.Path != want {
+			t.Errorf("%s: read %q, want %q; %v", title, got, want, err)
+		}
+	}
+}
