@@ -333,7 +333,7 @@ func (s *set) applyConverted(f *kasoku.Finding, code string) (string, error) {
 		columns := sqlshape.Numbers([]byte(texts[0]))
 		asks := steps[len(steps)-1]
 		if len(columns) != 1 || !slices.Contains(sqlshape.Tables([]byte(texts[0])), f.Object.Name) ||
-			!strings.Contains(asks, bareName(columns[0])+" = '…'") {
+			!strings.Contains(asks, bareName(columns[0])+" = '?'") {
 			continue
 		}
 		for _, text := range texts {
@@ -341,7 +341,7 @@ func (s *set) applyConverted(f *kasoku.Finding, code string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			got, err := s.s.ask(strings.Replace(asks, "…", fmt.Sprint(valuesIn(text)[bareName(columns[0])]), 1))
+			got, err := s.s.ask(strings.Replace(asks, "'?'", fmt.Sprintf("'%v'", valuesIn(text)[bareName(columns[0])]), 1))
 			if err != nil {
 				return "", err
 			}

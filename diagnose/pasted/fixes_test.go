@@ -62,6 +62,15 @@ func changes() map[string]func(rec *kasoku.Recording) {
 	for _, l := range languages {
 		out["an application in "+l] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, l, "") }
 	}
+	for mapper, text := range map[string]string{
+		"Django":     "SELECT `board`.`id`, `board`.`name` FROM `board` WHERE `board`.`id` = ?",
+		"SQLAlchemy": "SELECT board.id AS board_id, board.name AS board_name FROM board WHERE board.id = ?",
+	} {
+		out["statements of "+mapper] = func(rec *kasoku.Recording) {
+			rec.Service = servedBy(rec.Service, "python", "")
+			rec.Queries = []kasoku.Query{{ID: "M", Verb: "SELECT", Fingerprint: text, Calls: 1000}}
+		}
+	}
 	for _, x := range [][2]string{{"ruby", "unicorn"}, {"python", "uvicorn"}, {"javascript", "pm2"}} {
 		out["an application of "+x[1]] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, x[0], x[1]) }
 	}

@@ -29,7 +29,7 @@ func (d Dialect) AsText(text, alias, column string) (string, error) {
 			return e
 		}
 		done = true
-		return ast.NewValueExpr("…", "", "")
+		return ast.NewValueExpr("?", "", "")
 	}
 	for _, e := range splitAnd(s.Where) {
 		switch e := unwrapParentheses(e).(type) {
