@@ -50,7 +50,8 @@ func (a Allowed) Where() string {
 // Series are those that show how busy it was.
 func (a Allowed) Series(host string) (out []kasoku.Key) {
 	for _, cpu := range a.CPUs {
-		out = append(out, kasoku.Key{Host: host, Source: Host, Name: hostkeys.CPUIdle, Instance: "cpu" + strconv.Itoa(cpu)})
+		out = append(out, kasoku.Key{Host: host, Source: Host, Name: hostkeys.CPUIdle,
+			Instance: "cpu" + strconv.Itoa(cpu)})
 	}
 	if a.QuotaKey.Source != "" {
 		out = append(out, a.QuotaKey)
@@ -162,7 +163,8 @@ func (hs Hosts) heldLimit() (Limit, bool) {
 		return Limit{}, false
 	}
 	used := unitInterval(a.Busy / a.Cores)
-	return Limit{"CPU", used, fmt.Sprintf("CPU of %s, which is held to %s, %s of that used", m.Program, a.By(), unit.Percent(used))}, true
+	return Limit{"CPU", used, fmt.Sprintf("CPU of %s, which is held to %s, %s of that used", m.Program, a.By(),
+		unit.Percent(used))}, true
 }
 
 // CoresText is how many cores there are: "2 cores", "1 core", "0.5 cores".

@@ -293,7 +293,8 @@ func TestVerdict(t *testing.T) {
 			Sample: "2026/11/28 Error 1045: Access denied"}}
 		return rec
 	}
-	f(`Nothing broke: 100 % of 1,000 requests succeed, but the application logged 50 times: "Error 1045: Access denied".`, logging(50))
+	f(`Nothing broke: 100 % of 1,000 requests succeed, but the application logged 50 times: "Error 1045: Access denied".`,
+		logging(50))
 	f("Nothing broke: 100 % of 1,000 requests succeed.", logging(49))
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 5.0 % of the answers were 4xx.", codes(95, 5))
 	f("Nothing broke: 100 % of 100 requests got no 5xx, but 20.0 % of the answers were 4xx.", codes(80, 20))

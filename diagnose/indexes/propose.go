@@ -193,7 +193,9 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 		placed := map[*access]bool{}
 		for i, r := range p.Rows {
 			// A table that is read in several places has a row for each, in the statement's order.
-			at := slices.IndexFunc(list, func(a *access) bool { return !placed[a] && strings.EqualFold(a.alias, r.Table) })
+			at := slices.IndexFunc(list, func(a *access) bool {
+				return !placed[a] && strings.EqualFold(a.alias, r.Table)
+			})
 			if at >= 0 {
 				placed[list[at]] = true
 				list[at].probes, list[at].first, list[at].step = max(1, n), i == 0, &p.Rows[i]

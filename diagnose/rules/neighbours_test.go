@@ -106,7 +106,8 @@ func TestNeighbours_CPU(t *testing.T) {
 	// Where they fill the host, who of the service uses the rest is a remark, whatever requests wait for.
 	full := func(others float64) *build {
 		return ladder().cpu(0.1, 1.9).program("10 mysqld", 0.7, 1e9).program("20 shop", 1.1-others, 1e8).
-			program("30 kasoku", 0.1, 5e7).level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).program("91 mysqld", others, 1e9).measured().slowed()
+			program("30 kasoku", 0.1, 5e7).level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).
+			program("91 mysqld", others, 1e9).measured().slowed()
 	}
 	for others, want := range map[float64]kasoku.Severity{0.5: kasoku.Info, 0.02: kasoku.Problem} {
 		if found, silent := (host.SharedCPU{}).Check(full(others).alone()); len(found) != 1 || found[0].Severity != want {

@@ -39,7 +39,8 @@ func TestCPUQuota(t *testing.T) {
 	r := limit.CPUQuota{}
 	const group = "shop.service"
 	f := fires(t, r, quotaed(group, 0.5, 0.48, 0.5, 95), kasoku.High, "control group shop.service")
-	if f.Severity != kasoku.Problem || f.Impact.Share < 0.49 || f.Impact.Share > 0.51 || f.Impact.Of != "of the time at 1,000 req/s" {
+	if f.Severity != kasoku.Problem || f.Impact.Share < 0.49 || f.Impact.Share > 0.51 ||
+		f.Impact.Of != "of the time at 1,000 req/s" {
 		t.Errorf("%s, impact %+v", f.Severity, f.Impact)
 	}
 	if want := "At 1,000 req/s it had used its part of a period up in 95 of 100 periods, and the kernel stopped all of it until the " +

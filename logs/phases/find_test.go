@@ -68,9 +68,11 @@ func TestFind(t *testing.T) {
 	f(10*s, map[int]uint64{3: 1}, s, "", "idle 0-2, initialize 2-4, idle 4-10")
 	f(20*s, map[int]uint64{3: 1}, s, "4×0 5×3", "idle 0-2, initialize 2-4, verify 4-9, idle 9-20")
 	// few people who come at random: seconds without a request are no pause, of one a second
-	f(56*s, nil, 0, "11×0 1×2 1×1 1×2 5×0 1×4 1×0 1×3 4×0 1×5 2×3 1×1 1×0 4×1 3×2 5×0 1×2 2×1 9×0", "idle 0-11, load 11-46, idle 46-56")
+	f(56*s, nil, 0, "11×0 1×2 1×1 1×2 5×0 1×4 1×0 1×3 4×0 1×5 2×3 1×1 1×0 4×1 3×2 5×0 1×2 2×1 9×0",
+		"idle 0-11, load 11-46, idle 46-56")
 	// eight clients of slow pages with their pictures: bursts, and a few requests between them, are one load
-	f(35*s, nil, 0, "1×2 1×5 3×0 1×50 1×36 1×28 1×0 1×3 1×4 1×32 1×2 2×1 1×6 1×34 1×2 1×4 2×1 1×7 1×29 1×3 1×1 1×3 1×5 1×56 1×28 1×7 1×2 1×6 1×101 1×9 1×7",
+	f(35*s, nil, 0, "1×2 1×5 3×0 1×50 1×36 1×28 1×0 1×3 1×4 1×32 1×2 2×1 1×6 1×34 1×2 "+
+		"1×4 2×1 1×7 1×29 1×3 1×1 1×3 1×5 1×56 1×28 1×7 1×2 1×6 1×101 1×9 1×7",
 		"idle 0-5, load 5-35")
 	// less than a fifth of the load, or a stop in it, is a pause
 	f(50*s, nil, 0, "10×100 20×15 20×100", "load 0-10, idle 10-30, load 30-50")

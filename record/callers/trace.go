@@ -307,8 +307,10 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 			calls = share * n
 		}
 		x := kasoku.Caller{
-			Host: t.Host, QueryID: c.QueryID, Method: c.Method, Route: c.Route, Class: kasoku.CallerConfirmed, Source: kasoku.FromTrace,
-			PerRequest: c.PerRequest(), Least: float64(c.Least), Most: float64(c.Most), Requests: c.Requests, Calls: calls, Share: min(share, 1),
+			Host: t.Host, QueryID: c.QueryID, Method: c.Method, Route: c.Route, Class: kasoku.CallerConfirmed,
+			Source:     kasoku.FromTrace,
+			PerRequest: c.PerRequest(), Least: float64(c.Least), Most: float64(c.Most), Requests: c.Requests,
+			Calls: calls, Share: min(share, 1),
 			Decisive: 1,
 		}
 		var notes []string

@@ -98,7 +98,8 @@ type TracedSync struct {
 
 func newTrace(t *kasoku.Trace) Trace {
 	return Trace{
-		t.Host, t.Interval.From.Seconds(), t.Interval.To.Seconds(), full(t.Members), t.Attach.Seconds(), t.CPU.Seconds(), t.Events,
+		t.Host, t.Interval.From.Seconds(), t.Interval.To.Seconds(), full(t.Members), t.Attach.Seconds(),
+		t.CPU.Seconds(), t.Events,
 		t.Lost, full(t.Notes), t.Refused, TraceCounts(t.Counts),
 		list(t.Endpoints, func(e *kasoku.TracedEndpoint) TracedEndpoint {
 			return TracedEndpoint{e.Method, e.Route, e.Requests, e.Time.Seconds(), e.Database.Seconds(),

@@ -57,7 +57,8 @@ type traceTables struct {
 func (v traceTables) sentence() string {
 	n := &v.t.Counts
 	length := v.t.Interval.To - v.t.Interval.From
-	parts := []string{fmt.Sprintf("%.1f s of the run, from %.1f s on: %s, %s", length.Seconds(), v.t.Interval.From.Seconds(),
+	parts := []string{fmt.Sprintf("%.1f s of the run, from %.1f s on: %s, %s", length.Seconds(),
+		v.t.Interval.From.Seconds(),
 		unit.Counted(n.Requests, "request", "requests"), unit.Counted(n.Statements, "statement", "statements"))}
 	for _, p := range []struct {
 		n    uint64
@@ -108,7 +109,8 @@ func (v traceTables) endpoints() *report.Table {
 			return cell.Duration(d/time.Duration(max(e.Requests, 1)), time.Millisecond)
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
-			cell.Text(e.Method + " " + e.Route), cell.Count(e.Requests), each(e.Time), each(e.Database), each(e.PoolWait), each(e.Idle),
+			cell.Text(e.Method + " " + e.Route), cell.Count(e.Requests), each(e.Time), each(e.Database),
+			each(e.PoolWait), each(e.Idle),
 		}})
 	}
 	return t
@@ -175,7 +177,8 @@ func (v traceTables) externals() *report.Table {
 		}
 		x := &v.t.Externals[i]
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{
-			cell.Text(x.Method + " " + x.Route), cell.Text(x.To), cell.Number(float64(x.Calls) / float64(max(x.Requests, 1))),
+			cell.Text(x.Method + " " + x.Route), cell.Text(x.To),
+			cell.Number(float64(x.Calls) / float64(max(x.Requests, 1))),
 			cell.Duration(x.Time/time.Duration(max(x.Calls, 1)), time.Millisecond), cell.Count(x.Held),
 		}})
 	}

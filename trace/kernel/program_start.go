@@ -97,7 +97,8 @@ func executed(on *arch, m *sharedMaps, f startFields) asm.Instructions {
 	a.startedBefore("out")
 	a.findScratch("out")
 	a.add(asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, eventHead), asm.Mov.Imm(asm.R2, mostName),
-		asm.LoadMem(asm.R3, asm.R8, f.filename, asm.DWord), asm.FnProbeReadKernelStr.Call(), asm.JSLE.Imm(asm.R0, 0, "out"))
+		asm.LoadMem(asm.R3, asm.R8, f.filename, asm.DWord), asm.FnProbeReadKernelStr.Call(),
+		asm.JSLE.Imm(asm.R0, 0, "out"))
 	a.store(atTotal, asm.R0)
 	a.store(atCopied, asm.R0)
 	a.load(asm.R1, atThread)

@@ -185,10 +185,12 @@ func (m *sharedMaps) create() error {
 	}{
 		{&m.members, ebpf.MapSpec{Name: "kasoku_members", Type: ebpf.Hash, KeySize: 4, ValueSize: memberSize,
 			MaxEntries: mostMembers}},
-		{&m.first, ebpf.MapSpec{Name: "kasoku_first", Type: ebpf.Array, KeySize: 4, ValueSize: firstAll, MaxEntries: 1}},
+		{&m.first, ebpf.MapSpec{Name: "kasoku_first", Type: ebpf.Array, KeySize: 4, ValueSize: firstAll,
+			MaxEntries: 1}},
 		{&m.conns, ebpf.MapSpec{Name: "kasoku_conns", Type: ebpf.Hash, KeySize: 8, ValueSize: connSize,
 			MaxEntries: mostConns}},
-		{&m.syncs, ebpf.MapSpec{Name: "kasoku_syncs", Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: mostSyncs}},
+		{&m.syncs, ebpf.MapSpec{Name: "kasoku_syncs", Type: ebpf.Hash, KeySize: 8, ValueSize: 8,
+			MaxEntries: mostSyncs}},
 		{&m.starts, ebpf.MapSpec{Name: "kasoku_starts", Type: ebpf.LRUHash, KeySize: 4, ValueSize: 8,
 			MaxEntries: mostStarts}},
 		{&m.scratch, ebpf.MapSpec{Name: "kasoku_scratch", Type: ebpf.PerCPUArray, KeySize: 4,
@@ -358,7 +360,8 @@ func (s *Session) Lacks() (Lacks, error) {
 			return Lacks{}, fmt.Errorf("read the statistics: %w", err)
 		}
 	}
-	return Lacks{Lost: n[statLost], Unread: n[statUnread], Unknown: n[statUnknown] + s.unknown, Uring: n[statUring]}, nil
+	return Lacks{Lost: n[statLost], Unread: n[statUnread], Unknown: n[statUnknown] + s.unknown,
+		Uring: n[statUring]}, nil
 }
 
 // Detach ends the watching; what was reported can still be read. What begins calls goes first: who
@@ -378,7 +381,8 @@ func (s *Session) Close() error {
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
-	for _, m := range []*ebpf.Map{s.maps.members, s.maps.first, s.maps.conns, s.maps.syncs, s.maps.starts, s.maps.scratch,
+	for _, m := range []*ebpf.Map{s.maps.members, s.maps.first, s.maps.conns, s.maps.syncs, s.maps.starts,
+		s.maps.scratch,
 		s.maps.ring, s.maps.stats} {
 		if m != nil {
 			errs = append(errs, m.Close())

@@ -36,7 +36,8 @@ type syncKey struct{ pid, fd int }
 // New returns a Tier.
 func New() *Tier {
 	return &Tier{
-		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{}, syncs: map[syncKey]*trace.Sync{},
+		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{},
+		syncs:     map[syncKey]*trace.Sync{},
 		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(),
 	}
 }

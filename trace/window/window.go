@@ -218,7 +218,8 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 		seen.Notes = append(seen.Notes, "which programs requests start is not seen: "+err.Error())
 	}
 	if !w.session.Calls && w.databases && len(seen.Syncs) == 0 {
-		seen.Notes = append(seen.Notes, "no file was written to a disk, or it is on another filesystem than ext4 and f2fs")
+		seen.Notes = append(seen.Notes,
+			"no file was written to a disk, or it is on another filesystem than ext4 and f2fs")
 	}
 	return seen, nil
 }

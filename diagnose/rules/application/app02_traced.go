@@ -41,14 +41,17 @@ func startsOf(c *diagnose.Case) (most *tracedStarts) {
 			}
 			seconds := max(t.Interval.Len().Seconds(), 0.001)
 			x.few = with < fewTracedStarts
-			if (!x.few || x.starts >= manyTracedStarts) && x.perRequest() >= forksOfEndpoint && float64(x.starts)/seconds >= forksPerSecond &&
+			if (!x.few || x.starts >= manyTracedStarts) && x.perRequest() >= forksOfEndpoint &&
+				float64(x.starts)/seconds >= forksPerSecond &&
 				(most == nil || x.starts > most.starts) {
 				most = &x
 			}
 		}
 	}
 	if most != nil {
-		slices.SortStableFunc(most.programs, func(a, b kasoku.TracedProgram) int { return cmp.Compare(b.Starts, a.Starts) })
+		slices.SortStableFunc(most.programs, func(a, b kasoku.TracedProgram) int {
+			return cmp.Compare(b.Starts, a.Starts)
+		})
 	}
 	return most
 }

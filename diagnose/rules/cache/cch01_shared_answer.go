@@ -136,7 +136,8 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 		},
 		Cause: fmt.Sprintf("%s answered %s requests for %s; within a second %s of them for one URI had the same size. "+
 			"Each took the application %s.",
-			webserver.EndpointName(e), unit.Count(e.Codes[200]), unit.Counted(e.Paths, "URI", "URIs"), unit.Sig3(alike), unit.Duration(mean)),
+			webserver.EndpointName(e), unit.Count(e.Codes[200]), unit.Counted(e.Paths, "URI", "URIs"),
+			unit.Sig3(alike), unit.Duration(mean)),
 		Fixes:  []kasoku.Fix{keepAnswer(c, e, stale, mean)},
 		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)),
 		Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),

@@ -94,7 +94,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	if near := min(t.near(), idle/idleSerial); near < 1 {
 		return nil, diagnose.Quiet(r.ID(), max(near, 0),
 			"%s statements a second, in %s of %d samples, %s at once at most, and %s of the CPU not used by the service; "+
-				"serial is never two at once, in %s of the samples, with %s not used", unit.Sig3(t.perSec), unit.Percent(t.busy), t.samples,
+				"serial is never two at once, in %s of the samples, with %s not used", unit.Sig3(t.perSec),
+			unit.Percent(t.busy), t.samples,
 			unit.Plain(t.most), unit.Percent(max(idle, 0)), unit.Percent(leastSerial), unit.Percent(idleSerial))
 	}
 	return []kasoku.Finding{{
@@ -106,7 +107,8 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, which the service did not use " + c.At(),
 			Estimate: true},
 		Evidence: []kasoku.Evidence{t.evidence(c), {
-			Source: "process", Text: "CPU of the service and its load", Note: "of " + unit.Plain(cores), Value: unit.Sig3(busy) + " cores",
+			Source: "process", Text: "CPU of the service and its load", Note: "of " + unit.Plain(cores),
+			Value:  unit.Sig3(busy) + " cores",
 			Number: busy, Strong: true,
 			Series:   []kasoku.Key{{Source: diagnose.Host, Name: hostkeys.CPUIdle}},
 			Interval: c.Focus.Interval,

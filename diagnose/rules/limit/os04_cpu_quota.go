@@ -187,8 +187,8 @@ func (r CPUQuota) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			break // the others less
 		}
 		if took, ok := h.unfelt(c); ok {
-			silent = diagnose.Quiet(r.ID(), 0.5, "the CPU quota of %s stopped it in %s of the time, for %s on average, and "+
-				"requests did not wait for that: %s of them took less than %s", h.key.Instance, unit.Percent(h.share),
+			silent = diagnose.Quiet(r.ID(), 0.5, "the CPU quota of %s stopped it in %s of the time, for %s on average, "+
+				"and requests did not wait for that: %s of them took less than %s", h.key.Instance, unit.Percent(h.share),
 				unit.Duration(h.halt), unit.Percent(1-h.share/2), unit.Duration(took))
 			continue
 		}
@@ -243,7 +243,8 @@ func (r CPUQuota) finding(c *diagnose.Case, h *halted) kasoku.Finding {
 func (h *halted) cause(c *diagnose.Case, cores string) string {
 	text := fmt.Sprintf("The control group %s of %s may use %s of CPU (cpu.max). %s it had used its part of a period up "+
 		"in %s of %s periods, and the kernel stopped all of it until the next one, for %s on average.", h.key.Instance,
-		h.who(), cores, wording.Capital(c.At()), diagnose.Whole(h.stops.By), diagnose.Whole(h.periods.By), unit.Duration(h.halt))
+		h.who(), cores, wording.Capital(c.At()), diagnose.Whole(h.stops.By), diagnose.Whole(h.periods.By),
+		unit.Duration(h.halt))
 	switch {
 	case h.full():
 		text += fmt.Sprintf(" Only %s of the host's %s cores were idle: a larger quota alone gains little.",

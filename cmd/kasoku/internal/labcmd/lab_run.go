@@ -190,7 +190,8 @@ func (r *labRuns) lock(name string) (free func(), err error) {
 	r.work = labDir(r.e, name+"-run")
 	f, err := takeLock(r.work + ".lock")
 	if errors.Is(err, errLocked) {
-		return nil, cli.WithHint(errors.New("another `kasoku lab run` is at work"), "two at once would measure each other")
+		return nil, cli.WithHint(errors.New("another `kasoku lab run` is at work"),
+			"two at once would measure each other")
 	}
 	if err != nil {
 		return nil, err
@@ -261,7 +262,8 @@ func (r *labRuns) up(ctx context.Context, side *labSide) (*stack.Stack, error) {
 		return nil, err
 	}
 	o.Dir, o.Program, o.Data = r.work, r.self, r.data
-	o.DBPort, o.WebPort, o.Listen = portOr(runDBPort), portOr(runWebPort), fmt.Sprintf("127.0.0.1:%d", portOr(runAppPort))
+	o.DBPort, o.WebPort, o.Listen = portOr(runDBPort), portOr(runWebPort), fmt.Sprintf("127.0.0.1:%d",
+		portOr(runAppPort))
 	if side.variant != "" {
 		o.Variant, o.Defects = side.variant, nil
 	}
@@ -273,17 +275,20 @@ func (r *labRuns) record(ctx context.Context, side *labSide, s *stack.Stack) (*l
 	var said bytes.Buffer
 	o := record.Options{
 		Run: kasoku.Run{
-			Project: "isuumo", Label: side.name, Base: side.base, Note: cmp.Or(isuumo.About(side.variant), "defects "+s.Defects.String()),
+			Project: "isuumo", Label: side.name, Base: side.base, Note: cmp.Or(isuumo.About(side.variant),
+				"defects "+s.Defects.String()),
 			Version: cli.VersionString(), Load: r.load(),
 		},
-		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app", Name: "contract.bots", Value: "503"}},
+		Settings: []kasoku.Setting{{Scope: "app", Name: "defects", Value: s.Defects.String()}, {Scope: "app",
+			Name: "contract.bots", Value: "503"}},
 		Database: record.Database{MySQL: s.DSN, SlowLog: true},
 		Sources: record.Sources{AccessLog: s.AccessLog,
 			MoreLogs: record.Logs{Error: []string{s.AppLog, s.ErrorLog}}, // a tuned service says nothing, and that is well
 			PIDs:     s.PIDs()},
-		Rules:   rules.All(),
-		Hard:    r.hard,
-		Capture: &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...), OptionFiles: []string{s.MyCnf()}, Schema: true},
+		Rules: rules.All(),
+		Hard:  r.hard,
+		Capture: &capture.Options{Nginx: append([]string{s.Nginx.Program}, append(s.Nginx.Args(), "-T")...),
+			OptionFiles: []string{s.MyCnf()}, Schema: true},
 		Course: record.Course{Command: append([]string{r.self}, r.benchArgs(s.URL())...),
 			Stdout: &said},
 		OnProgress: func(now record.Progress) { r.show(side, now) },
@@ -375,7 +380,8 @@ func (r *labRuns) show(side *labSide, now record.Progress) {
 
 // say prints a run in one line, on stderr: stdout gets the result.
 func (r *labRuns) say(side *labSide, res *labRunResult) {
-	parts := append([]string{fmt.Sprintf("run %d of %d", r.made, len(r.sides)*r.f.times), res.rec.Run.ID}, cli.DescribeOutcome(res.rec)...)
+	parts := append([]string{fmt.Sprintf("run %d of %d", r.made, len(r.sides)*r.f.times), res.rec.Run.ID},
+		cli.DescribeOutcome(res.rec)...)
 	if b := res.bench; b != nil {
 		parts = append(parts, "level "+strconv.Itoa(b.Level))
 		if !b.Pass {
