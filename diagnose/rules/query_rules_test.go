@@ -96,6 +96,19 @@ func TestUnusedRows(t *testing.T) {
 	sayAll(t, r, some, "quiet: ", "answers of GET /v1/orders have 4,000 bytes")
 	some.Endpoints[0].MaxBytes = 90
 	sayAll(t, r, some, "reads 400 rows a call and uses few", "the largest answer has 90 B")
+	// All of a table in an order, of which a page shows the first, has one text too; settings have no order, and
+	// a menu has few rows.
+	list := class("H", "SELECT id, body FROM posts ORDER BY created_at DESC", 1000, 10_000, 30*time.Second)
+	list.Repeated = 1000
+	of := func(q kasoku.Query) *diagnose.Case {
+		return sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerConfirmed)), 80)
+	}
+	sayAll(t, r, of(list), "reads 10,000 rows a call and uses few")
+	settings, menu := list, list
+	settings.Fingerprint = "select name, value from settings"
+	menu.RowsSent = 1000 * 499
+	sayAll(t, r, of(settings), "quiet: no SELECT")
+	sayAll(t, r, of(menu), "quiet: no SELECT")
 	// Settings that each page loads whole.
 	q.Repeated = 900
 	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 80), "quiet: no SELECT")

@@ -292,6 +292,38 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
+// TestBlobs_OneStatement: a statement that reads the pictures of all kinds has the bytes a call of none of them.
+func TestBlobs_OneStatement(t *testing.T) {
+	png, gif, page := passed("GET", "/image/:id.png", 400, 5*time.Millisecond), passed("GET", "/image/:id.gif", 400, 5*time.Millisecond),
+		passed("GET", "/posts/:id", 400, 5*time.Millisecond)
+	png.Bytes, gif.Bytes, page.Bytes = 400*60_000, 400*10_000, 400*5_000
+	for _, e := range []*kasoku.Endpoint{&png, &gif, &page} {
+		e.Paths, e.Variants = 50, 300
+	}
+	rec := shop("", png, gif, page)
+	rec.Queries = []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: "select * from posts where id = ?", Tables: []string{"posts"},
+		Calls: 1200, BytesSent: 1200 * 36_000}}
+	rec.Tables = []kasoku.TableDef{{Name: "posts", Create: "CREATE TABLE `posts` (\n  `imgdata` mediumblob NOT NULL\n)"}}
+	say := func(class kasoku.CallerClass) string {
+		rec.Callers = nil
+		for _, route := range []string{"/image/:id.png", "/image/:id.gif", "/posts/:id"} {
+			rec.Callers = append(rec.Callers, kasoku.Caller{QueryID: "A", Method: "GET", Route: route, Class: class, PerRequest: 1})
+		}
+		found, _ := (web.Blobs{}).Check(diagnose.NewCase(rec, nil))
+		var out []string
+		for _, f := range found {
+			out = append(out, f.Object.Name)
+		}
+		return strings.Join(out, ", ")
+	}
+	if got := say(kasoku.CallerConfirmed); got != "GET /image/:id.png, GET /image/:id.gif" {
+		t.Errorf("%q", got)
+	}
+	if got := say(kasoku.CallerPossible); got != "" {
+		t.Errorf("who runs it is not known: %q", got)
+	}
+}
+
 func TestForks(t *testing.T) {
 	scans := passed("POST", "/scans", 200, 5*time.Millisecond)
 	rec := shop("", scans, passed("GET", "/a", 2000, time.Millisecond))

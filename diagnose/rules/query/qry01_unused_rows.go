@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -30,8 +31,10 @@ const (
 	// that differ at all take a byte or more each.
 	packedPerRow = 0.25
 	// nearlyAll of a class's calls with one text, letter for letter, are for settings or
-	// a menu, of which a page uses some.
-	nearlyAll = 0.9
+	// a menu, of which a page uses some; but not where so many rows come in an order: a page
+	// shows the first of them.
+	nearlyAll  = 0.9
+	manyInRows = 500
 	// bytesSentShare of the bytes that the server sends for rows is less than an
 	// answer with all of them: JSON is longer than the protocol's rows.
 	bytesSentShare = 1. / 3
@@ -59,8 +62,8 @@ func (UnusedRows) Doc() diagnose.Doc {
 		Fix: `let the database return what is used: ORDER BY … LIMIT 1, the columns that are needed, or
 			the sum itself; with a LIMIT, the index of the order where the table has none.`,
 		Silent: `when statements send few rows or have a LIMIT, when nine in ten calls of a class have one text,
-			as for settings that each page loads whole, when answers are large enough for the
-			rows, when no endpoint is known to run the statement, and blind without a slow log or an access
+			as for settings that each page loads whole, unless 500 rows come by ORDER BY; when answers are
+			large enough for the rows, when no endpoint is known to run the statement, and blind without a slow log or an access
 			log with sizes.`,
 	}
 }
@@ -119,7 +122,7 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		q := &c.Queries[i]
 		s := statements.Of(q)
 		if q.Verb != "SELECT" || s.Limit || q.Calls < statements.LeastPerRequest || statements.RowsPerCall(q) == 0 ||
-			float64(q.Repeated) >= nearlyAll*float64(q.Calls) {
+			isMenu(q) {
 			continue
 		}
 		x := evidence.Surest(c, q.ID)
@@ -164,6 +167,12 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// isMenu reports whether a class is of settings, or of a menu, that pages load whole.
+func isMenu(q *kasoku.Query) bool {
+	ordered := strings.Contains(strings.ToLower(q.Fingerprint), " order by ")
+	return float64(q.Repeated) >= nearlyAll*float64(q.Calls) && !(ordered && statements.RowsPerCall(q) >= manyInRows)
 }
 
 // sendsPlain reports whether nginx is known to compress no answers.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -37,7 +38,8 @@ func (Blobs) Doc() diagnose.Doc {
 			application.`,
 		Evidence: `an endpoint's answers have at least 4 kB on average and one size for each URI, they
 			come from the application, and a SELECT of which the endpoint is a caller, or that sends as many
-			bytes a call, reads a column of BLOBs or sends at least 4 kB a call.`,
+			bytes a call, reads a column of BLOBs or sends at least 4 kB a call. Where the path has an extension
+			and the endpoint is known to run it, other endpoints may run it, too.`,
 		Cause: `each request reads the bytes from the database's pages, sends them to the application, and
 			from there through nginx to the client.`,
 		Fix: `files on disk; the application only says who may see them, and nginx sends them
@@ -104,7 +106,7 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 		alike := perCall >= (1-alikeBytes)*mean && perCall <= (1+alikeBytes)*mean+512
 		blob := readsBlob(c, q)
 		switch {
-		case q.BytesSent > 0 && !alike, len(calls) > 0 && !called, !blob && (len(c.Tables) > 0 || !alike || !called):
+		case q.BytesSent > 0 && !alike && !(blob && readsForFile(calls, e)), len(calls) > 0 && !called, !blob && (len(c.Tables) > 0 || !alike || !called):
 			continue
 		}
 		if best == nil || q.BytesSent > best.BytesSent {
@@ -112,6 +114,14 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 		}
 	}
 	return best
+}
+
+// readsForFile reports whether an endpoint that is called as files are is known to run a statement: of one that
+// several run, such as for pictures of each kind, the bytes a call are those of none of them.
+func readsForFile(calls []kasoku.Caller, e *kasoku.Endpoint) bool {
+	return path.Ext(e.Route) != "" && slices.ContainsFunc(calls, func(x kasoku.Caller) bool {
+		return x.Endpoint() == webserver.EndpointName(e) && (x.Class == kasoku.CallerConfirmed || x.Class == kasoku.CallerHigh)
+	})
 }
 
 // readsBlob reports whether a statement reads a column of BLOBs, by the tables'
