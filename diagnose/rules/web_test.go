@@ -316,8 +316,13 @@ func TestBlobs_OneStatement(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	if got := say(kasoku.CallerConfirmed); got != "GET /image/:id.png, GET /image/:id.gif" {
+	if got := say(kasoku.CallerConfirmed); got != "GET /image/:id.png" {
 		t.Errorf("%q", got)
+	}
+	found, _ := (web.Blobs{}).Check(diagnose.NewCase(rec, nil))
+	if cause := found[0].Cause; !strings.HasPrefix(cause, "GET /image/:id.png, GET /image/:id.gif answer with 35.0 kB") ||
+		!strings.Contains(cause, "for each of 800 requests") {
+		t.Error(cause)
 	}
 	if got := say(kasoku.CallerPossible); got != "" {
 		t.Errorf("who runs it is not known: %q", got)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -59,7 +60,7 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), errors.New(c.Lines().NoLog("slowlog")))
 	}
 	near, name := 0.0, ""
-	var out []kasoku.Finding
+	var read []files
 	for i := range endpoints {
 		e := &endpoints[i]
 		if e.Method != "GET" || !webserver.IsPassed(e) || e.Codes[200] < fewStatic {
@@ -80,7 +81,15 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			}
 			continue
 		}
-		out = append(out, r.finding(c, e, q, mean))
+		if at := slices.IndexFunc(read, func(f files) bool { return f.query == q }); at >= 0 {
+			read[at].endpoints = append(read[at].endpoints, e)
+		} else {
+			read = append(read, files{q, []*kasoku.Endpoint{e}})
+		}
+	}
+	var out []kasoku.Finding
+	for _, f := range read {
+		out = append(out, r.finding(c, f))
 	}
 	if len(out) > 0 {
 		return out, nil
@@ -90,6 +99,12 @@ func (r Blobs) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			"answers of %s that a statement reads whole have less than %s on average", name, unit.Bytes(blobBytes))
 	}
 	return nil, diagnose.Quiet(r.ID(), 0, "no endpoint's large answers that stay the same are read from the database")
+}
+
+// files are what a statement reads for endpoints, the one of most time first.
+type files struct {
+	query     *kasoku.Query
+	endpoints []*kasoku.Endpoint
 }
 
 // blobQuery returns the statement that reads the endpoint's answers.
@@ -146,7 +161,8 @@ func readsBlob(c *diagnose.Case, q *kasoku.Query) bool {
 	return false
 }
 
-func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, mean float64) kasoku.Finding {
+func (r Blobs) finding(c *diagnose.Case, f files) kasoku.Finding {
+	q, e := f.query, f.endpoints[0]
 	blob := diagnose.Signal{Holds: readsBlob(c, q), Lacks: "no table's definition shows a column of BLOBs"}
 	if len(c.Tables) == 0 {
 		blob.Blind = "tables were not recorded"
@@ -155,11 +171,26 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 	for _, x := range c.Statements().CallersOf(q.ID) {
 		joined.Holds = joined.Holds || x.Endpoint() == webserver.EndpointName(e)
 	}
-	impact := webserver.SavedTime(c, e.Upstream, true)
-	quotes := []kasoku.Evidence{webserver.RequestCount(c, e), {
-		Source: "access", Text: "bytes of an answer", Note: "one size for each of " + unit.Count(e.Paths) + " URIs",
+	var names []string
+	var quotes []kasoku.Evidence
+	var took time.Duration
+	var count, ok, bytes, paths uint64
+	for i, e := range f.endpoints {
+		names, took = append(names, webserver.EndpointName(e)), took+e.Upstream
+		count, ok, bytes, paths = count+e.Count, ok+e.Codes[200], bytes+e.Bytes, paths+e.Paths
+		if i < 4 {
+			quotes = append(quotes, webserver.RequestCount(c, e))
+		}
+	}
+	impact, mean := webserver.SavedTime(c, took, true), float64(bytes)/float64(ok)
+	quotes = append(quotes, kasoku.Evidence{
+		Source: "access", Text: "bytes of an answer", Note: "one size for each of " + unit.Count(paths) + " URIs",
 		Value: unit.Bytes(uint64(mean)), Number: mean, Strong: true, Interval: c.Whole(),
-	}}
+	})
+	answers := "answers"
+	if len(names) > 1 {
+		answers = "answer"
+	}
 	value := unit.Count(q.Calls) + " calls"
 	if q.BytesSent > 0 {
 		value = unit.Bytes(q.BytesSent/q.Calls) + " a call"
@@ -170,9 +201,9 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 		Title:    "Files come from the database through the application",
 		Severity: evidence.SeverityOf(impact.Share), Impact: impact, Evidence: quotes,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, blob, joined),
-		Cause: fmt.Sprintf("%s answers with %s on average, the same each time for a URI. A statement reads these bytes "+
+		Cause: fmt.Sprintf("%s %s with %s on average, the same each time for a URI. A statement reads these bytes "+
 			"from the database for each of %s requests, and the application copies them.",
-			webserver.EndpointName(e), unit.Bytes(uint64(mean)), unit.Count(e.Count)),
+			wording.List(names, 4), answers, unit.Bytes(uint64(mean)), unit.Count(count)),
 		Fixes: []kasoku.Fix{{
 			Text:  "Keep them as files, and let nginx send them after the application has said yes",
 			Where: "the handler, and nginx.conf", Risk: kasoku.RiskAppRestart, Lang: "nginx",
@@ -181,7 +212,7 @@ func (r Blobs) finding(c *diagnose.Case, e *kasoku.Endpoint, q *kasoku.Query, me
 				"uploaded, for rows that are there in initialize. The handler answers without a body and with the header " +
 				"X-Accel-Redirect: /kept-files/ and the file's name. In a contest the score may fall at first, as less is sent by what was the limit.",
 		}},
-		Expect: "the statement is gone, and most of this endpoint's time",
+		Expect: "the statement is gone, and most of these requests' time",
 		Verify: "repeat the load: the database sends fewer bytes", Interval: c.Whole(),
 	}
 }
