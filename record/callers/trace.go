@@ -282,14 +282,26 @@ func Overrule(t *kasoku.Trace, queries []kasoku.Query, known []kasoku.Caller,
 // endpoints in the same proportion.
 const mostlyTied = 0.95
 
+// fewTied statements of a class say too little of whose the others are.
+const fewTied = 5
+
 // traceCallers returns the callers that a trace shows. Of a run whose log counts the class, the
-// calls are the trace's share of all of them, where nearly all that it saw were tied.
+// calls are the trace's share of all of them, where nearly all that it saw were tied. Those of requests that
+// had begun before the trace, or had not ended with it, are of the same endpoints: where requests take as long
+// as the trace they are most of a class.
 func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller) {
 	tied, all := map[string]float64{}, map[string]float64{}
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		tied[c.QueryID] += float64(c.Calls)
 		all[c.QueryID] = max(all[c.QueryID], tied[c.QueryID], float64(c.Seen))
+	}
+	if float64(t.Counts.Unresolved) <= (1-mostlyTied)*float64(t.Counts.Statements) {
+		for id, n := range tied {
+			if n >= fewTied {
+				all[id] = n
+			}
+		}
 	}
 	logged := map[string]float64{}
 	for i := range queries {
@@ -328,11 +340,15 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 	return out
 }
 
-// covered returns the classes whose statements a trace saw often enough.
+// covered returns the classes of which a trace saw often enough which requests run them. Of one that it saw
+// in none it says who sends the statements, not who waits for them: a goroutine may send those of
+// many requests at once.
 func covered(t *kasoku.Trace) map[string]bool {
 	n := map[string]uint64{}
 	for i := range t.Calls {
-		n[t.Calls[i].QueryID] += t.Calls[i].Calls
+		if t.Calls[i].Method != "" {
+			n[t.Calls[i].QueryID] += t.Calls[i].Calls
+		}
 	}
 	out := map[string]bool{}
 	for id, calls := range n {

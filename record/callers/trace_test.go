@@ -24,18 +24,39 @@ func TestSummed_LongStatements(t *testing.T) {
 
 // TestTraceCallers_Untied: statements that could not be tied are of the class all the same.
 func TestTraceCallers_Untied(t *testing.T) {
-	f := func(seen uint64, share, calls float64, note string) {
+	f := func(seen, unresolved uint64, share, calls float64, note string) {
 		t.Helper()
-		r := &trace.Result{Classes: []trace.Class{{ID: "1", Fingerprint: "select ?", Count: seen}},
+		r := &trace.Result{Counts: trace.Counts{Statements: seen, Unresolved: unresolved, Unfinished: seen - 50 - unresolved}, Classes: []trace.Class{{ID: "1", Fingerprint: "select ?", Count: seen}},
 			Endpoints: []trace.Endpoint{{Method: "GET", Path: "/a", Requests: 10, Calls: []trace.Calls{
 				{Class: 0, With: 10, Count: 50}}}}}
 		got := traceCallers(summed(r, LocateBy(nil)), []kasoku.Query{{ID: "1", Calls: 1000}})
 		if len(got) != 1 || got[0].Share != share || got[0].Calls != calls || got[0].Note != note {
-			t.Errorf("of %d: %+v", seen, got)
+			t.Errorf("of %d, %d unresolved: %+v", seen, unresolved, got)
 		}
 	}
-	f(50, 1, 1000, "")
-	f(200, 0.25, 50, "of 200 statements of the class 50 could be tied to what ran them")
+	f(50, 0, 1, 1000, "")
+	f(200, 150, 0.25, 50, "of 200 statements of the class 50 could be tied to what ran them")
+	f(200, 0, 1, 1000, "") // those of requests that the trace cut off are of the same endpoints
+}
+
+// TestOverrule_Outside: that no request's goroutine sends a statement does not say that none waits for it: what
+// overlap in time says of it stays.
+func TestOverrule_Outside(t *testing.T) {
+	r := &trace.Result{Counts: trace.Counts{Statements: 700, Outside: 650}, Classes: []trace.Class{
+		{ID: "1", Fingerprint: "update stock", Count: 600, Outside: 600}, {ID: "2", Fingerprint: "select ?", Count: 100, Outside: 50}},
+		Endpoints: []trace.Endpoint{{Method: "POST", Path: "/buy", Requests: 500, Calls: []trace.Calls{{Class: 1, With: 50, Count: 50}}}}}
+	known := []kasoku.Caller{{QueryID: "1", Method: "POST", Route: "/buy", Class: kasoku.CallerHigh, Source: kasoku.FromOverlap, Share: 1},
+		{QueryID: "2", Method: "POST", Route: "/buy", Class: kasoku.CallerHigh, Source: kasoku.FromOverlap, Share: 1}}
+	got, _ := Overrule(summed(r, LocateBy(nil)), []kasoku.Query{{ID: "1", Calls: 600}, {ID: "2", Calls: 100}}, known, nil)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for _, c := range got {
+		if want := map[string]string{"1": kasoku.FromOverlap, "2": kasoku.FromTrace}[c.QueryID]; c.Source != want ||
+			c.QueryID == "2" && c.Share != 0.5 {
+			t.Errorf("%+v", c)
+		}
+	}
 }
 
 // TestSummed_Members: what two members did for one endpoint is not added up.
