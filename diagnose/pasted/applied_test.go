@@ -399,8 +399,8 @@ func placesIn(code string) (out []string) {
 			out = append(out, limited)
 		case m[4] != "" && len(out) > 0:
 			out = append(out, out[len(out)-1])
-		case m[2] == "?":
-			out = append(out, bareName(m[1]))
+		case m[2] == "?": // the column that has LOWER(ref) is called ref_lower
+			out = append(out, strings.TrimSuffix(bareName(m[1]), "_lower"))
 		}
 	}
 	return out

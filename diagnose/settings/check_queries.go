@@ -138,18 +138,38 @@ func checkTemporary(l *look) {
 			title: "Temporary tables go to disk", measured: fmt.Sprintf("%s: %s of %s", unit.Percent(disk/all),
 				countWords(disk), countWords(all)),
 			level: kasoku.Medium, counted: true, gain: "GROUP BY, DISTINCT and UNION in memory",
-			note: "Columns of type TEXT and BLOB, and wide results, go to disk whatever the size: select fewer columns.",
+			note: "Columns of type TEXT and BLOB go to disk whatever the size: select fewer columns.",
+		}
+		if l.tempTable() { // which has such columns in memory, as of MySQL 8.0.13
+			f.note = "Select fewer columns, and sort or group fewer rows."
 		}
 		switch {
 		case limit >= mostTemp:
 			f.note += " " + sizeWords(limit) + " in memory is enough: make the results smaller."
 		case l.tempTable():
 			growBuffers(l, &f, mostTemporaries, temporaries, "tmp_table_size")
+		case l.tooFewRows(disk, limit):
+			f.note = "They are too small for the size to be why: columns of type TEXT or BLOB go to disk whatever it is. " +
+				"Sort, group and join without these columns, and read them for the rows that are left, by their keys; or " +
+				"make short ones VARCHAR."
 		default:
 			growBuffers(l, &f, mostTemporaries, temporaries, "max_heap_table_size", "tmp_table_size")
 		}
 		l.fire(f)
 	}
+}
+
+// temporaryRow is more bytes than a row of most temporary tables has.
+const temporaryRow = 4 << 10
+
+// tooFewRows reports whether tables on disk would be in memory if it were for their size: had
+// they all the rows that were written to temporary tables, each row could take more than it does.
+// It is not known of servers that do not count these rows.
+//
+// Sources: MariaDB documentation, "Server Status Variables", Handler_tmp_write; "MEMORY Storage
+// Engine", which has no TEXT and no BLOB.
+func (l *look) tooFewRows(disk, limit float64) bool {
+	return l.has(mysql.HandlerTmpWrite) && l.g(mysql.HandlerTmpWrite)*temporaryRow < disk*limit
 }
 
 func checkBinlogCache(l *look) {

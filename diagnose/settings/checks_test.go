@@ -74,6 +74,8 @@ var checkCases = []checkCase{
 	{id: "MYS-15", fire: "Created_tmp_disk_tables=251", under: "Created_tmp_disk_tables=250", want: "max_heap_table_size=67108864 tmp_table_size=67108864"},
 	{id: "MYS-15", server: mySQL, fire: "Created_tmp_disk_tables=251", under: "Created_tmp_disk_tables=250", want: "tmp_table_size=67108864"},
 	{id: "MYS-15", fire: "Created_tmp_disk_tables=251 tmp_table_size=268435456 max_heap_table_size=268435456", under: "Created_tmp_disk_tables=99 Created_tmp_tables=99"},
+	{id: "MYS-15", fire: "Created_tmp_disk_tables=251 Handler_tmp_write=1028096", under: "Created_tmp_disk_tables=250", want: "max_heap_table_size=67108864 tmp_table_size=67108864"},
+	{id: "MYS-15", fire: "Created_tmp_disk_tables=251 Handler_tmp_write=1028095", under: "Created_tmp_disk_tables=250"},
 	{id: "MYS-16", fire: "thread_cache_size=0", under: "thread_cache_size=1", want: "thread_cache_size=24"},
 	{id: "MYS-17", fire: "Threads_created=500 thread_cache_size=8", under: "Threads_created=499 thread_cache_size=8", want: "thread_cache_size=24"},
 	{id: "MYS-18", fire: "Table_open_cache_hits=199 Table_open_cache_misses=801 Open_tables=400 table_open_cache=400", under: "Table_open_cache_hits=200 Table_open_cache_misses=800", want: "table_open_cache=2000"},

@@ -41,6 +41,7 @@ const (
 	CreatedTmpDiskTables              = "Created_tmp_disk_tables"
 	CreatedTmpTables                  = "Created_tmp_tables"
 	HandlerReadRndNext                = "Handler_read_rnd_next"
+	HandlerTmpWrite                   = "Handler_tmp_write" // MariaDB's alone
 	HandlerUpdate                     = "Handler_update"
 	InnodbAdaptiveHashHashSearches    = "Innodb_adaptive_hash_hash_searches"
 	InnodbAdaptiveHashNonHashSearches = "Innodb_adaptive_hash_non_hash_searches"
@@ -178,6 +179,7 @@ var Declared = observe.Declaration{
 		{Key: CreatedTmpDiskTables, Unit: "count", Kind: kasoku.Counter},
 		{Key: CreatedTmpTables, Unit: "count", Kind: kasoku.Counter},
 		{Key: HandlerReadRndNext, Unit: "count", Kind: kasoku.Counter},
+		{Key: HandlerTmpWrite, Unit: "count", Kind: kasoku.Counter},
 		{Key: HandlerUpdate, Unit: "count", Kind: kasoku.Counter},
 		{Key: InnodbAdaptiveHashHashSearches, Unit: "count", Kind: kasoku.Counter},
 		{Key: InnodbAdaptiveHashNonHashSearches, Unit: "count", Kind: kasoku.Counter},

@@ -1,0 +1,20 @@
+CREATE TABLE hubs (id SMALLINT UNSIGNED PRIMARY KEY, code CHAR(5) CHARACTER SET ascii NOT NULL, name VARCHAR(60) NOT NULL, country CHAR(2) NOT NULL, UNIQUE KEY hubs_code (code));
+CREATE TABLE customers (id INT UNSIGNED PRIMARY KEY AUTO_INCREMENT, email VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci NOT NULL, name VARCHAR(60) NOT NULL, flags BIT(8) NOT NULL, credit DECIMAL(10,2) NOT NULL, UNIQUE KEY customers_email (email));
+CREATE TABLE parcels (carrier TINYINT UNSIGNED NOT NULL, number BIGINT UNSIGNED NOT NULL, sender INT UNSIGNED NOT NULL, status ENUM('made','moving','out','done','lost') NOT NULL, weight DECIMAL(8,3) NOT NULL, declared DECIMAL(10,2) NOT NULL, address JSON NOT NULL, zip VARCHAR(10) AS (JSON_UNQUOTE(JSON_EXTRACT(address, '$.zip'))) STORED, ref VARCHAR(30) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, due DATE NOT NULL, PRIMARY KEY (carrier, number), KEY parcels_sender (sender, number), KEY parcels_zip (zip), KEY parcels_due (status, due));
+CREATE TABLE events (carrier TINYINT UNSIGNED NOT NULL, number BIGINT UNSIGNED NOT NULL, seq SMALLINT UNSIGNED NOT NULL, at DATETIME(3) NOT NULL, hub SMALLINT UNSIGNED NOT NULL, kind ENUM('in','out','held','gone') NOT NULL, note VARCHAR(80) NOT NULL, PRIMARY KEY (carrier, number, seq));
+CREATE TABLE claims (id INT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parcel VARCHAR(24) CHARACTER SET utf8mb4 NOT NULL, opened DATETIME NOT NULL, state BIT(1) NOT NULL, note VARCHAR(200) NOT NULL, KEY claims_parcel (parcel));
+CREATE TABLE invoices (id INT UNSIGNED PRIMARY KEY AUTO_INCREMENT, customer INT UNSIGNED NOT NULL, issued DATE NOT NULL, total DECIMAL(10,2) NOT NULL, paid BIT(1) NOT NULL, items JSON NOT NULL);
+CREATE TABLE couriers (id INT UNSIGNED PRIMARY KEY, hub SMALLINT UNSIGNED NOT NULL, name VARCHAR(60) NOT NULL, working BIT(1) NOT NULL, KEY couriers_hub (hub));
+CREATE TABLE shifts (courier INT UNSIGNED NOT NULL, day DATE NOT NULL, hours DECIMAL(4,2) NOT NULL, PRIMARY KEY (courier, day));
+CREATE TABLE pings (courier INT UNSIGNED NOT NULL, day DATE NOT NULL, n SMALLINT UNSIGNED NOT NULL, lat DECIMAL(9,6) NOT NULL, lon DECIMAL(9,6) NOT NULL, PRIMARY KEY (courier, day, n)) PARTITION BY RANGE COLUMNS (day) (PARTITION p1 VALUES LESS THAN ('2026-02-01'), PARTITION p2 VALUES LESS THAN ('2026-03-01'), PARTITION p3 VALUES LESS THAN (MAXVALUE));
+CREATE VIEW open_parcels AS SELECT carrier, number, sender, due FROM parcels WHERE status IN ('made', 'moving', 'out');
+INSERT INTO hubs SELECT seq, CONCAT('H', seq), CONCAT('Hub ', seq), ELT(seq % 3 + 1, 'DE', 'JP', 'FR') FROM seq_1_to_120;
+INSERT INTO customers SELECT seq, CONCAT('person', seq, '@example.com'), CONCAT('Persön ', seq), seq % 256, seq % 900 FROM seq_1_to_2000;
+INSERT INTO parcels (carrier, number, sender, status, weight, declared, address, ref, due) SELECT seq % 4 + 1, seq, seq % 1000 + 1, ELT(seq % 20 DIV 16 + 1, 'done', 'moving'), seq % 900 / 7, seq % 700, CONCAT('{"zip":"', LPAD(seq % 5000, 5, '0'), '","city":"Stadt ', seq % 300, '","lines":["', REPEAT('x', 60), '"]}'), CONCAT('Ref-', seq), '2026-01-01' + INTERVAL seq % 60 DAY FROM seq_1_to_20000;
+UPDATE parcels SET status = 'out' WHERE number % 50 = 17;
+INSERT INTO events SELECT ((seq - 1) % 20000 + 1) % 4 + 1, (seq - 1) % 20000 + 1, (seq - 1) DIV 20000 + 1, '2026-01-01' + INTERVAL seq MINUTE, seq * 7 % 120 + 1, ELT(seq % 3 + 1, 'in', 'out', 'held'), 'scanned at the gate' FROM seq_1_to_40000;
+INSERT INTO claims SELECT seq, seq, '2026-01-01' + INTERVAL seq MINUTE, seq % 2, REPEAT('broken ', 20) FROM seq_1_to_30000;
+INSERT INTO invoices SELECT seq, seq * 3 % 2000 + 1, '2026-01-01' + INTERVAL seq % 300 DAY, seq % 500, seq % 2, '[1,2,3]' FROM seq_1_to_30000;
+INSERT INTO couriers SELECT seq, seq % 120 + 1, CONCAT('Courier ', seq), seq % 10 > 0 FROM seq_1_to_2400;
+INSERT INTO shifts SELECT seq % 2000 + 1, '2026-01-01' + INTERVAL seq DIV 2000 DAY, 8 FROM seq_1_to_20000;
+INSERT INTO pings SELECT seq % 200 + 1, '2026-01-20' + INTERVAL seq % 30 DAY, seq DIV 200, 48 + seq / 100000, 11 FROM seq_1_to_40000
