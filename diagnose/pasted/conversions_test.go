@@ -16,7 +16,7 @@ import (
 type converted struct {
 	shows, sql string
 	table      string // whose column is converted
-	printed    string // the statement with its text, of what is printed with "…"; empty: it stays
+	printed    string // the statement with its text, of what is printed with '?'; empty: it stays
 	differs    bool   // rows that are equal as numbers alone, which the note's statement counts
 	words      string
 	silent     bool // nothing is converted
@@ -142,8 +142,8 @@ func (x converted) check(s *server) (said string, err error) {
 	}
 	steps, printed := strings.Split(strings.TrimSuffix(code, ";"), ";\n"), x.sql
 	if last := steps[len(steps)-1]; strings.HasPrefix(last, "SELECT") {
-		printed, steps = strings.Replace(last, "…", x.printed, 1), steps[:len(steps)-1]
-		printed = strings.Replace(strings.Replace(printed, "…", "7012", 1), "!= ?", "!= 'x'", 1)
+		printed, steps = strings.Replace(last, "'?'", "'"+x.printed+"'", 1), steps[:len(steps)-1]
+		printed = strings.Replace(strings.Replace(printed, "'?'", "'7012'", 1), "!= ?", "!= 'x'", 1)
 	}
 	want, err := s.ask(x.sql)
 	if err != nil {

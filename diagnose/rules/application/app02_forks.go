@@ -141,10 +141,7 @@ func (r Forks) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	switch {
 	case traced != nil:
-		f.Evidence = append([]kasoku.Evidence{traced.evidence()}, f.Evidence...)
-		f.Cause = fmt.Sprintf("a request of %s starts %s programs. One that is run for a file costs about a millisecond "+
-			"of CPU beside its work.", webserver.EndpointName(e), unit.Sig3(traced.perRequest()))
-		f.Cause = wording.Capital(f.Cause)
+		f.Evidence, f.Cause = append([]kasoku.Evidence{traced.evidence()}, f.Evidence...), traced.cause()
 	case e != nil:
 		f.Evidence = append(f.Evidence, kasoku.Evidence{
 			Source: "access", Text: "correlation of its requests with the starts, by the second",

@@ -78,6 +78,11 @@ func (s *tracedStarts) cost(e *kasoku.Endpoint) time.Duration {
 	return time.Duration(s.perRequest() * float64(e.Count) * float64(forkCost))
 }
 
+func (s *tracedStarts) cause() string {
+	return fmt.Sprintf("A request of %s %s starts %s programs. One that is run for a file costs about a millisecond "+
+		"of CPU beside its work.", s.of.Method, s.of.Route, unit.Sig3(s.perRequest()))
+}
+
 // mostNamed programs are quoted.
 const mostNamed = 4
 
