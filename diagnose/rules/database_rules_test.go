@@ -325,7 +325,7 @@ func TestSerialClient(t *testing.T) {
 	}
 	keepsQuiet(t, r, logged(2, 30_000, 20*time.Second).alone(), false, "samples")
 	keepsQuiet(t, r, logged(1, 20_000, 20*time.Second).alone(), false, "samples") // a third is not logged
-	keepsQuiet(t, r, logged(1, 30_000, 5*time.Second).alone(), false, "in 11.9 %")
+	keepsQuiet(t, r, logged(1, 30_000, 5*time.Second).alone(), false, "which took 11.9 % of the time")
 	busy := program(1, 1, 1).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
 	busy.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 2, 2, 2)
 	keepsQuiet(t, r, busy.alone(), false, "9.1 % of the CPU not used by the service")

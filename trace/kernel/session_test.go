@@ -306,7 +306,7 @@ func TestStarts(t *testing.T) {
 		t.Fatal(s.NoStarts)
 	}
 	stranger := exec.Command("/bin/sh", "-c", "read line; /bin/true; /bin/true")
-	go_, err := stranger.StdinPipe()
+	begin, err := stranger.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,8 +316,8 @@ func TestStarts(t *testing.T) {
 	if err := s.Add(self(t, os.Getpid())); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(go_.Close(), stranger.Wait()); err != nil {
-		t.Logf("the stranger: %v", err)
+	if err := errors.Join(begin.Close(), stranger.Wait()); err != nil {
+		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() { runtime.LockOSThread(); close(done) }() // a thread that ends

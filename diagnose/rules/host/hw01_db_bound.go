@@ -39,7 +39,8 @@ func (DBBound) Doc() diagnose.Doc {
 			the slow log.`,
 		Silent: `when the database used less, or the host had CPU left, so that CPU is not what requests
 			wait for; blind when no process of a database server was recorded. It is a remark, unless requests
-			became slow for want of CPU and no other finding is about its statement. Silent too when programs outside of the service use most of the CPU.`,
+			became slow for want of CPU, also without what programs outside of the service used, and no other
+			finding is about its statement. Silent too when such programs use most of the CPU.`,
 		Host:   []diagnose.Pressure{diagnose.OnCPU},
 		Points: true,
 	}

@@ -31,7 +31,8 @@ func (SharedCPU) Doc() diagnose.Doc {
 		Fix: `a host of its own for the database. The gain is bounded by what stays: the larger of the two
 			still needs its own CPU.`,
 		Silent: `when the host has CPU left, or one of the two uses little; blind when no process of a
-			database server was recorded. It is a remark, unless requests became slow for want of CPU.`,
+			database server was recorded. It is a remark, unless requests became slow for want of CPU, also
+			without what programs outside of the service used.`,
 		Host:   []diagnose.Pressure{diagnose.OnCPU},
 		Points: true,
 	}

@@ -42,7 +42,8 @@ func (AppCPU) Doc() diagnose.Doc {
 			more workers or a second host.`,
 		Silent: `when the program used less, or the host had CPU left; where neighbours use most of it, when
 			requests or statements were not timed, or the program used more CPU than its requests took; blind when
-			no process was recorded. It is a remark, unless requests became slow for want of CPU.`,
+			no process was recorded. It is a remark, unless requests became slow for want of CPU, also
+			without what programs outside of the service used.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }

@@ -91,12 +91,18 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	idle := 1 - busy/max(cores, 0.01)
-	if near := min(t.near(), idle/idleSerial); near < 1 {
+	switch near := min(t.near(), idle/idleSerial); {
+	case near < 1 && t.alone:
+		return nil, diagnose.Quiet(r.ID(), max(near, 0), "one connection sent all of %s statements a second, which took %s "+
+			"of the time, and %s of the CPU was not used by the service; the thresholds are %d, %s and %s",
+			unit.Sig3(t.perSec), unit.Percent(t.busy), unit.Percent(max(idle, 0)), fewSerial, unit.Percent(leastAlone),
+			unit.Percent(idleSerial))
+	case near < 1:
 		return nil, diagnose.Quiet(r.ID(), max(near, 0),
 			"%s statements a second, in %s of %d samples, %s at once at most, and %s of the CPU not used by the service; "+
 				"serial is never two at once, in %s of the samples, with %s not used", unit.Sig3(t.perSec),
-			unit.Percent(t.busy), t.samples,
-			unit.Plain(t.most), unit.Percent(max(idle, 0)), unit.Percent(leastSerial), unit.Percent(idleSerial))
+			unit.Percent(t.busy), t.samples, unit.Plain(t.most), unit.Percent(max(idle, 0)),
+			unit.Percent(leastSerial), unit.Percent(idleSerial))
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: r.client(c)},

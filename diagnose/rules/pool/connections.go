@@ -73,7 +73,9 @@ func connectionsOf(c *diagnose.Case) (connections, error) {
 	}
 	denied := 0.0
 	if g, err := c.Counters().Status(mysql.AbortedConnects); err == nil {
-		denied = max(g.By-p.refused, 0)
+		if denied = g.By; c.Server() != "MySQL" { // whose count leaves the refusals out
+			denied = max(g.By-p.refused, 0)
+		}
 	}
 	p.reopened = max(p.opened.By-denied-max(p.open.Last-p.open.First, 0), 0)
 	n := float64(p.requests.Count)
