@@ -67,7 +67,7 @@ var ownerTable = []ownership{
 	{path: "os/exec", owners: "internal/command"},
 	{path: "os", names: "StartProcess", owners: "internal/command"},
 	{path: "syscall", names: "ForkExec StartProcess Exec", owners: "internal/command"},
-	{path: "unsafe", owners: hot + " internal/confine store/ownlog internal/test/liar"},
+	{path: "unsafe", owners: hot + " internal/confine store/ownlog trace/kernel internal/test/liar"},
 	{path: "syscall", names: "Syscall Syscall6 Syscall9 RawSyscall RawSyscall6", owners: hot},
 }
 

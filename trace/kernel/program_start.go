@@ -1,10 +1,9 @@
 package kernel
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/btf"
 
 	"github.com/kasoku/kasoku/trace"
 )
@@ -18,36 +17,17 @@ type startFields struct {
 	filename  int16 // of struct linux_binprm
 }
 
-// findStartFields asks the kernel for them.
-func findStartFields() (f startFields, err error) {
-	types, err := btf.LoadKernelSpec()
-	if err != nil {
-		return f, fmt.Errorf("types of the kernel: %w", err)
+// startFields returns them.
+func (t *kernelTypes) startFields() (f startFields, err error) {
+	if t == nil {
+		return f, errors.New("the types of the kernel are not known")
 	}
-	for _, x := range []struct {
-		to            *int16
-		strct, member string
-	}{{&f.pid, "task_struct", "pid"}, {&f.tgid, "task_struct", "tgid"}, {&f.filename, "linux_binprm", "filename"}} {
-		if *x.to, err = placeOf(types, x.strct, x.member); err != nil {
+	for i, to := range []*int16{&f.pid, &f.tgid, &f.filename} {
+		if *to, err = t.place(neededFields[i]); err != nil {
 			return f, err
 		}
 	}
 	return f, nil
-}
-
-// placeOf returns the offset of a member of a structure, in bytes.
-func placeOf(types *btf.Spec, name, member string) (int16, error) {
-	var s *btf.Struct
-	if err := types.TypeByName(name, &s); err != nil {
-		return 0, fmt.Errorf("struct %s of the kernel: %w", name, err)
-	}
-	for _, m := range s.Members {
-		at := m.Offset.Bytes()
-		if m.Name == member && at == uint32(int16(at)) {
-			return int16(at), nil
-		}
-	}
-	return 0, fmt.Errorf("struct %s of the kernel has no %s that can be read", name, member)
 }
 
 // ofStarts are the points at which a process makes another one, and at which that runs a program.

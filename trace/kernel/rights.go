@@ -6,7 +6,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"github.com/cilium/ebpf/btf"
 )
 
 // license is that of the programs: the kernel gives the reading of memory to those under the GPL alone.
@@ -17,13 +16,18 @@ var ErrNoSockets = errors.New("the kernel does not show what sockets send and re
 
 // ShowsSockets returns why what sockets send and receive cannot be watched.
 func ShowsSockets() error {
-	types, err := btf.LoadKernelSpec()
+	types, err := readKernelTypes()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoSockets, err)
 	}
-	const oldest = "btf_trace_sock_recv_length" // it came with those that send
-	if _, err := types.AnyTypeByName(oldest); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoSockets, err)
+	return types.showSockets()
+}
+
+// showSockets returns why what sockets send and receive cannot be watched.
+func (t *kernelTypes) showSockets() error {
+	const oldest = "sock_recv_length" // it came with those that send
+	if t.points[oldest] == 0 {
+		return fmt.Errorf("%w: there is no tracepoint %s", ErrNoSockets, oldest)
 	}
 	return nil
 }

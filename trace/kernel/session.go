@@ -77,29 +77,37 @@ func Open(anyWay bool) (*Session, error) {
 	if err := s.open(on, anyWay); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.NoStarts = s.starts(on)
 	return s, nil
 }
 
-// open attaches to sockets where the kernel shows what they do, else to every system call of the host.
+// open attaches to sockets where the kernel shows what they do, else to every system call of the host. All
+// programs are loaded at the same time.
 func (s *Session) open(on *arch, anyWay bool) error {
+	types, err := readKernelTypes()
+	if err != nil && !anyWay {
+		return fmt.Errorf("%w: %w", ErrNoSockets, err)
+	}
 	if err := s.create(); err != nil {
 		return err
 	}
-	err := s.sockets(on)
-	if err == nil {
-		return nil
+	sockets, disks := load(ofSockets(on, &s.maps), types), load(ofDisks(on, &s.maps), types)
+	starts := s.loadStarts(on, types)
+	err = errors.Join(s.attach(sockets), s.attach(disks))
+	switch {
+	case err == nil:
+	case !anyWay:
+		err = errors.Join(types.showSockets(), err)
+	default:
+		if closeErr := errors.Join(s.Detach(), s.unload()); closeErr != nil {
+			err = errors.Join(closeErr, err)
+		} else if callsErr := s.calls(on); callsErr != nil {
+			err = errors.Join(callsErr, err)
+		} else {
+			err = nil
+		}
 	}
-	if !anyWay {
-		return errors.Join(ShowsSockets(), err)
-	}
-	if err := errors.Join(s.Detach(), s.unload()); err != nil {
-		return err
-	}
-	if callsErr := s.calls(on); callsErr != nil {
-		return errors.Join(callsErr, err)
-	}
-	return nil
+	s.NoStarts = s.attach(starts)
+	return err
 }
 
 // create makes the maps and what reads them.
@@ -116,45 +124,31 @@ func (s *Session) create() (err error) {
 // calls attaches what watches every system call of the host.
 func (s *Session) calls(on *arch) error {
 	s.Calls = true
-	return s.attach(ofCalls(on, &s.maps))
+	return s.attach(load(ofCalls(on, &s.maps), nil))
 }
 
-// sockets attaches what watches sockets, and the disks of filesystems that can be watched.
-func (s *Session) sockets(on *arch) error {
-	if err := s.attach(ofSockets(on, &s.maps)); err != nil {
-		return err
+// loadStarts loads what watches which programs members start.
+func (s *Session) loadStarts(on *arch, types *kernelTypes) loading {
+	f, err := types.startFields()
+	if err != nil {
+		return loading{wait: func() ([]*ebpf.Program, error) { return nil, err }}
 	}
-	return s.attach(ofDisks(on, &s.maps))
+	return load(ofStarts(on, &s.maps, f), types)
 }
 
-// starts attaches what watches which programs members start.
-func (s *Session) starts(on *arch) error {
-	f, err := findStartFields()
+// attach lets programs run at their points.
+func (s *Session) attach(l loading) error {
+	programs, err := l.wait()
 	if err != nil {
 		return err
 	}
-	return s.attach(ofStarts(on, &s.maps, f))
-}
-
-// attach loads programs and lets them run at their points.
-func (s *Session) attach(points []point) error {
-	specs := ebpf.CollectionSpec{Programs: map[string]*ebpf.ProgramSpec{}}
-	for _, p := range points {
-		specs.Programs[p.name] = p.spec()
-	}
-	loaded, err := ebpf.NewCollection(&specs) // which reads the kernel's types once
-	if err != nil {
-		return fmt.Errorf("load the programs: %w", err)
-	}
-	defer loaded.Close()
-	for _, p := range points {
-		program := loaded.DetachProgram(p.name)
-		s.programs = append(s.programs, program)
-		var l link.Link
+	s.programs = append(s.programs, programs...)
+	for i, p := range l.points {
+		var attached link.Link
 		if p.typed {
-			l, err = link.AttachTracing(link.TracingOptions{Program: program})
+			attached, err = link.AttachTracing(link.TracingOptions{Program: programs[i]})
 		} else {
-			l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.name, Program: program})
+			attached, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: p.name, Program: programs[i]})
 		}
 		if p.optional && errors.Is(err, os.ErrNotExist) {
 			continue
@@ -162,7 +156,7 @@ func (s *Session) attach(points []point) error {
 		if err != nil {
 			return fmt.Errorf("attach to %s: %w", p.name, err)
 		}
-		s.links = append(s.links, l)
+		s.links = append(s.links, attached)
 	}
 	return nil
 }

@@ -428,7 +428,11 @@ func TestOtherProcessor(t *testing.T) {
 	if err := m.create(); err != nil {
 		t.Fatal(err)
 	}
-	fields, err := findStartFields()
+	types, err := readKernelTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, err := types.startFields()
 	if err != nil {
 		t.Fatal(err)
 	}
