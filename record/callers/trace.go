@@ -278,31 +278,60 @@ func Overrule(t *kasoku.Trace, queries []kasoku.Query, known []kasoku.Caller,
 	return Surest(append(shown, notTraced(t, known)...)), compared
 }
 
-// mostlyTied is which part of a class's statements must have been tied for the rest to be of the same
-// endpoints in the same proportion.
+// mostlyTied is which part of a class's statements must have been tied for its calls to be counted.
 const mostlyTied = 0.95
 
-// fewTied statements of a class say too little of whose the others are.
+// fewTied statements of a class say too little of which endpoints the others are.
 const fewTied = 5
 
-// traceCallers returns the callers that a trace shows. Of a run whose log counts the class, the
-// calls are the trace's share of all of them, where nearly all that it saw were tied. Those of requests that
-// had begun before the trace, or had not ended with it, are of the same endpoints: where requests take as long
-// as the trace they are most of a class.
-func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller) {
-	tied, all := map[string]float64{}, map[string]float64{}
+// A classSeen is how many statements of a class a trace saw.
+type classSeen struct {
+	inRequests, outside float64 // that are of requests, of none
+	all                 float64 // also where whose they are is not known
+	cutOff              bool    // the rest is of requests that began before the trace, or did not end in it
+}
+
+// classesSeen counts by id of the class.
+func classesSeen(t *kasoku.Trace) map[string]classSeen {
+	out := map[string]classSeen{}
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		tied[c.QueryID] += float64(c.Calls)
-		all[c.QueryID] = max(all[c.QueryID], tied[c.QueryID], float64(c.Seen))
-	}
-	if float64(t.Counts.Unresolved) <= (1-mostlyTied)*float64(t.Counts.Statements) {
-		for id, n := range tied {
-			if n >= fewTied {
-				all[id] = n
-			}
+		x := out[c.QueryID]
+		if c.Method == "" {
+			x.outside += float64(c.Calls)
+		} else {
+			x.inRequests += float64(c.Calls)
 		}
+		x.all = max(x.all, x.inRequests+x.outside, float64(c.Seen))
+		out[c.QueryID] = x
 	}
+	resolved := float64(t.Counts.Unresolved) <= (1-mostlyTied)*float64(t.Counts.Statements)
+	for id, x := range out {
+		x.cutOff = resolved && x.inRequests > 0 && x.all-x.inRequests-x.outside <= float64(t.Counts.Partial)
+		out[id] = x
+	}
+	return out
+}
+
+// mostly reports whether it is known of nearly all whether requests ran them.
+func (x classSeen) mostly() bool {
+	return x.inRequests+x.outside >= mostlyTied*x.all || x.cutOff
+}
+
+// share is which part of the class so many statements of an endpoint stand for. Those of
+// requests that were cut off are of the same endpoints: where requests take as long as the
+// trace they are most of a class.
+func (x classSeen) share(calls float64) float64 {
+	if x.cutOff {
+		return min(calls/x.inRequests*(x.all-x.outside)/x.all, 1)
+	}
+	return min(calls/max(x.all, 1), 1)
+}
+
+// traceCallers returns the callers that a trace shows. Of a run whose log counts the class, the
+// calls are the trace's share of all of them, where it is known of nearly all whether requests ran them.
+func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller) {
+	classes := classesSeen(t)
 	logged := map[string]float64{}
 	for i := range queries {
 		logged[queries[i].ID] += float64(queries[i].Calls)
@@ -312,17 +341,17 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 		if c.QueryID == "" || c.Method == "" {
 			continue
 		}
-		share := float64(c.Calls) / max(all[c.QueryID], 1)
+		class := classes[c.QueryID]
+		share := class.share(float64(c.Calls))
 		calls := float64(c.Calls)
-		mostly := tied[c.QueryID] >= mostlyTied*all[c.QueryID]
-		if n := logged[c.QueryID]; n > 0 && mostly {
+		if n := logged[c.QueryID]; n > 0 && class.mostly() {
 			calls = share * n
 		}
 		x := kasoku.Caller{
 			Host: t.Host, QueryID: c.QueryID, Method: c.Method, Route: c.Route, Class: kasoku.CallerConfirmed,
 			Source:     kasoku.FromTrace,
 			PerRequest: c.PerRequest(), Least: float64(c.Least), Most: float64(c.Most), Requests: c.Requests,
-			Calls: calls, Share: min(share, 1),
+			Calls: calls, Share: share,
 			Decisive: 1,
 		}
 		var notes []string
@@ -330,9 +359,9 @@ func traceCallers(t *kasoku.Trace, queries []kasoku.Query) (out []kasoku.Caller)
 			notes = append(notes, fmt.Sprintf("%s of %s events were lost while it was counted", unit.Count(t.Lost),
 				unit.Count(t.Events+t.Lost)))
 		}
-		if !mostly {
+		if tied := class.inRequests + class.outside; !class.mostly() || tied < class.all && tied < fewTied {
 			notes = append(notes, fmt.Sprintf("of %s statements of the class %s could be tied to what ran them",
-				unit.Count(uint64(all[c.QueryID])), unit.Count(uint64(tied[c.QueryID]))))
+				unit.Count(uint64(class.all)), unit.Count(uint64(tied))))
 		}
 		x.Note = strings.Join(notes, "; ")
 		out = append(out, x)

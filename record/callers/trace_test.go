@@ -39,6 +39,26 @@ func TestTraceCallers_Untied(t *testing.T) {
 	f(200, 0, 1, 1000, "") // those of requests that the trace cut off are of the same endpoints
 }
 
+// TestTraceCallers_CutOff: of an endpoint whose requests take about as long as the trace few are seen
+// whole. What the trace saw of no request stays apart, and so does what drivers send by themselves.
+func TestTraceCallers_CutOff(t *testing.T) {
+	f := func(name string, tied, partial, outside, setup uint64, share float64, note string) {
+		t.Helper()
+		seen := tied + partial + outside + setup
+		r := &trace.Result{Counts: trace.Counts{Statements: seen, Unfinished: partial, Outside: outside, Setup: setup},
+			Classes: []trace.Class{{ID: "1", Fingerprint: "select ?", Count: seen, Outside: outside}},
+			Endpoints: []trace.Endpoint{{Method: "GET", Path: "/a", Requests: tied, Calls: []trace.Calls{
+				{Class: 0, With: tied, Count: tied}}}}}
+		got := traceCallers(summed(r, LocateBy(nil)), []kasoku.Query{{ID: "1", Calls: 1000}})
+		if len(got) != 1 || got[0].Share != share || got[0].Note != note {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	f("three of forty", 3, 37, 0, 0, 1, "of 40 statements of the class 3 could be tied to what ran them")
+	f("half by a job", 3, 17, 20, 0, 0.5, "")
+	f("most when connecting", 3, 7, 0, 30, 0.075, "of 40 statements of the class 3 could be tied to what ran them")
+}
+
 // TestOverrule_Outside: that no request's goroutine sends a statement does not say that none waits for it: what
 // overlap in time says of it stays.
 func TestOverrule_Outside(t *testing.T) {
