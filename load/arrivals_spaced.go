@@ -52,6 +52,19 @@ func (s Spacing) Describe() string {
 	return "bursts of " + unit.Count(int(s))
 }
 
+// OneStep returns the schedule of one step: requests at perSec spaced so, or with 0 a closed
+// loop without think time. The seed is that of [Spaced].
+func OneStep(perSec float64, d time.Duration, s Spacing, seed uint64) (Schedule, error) {
+	if perSec == 0 {
+		return Closed(d)
+	}
+	t, err := Constant(perSec, d)
+	if err != nil {
+		return nil, err
+	}
+	return Spaced(t, s, seed), nil
+}
+
 // Spaced returns the timetable with its requests spaced so. The seed makes the
 // random times: the same ones each time, whatever the engine.
 func Spaced(t *Timetable, s Spacing, seed uint64) Schedule {

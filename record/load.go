@@ -100,11 +100,10 @@ func (l *loads) settle(ctx context.Context, d time.Duration) {
 // makeStep waits for the pause and the next whole second, makes one step and
 // adds it to the run.
 func (l *loads) makeStep(ctx context.Context, number int, perSec float64, pause time.Duration) (Done, error) {
-	constant, err := load.Constant(perSec, l.o.Load.Each)
+	schedule, err := load.OneStep(perSec, l.o.Load.Each, l.o.Load.Spacing, l.o.Load.Seed+uint64(number))
 	if err != nil {
 		return Done{}, err
 	}
-	schedule := load.Spaced(constant, l.o.Load.Spacing, l.o.Load.Seed+uint64(number))
 	from := nextSecond(time.Since(l.start) + pause)
 	step := kasoku.Step{Number: number, PerSec: perSec, Planned: l.o.Load.Each,
 		Interval: kasoku.Interval{From: from, To: from + l.o.Load.Each}}

@@ -198,7 +198,7 @@ func (s *story) run(ctx context.Context, label string, d userapi.Defects, maxIdl
 		Settings: userapi.Settings(d, maxIdle),
 		Sources:  record.Sources{AccessLog: s.stack.AccessLog, AppLog: s.stack.AppLog, PIDs: []int{s.stack.DB.Pid()}},
 		Course: record.Course{Prepare: func(ctx context.Context, w record.Watch) error {
-			pid, err := s.stack.StartApp(ctx, d, maxIdle)
+			pid, err := s.stack.StartApp(ctx, d, userapi.Knobs{MaxIdle: maxIdle})
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ func Lab() *kit.Lab {
 			{ID: "HW-11", Where: "service", About: "row by row over one connection, which waits for each answer"},
 		},
 		Variants: variants(), Args: listArgs, Fill: fillTable, Files: writeImport, Serve: runService, Program: true,
-		Twin: prepareTwin,
+		Twin: prepareTwin, Story: story(),
 	}
 }
 

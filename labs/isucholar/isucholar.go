@@ -52,6 +52,7 @@ func Lab() *kit.Lab {
 				Brings: []string{"DBC-01"}},
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
+		Variants: variants(), Story: story(),
 		Args: listArgs, Fill: fillTables, Serve: serveService, Targets: listTargets, PerSec: 60,
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 	}

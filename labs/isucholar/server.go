@@ -1,6 +1,7 @@
 package isucholar
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -59,8 +60,9 @@ func serveService(ctx context.Context, c kit.Config) error {
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(openConnections)
-	db.SetMaxIdleConns(openConnections)
+	open := cmp.Or(c.Pool, openConnections)
+	db.SetMaxOpenConns(open)
+	db.SetMaxIdleConns(open)
 	s := &server{db: db, d: c.Defects, files: c.Files, log: log.New(c.Log, "", log.LstdFlags)}
 	if err := s.prepare(); err != nil {
 		return err

@@ -67,6 +67,7 @@ func Lab() *kit.Lab {
 				Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
 		},
+		Variants: variants(), Story: story(),
 		Args: func(kit.Set, string) []string {
 			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
 		},

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/labs/writeup"
 	"github.com/kasoku/kasoku/load"
 )
 
@@ -55,6 +56,7 @@ type Variant struct {
 	Defects     Set
 	Twin        bool // the lab's work is done by its program in another language
 	Memory      bool // the files of the database are in memory
+	Pool        int  // connections that the service opens at most; 0: as it has them
 }
 
 // A Lab is one small system.
@@ -92,6 +94,9 @@ type Lab struct {
 	// Targets are the requests of the load.
 	Targets func(base string) ([]load.Target, error)
 	PerSec  float64 // of the load
+	// Story is the write-up that the lab is made after, whose steps are its variants of
+	// that name; nil: there is none.
+	Story *writeup.Story
 }
 
 // Config is what a lab's service gets.
@@ -99,6 +104,7 @@ type Config struct {
 	Listen   string // host:port; port 0 takes a free one
 	DSN      string // of the schema
 	Defects  Set
+	Pool     int           // connections to the database at most; 0: as the service has them
 	Files    string        // directory of the lab's own
 	Duration time.Duration // of a program
 	Log, Out io.Writer

@@ -1,6 +1,8 @@
 package kit
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -58,14 +60,14 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 	return o, s.load(&o, d)
 }
 
-// load is an open loop of one step.
+// load is an open loop of one step, or a closed one of users.
 func (s *Stack) load(o *record.Options, d time.Duration) error {
 	targets, err := s.Lab.Targets(s.URL())
 	if err != nil {
 		return err
 	}
 	sender, _, err := engine.New(engine.Options{
-		Engine: engine.NetHTTP, HTTP: nethttp.Options{Timeout: timeout, MaxInFlight: inFlight, Hard: o.Hard},
+		Engine: engine.NetHTTP, HTTP: nethttp.Options{Timeout: timeout, MaxInFlight: cmp.Or(s.o.Users, inFlight), Hard: o.Hard},
 	}, load.Plan{Targets: targets})
 	if err != nil {
 		return err
@@ -73,6 +75,10 @@ func (s *Stack) load(o *record.Options, d time.Duration) error {
 	o.Load = &record.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
 		Next: record.Climb(s.Lab.PerSec)}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
+	if s.o.Users > 0 {
+		o.Load.Next = record.Climb(0)
+		o.Run.Load = fmt.Sprintf("%s's load, closed loop, %d users", s.Lab.Name, s.o.Users)
+	}
 	return nil
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	Twin   bool   // the lab's program in another language does the work
 	Memory bool   // the files of the database are in memory
 	Keep   string // directory for what the twin takes, which stays from run to run
+	Pool   int    // connections that the service opens at most; 0: as it has them
+	Users  int    // that send one request after the other, as fast as they are answered; 0: the lab's rate
 }
 
 // A Stack is a running lab. It is not safe for concurrent use.
@@ -136,7 +138,8 @@ func (s *Stack) fill(ctx context.Context) error {
 }
 
 func (s *Stack) serveArgs() []string {
-	return []string{"lab", "serve", s.Lab.Name, "--defects", s.Defects.String(), "--files", s.files()}
+	return []string{"lab", "serve", s.Lab.Name, "--defects", s.Defects.String(), "--files", s.files(), "--pool",
+		fmt.Sprint(s.o.Pool)}
 }
 
 func (s *Stack) env() []string { return []string{"KASOKU_LAB_DSN=" + s.DSN} }

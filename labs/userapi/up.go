@@ -1,6 +1,7 @@
 package userapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,14 +75,19 @@ func (s *Stack) schema(ctx context.Context) error {
 	return nil
 }
 
-// StartApp sets the server's limit and starts the service with these defects.
-// maxIdle above 0 sets the idle pool whatever the defects say. It returns the
-// service's process id when requests are accepted.
-func (s *Stack) StartApp(ctx context.Context, d Defects, maxIdle int) (pid int, err error) {
-	if err := s.setMaxConnections(ctx, d.maxConnections()); err != nil {
+// Knobs set what the defects leave open, whatever they say; 0 leaves it to them.
+type Knobs struct {
+	MaxIdle        int // idle connections of the pool
+	MaxConnections int // of the server
+}
+
+// StartApp sets the server's limit and starts the service with these defects. It returns
+// the service's process id when requests are accepted.
+func (s *Stack) StartApp(ctx context.Context, d Defects, k Knobs) (pid int, err error) {
+	if err := s.setMaxConnections(ctx, cmp.Or(k.MaxConnections, d.maxConnections())); err != nil {
 		return 0, err
 	}
-	args := []string{"lab", "serve", "userapi", "--defects", d.String(), "--max-idle", fmt.Sprint(maxIdle),
+	args := []string{"lab", "serve", "userapi", "--defects", d.String(), "--max-idle", fmt.Sprint(k.MaxIdle),
 		"--access-log", s.AccessLog}
 	err = s.app.Start(ctx, args, []string{"KASOKU_LAB_DSN=" + s.DSN})
 	return s.app.Pid(), err

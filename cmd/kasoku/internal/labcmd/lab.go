@@ -61,11 +61,12 @@ func NewLab(e *cli.Env) *cobra.Command {
   kasoku lab bench isuumo
   kasoku lab run isuumo -n 5 --compare-variants
   kasoku lab run insertbench -defects DRV-01
+  kasoku lab story userapi
   kasoku lab down isuumo`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabTruth(e), newLabServe(e), newLabSupervise(e))
+	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabStory(e), newLabTruth(e), newLabServe(e), newLabSupervise(e))
 	return cmd
 }
 
@@ -120,10 +121,11 @@ type labFlags struct {
 	variant, size, data, emit string // of isuumo
 	seed                      uint64
 
-	dir  string          // where a lab keeps what it writes
-	keep string          // where it keeps what stays from run to run
-	self string          // this program, which runs the service
-	set  map[string]bool // the flags that were given
+	dir   string          // where a lab keeps what it writes
+	keep  string          // where it keeps what stays from run to run
+	self  string          // this program, which runs the service
+	users int             // of a closed loop in place of the usual load of a small lab
+	set   map[string]bool // the flags that were given
 }
 
 func (o *labFlags) register(cmd *cobra.Command) {

@@ -18,6 +18,7 @@ type serveFlags struct {
 	maxIdle         int    // as well
 	sql, fixture    string // of isuumo: directories that /initialize reads
 	files           string // of the small labs: a directory of their own
+	pool            int    // of them as well: connections to the database
 	duration        time.Duration
 }
 
@@ -45,6 +46,7 @@ func newLabServe(e *cli.Env) *cobra.Command {
 	f.StringVar(&o.sql, "sql", "", "")
 	f.StringVar(&o.fixture, "fixture", "", "")
 	f.StringVar(&o.files, "files", "", "")
+	f.IntVar(&o.pool, "pool", 0, "")
 	f.DurationVar(&o.duration, "duration", 0, "")
 	return cmd
 }

@@ -55,7 +55,7 @@ func smallLab(l *kit.Lab) lab {
 				return cli.Usagef("", "--defects: %w", err)
 			}
 			return l.Serve(ctx, kit.Config{
-				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Files: o.files, Duration: o.duration,
+				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Files: o.files, Duration: o.duration,
 				Log: e.Stderr, Out: e.Stdout, Ready: o.accepts,
 			})
 		},
@@ -137,7 +137,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 		return nil, err
 	}
 	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
-		Listen: listen, Twin: v.Twin, Memory: v.Memory, Keep: o.keep})
+		Listen: listen, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Users: o.users})
 }
 
 // A labRecord is what one recorded run of a lab is made with.

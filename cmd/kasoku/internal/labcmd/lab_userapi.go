@@ -34,7 +34,7 @@ func userapiLab() lab {
 			}
 			return knownDatabase(o.database)
 		},
-		start: startUserapi, serve: serveUserapi, next: nextUserapi, record: recordUserapi,
+		start: startUserapi, serve: serveUserapi, next: nextUserapi, record: recordLadder,
 	}
 }
 
@@ -55,7 +55,7 @@ func startUserapi(ctx context.Context, o *labFlags) (labState, func(context.Cont
 	if err != nil {
 		return labState{}, nil, err
 	}
-	pid, err := stack.StartApp(ctx, defects, 0)
+	pid, err := stack.StartApp(ctx, defects, userapi.Knobs{})
 	if err != nil {
 		return labState{}, nil, errors.Join(err, stack.Down(context.WithoutCancel(ctx)))
 	}
@@ -87,12 +87,27 @@ func nextUserapi(e *cli.Env, s *labState) string {
 `, e.Name, s.DSN, unit.ShellQuote(s.AccessLog), unit.ShellQuote(s.AppLog), s.AppPid, s.DBPid, e.Name, s.URL)
 }
 
-// recordUserapi makes a ladder of three steps.
-func recordUserapi(ctx context.Context, o *labRecord) (res *record.Result, err error) {
+// A userapiLoad is a state of the service and its load.
+type userapiLoad struct {
+	defects userapi.Defects
+	knobs   userapi.Knobs
+	spacing load.Spacing
+	rates   []float64
+	each    time.Duration // of a rate
+}
+
+// recordLadder makes a ladder of three steps, in bursts, which are what pools have to bear.
+func recordLadder(ctx context.Context, o *labRecord) (*record.Result, error) {
 	d, err := o.flags.userapiDefects()
 	if err != nil {
 		return nil, err
 	}
+	return recordUserapi(ctx, o, userapiLoad{defects: d, spacing: load.Burst(200), rates: []float64{10, 100, 1000},
+		each: o.duration / 3})
+}
+
+// recordUserapi starts the lab, makes one recorded run of a load and stops it.
+func recordUserapi(ctx context.Context, o *labRecord, of userapiLoad) (res *record.Result, err error) {
 	s, err := userapi.Up(ctx, userapi.Options{
 		Dir: o.flags.dir, Database: o.flags.database, Program: o.flags.self,
 		// That each commit waits for the disk is none of this lab's defects.
@@ -106,17 +121,17 @@ func recordUserapi(ctx context.Context, o *labRecord) (res *record.Result, err e
 	if err != nil {
 		return nil, err
 	}
-	ld := &record.Load{ // in bursts, which are what pools have to bear
-		Engine: sender, Each: o.duration / 3, Pause: time.Second, Settle: 2 * time.Second,
-		Spacing: load.Burst(200), Seed: 1, Next: record.Climb(10, 100, 1000),
+	ld := &record.Load{
+		Engine: sender, Each: of.each, Pause: time.Second, Settle: 2 * time.Second,
+		Spacing: of.spacing, Seed: 1, Next: record.Climb(of.rates...),
 	}
 	lo := o.options
-	lo.Run.Project, lo.Run.Note, lo.Run.Load = "userapi", "defects "+d.String(), "POST /users, open loop"
+	lo.Run.Project, lo.Run.Note, lo.Run.Load = "userapi", "defects "+of.defects.String(), "POST /users, open loop"
 	lo.MySQL, lo.SlowLog, lo.CountRows = s.DSN, true, []string{"users"}
-	lo.Settings, lo.AccessLog, lo.AppLog, lo.PIDs = userapi.Settings(d, 0), s.AccessLog, s.AppLog, []int{s.DB.Pid()}
-	lo.Load, lo.Capture = ld, &capture.Options{Schema: true}
+	lo.Settings, lo.AccessLog, lo.AppLog = userapi.Settings(of.defects, of.knobs.MaxIdle), s.AccessLog, s.AppLog
+	lo.PIDs, lo.Load, lo.Capture = []int{s.DB.Pid()}, ld, &capture.Options{Schema: true}
 	lo.Prepare = func(ctx context.Context, w record.Watch) error {
-		pid, err := s.StartApp(ctx, d, 0)
+		pid, err := s.StartApp(ctx, of.defects, of.knobs)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,77 @@
+package isucond
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku/labs/kit"
+	"github.com/kasoku/kasoku/labs/writeup"
+)
+
+// The endpoints whose mean latency the story follows, as nginx writes them.
+const (
+	ReportEndpoint = "POST /api/condition/"
+	TrendEndpoint  = "GET /api/trend"
+)
+
+// story is the write-up. Its score is the contest's; ours is how many requests a second are
+// answered well while users wait for each answer, so that only ratios can be compared.
+func story() *writeup.Story {
+	const limit = "what the score gains is decided by what limits the machine next"
+	none := writeup.Missing
+	return &writeup.Story{
+		Lab: "isucond", About: "from the first index to a cache for everyone",
+		Figures: []writeup.Figure{
+			{Key: "score", Name: "score"},
+			{Key: "report_mean_ms", Name: "report, mean", Unit: "ms", Less: true},
+			{Key: "trend_mean_ms", Name: "trend, mean", Unit: "ms", Less: true},
+		},
+		Steps: []writeup.Step{
+			{Name: "initial", Did: "the service as it was shipped", Author: []float64{1683}},
+			{Name: "indexed", Saw: "57 % of the slow log's time is one SELECT of isu_condition",
+				Did:     "an index of the chair and created_at",
+				Against: []string{"initial"}, Author: []float64{16_664}},
+			{Name: "nginx", Saw: "nginx passes all on, and connects anew", Did: "keepalive; nginx sends files itself",
+				Against: []string{"indexed"}, Author: []float64{17_774, 5.7}},
+			{Name: "one-insert", Saw: "one INSERT for each reported condition", Did: "one INSERT of many rows",
+				Against: []string{"nginx"}, Author: []float64{17_618, 4.5}, Hardware: limit,
+				Kept: "a report takes less time, and a tenth of the statements"},
+			{Name: "limited", Saw: "all conditions of a chair are read, few used", Did: "LIMIT",
+				Against: []string{"one-insert"}, Author: []float64{20_127}},
+			{Name: "right-index", Saw: "8.8 ms a call though there is an index: it sorts all rows of a chair",
+				Did:     "the index ends in timestamp, as ORDER BY does",
+				Against: []string{"limited"}, Author: []float64{37_019, none, 404}},
+			{Name: "trend-cached", Saw: "GET /api/trend takes 0.404 s, the same answer for everyone",
+				Did:     "Varnish in front of it, without the cookie",
+				Against: []string{"right-index"}, Author: []float64{44_034, none, 18.4}},
+			{Name: "icons", Saw: "GET /api/isu/*/icon is second in the access log", Did: "pictures as files",
+				Against: []string{"trend-cached"}, Gain: 74_425.0 / 79_819, Hardware: limit,
+				Kept: "the database sends no pictures any more"},
+		},
+	}
+}
+
+// variants are the steps of the story.
+func variants() []kit.Variant {
+	d := kit.Set{"DRV-03", "IDX-01", "QRY-01", "QRY-02", "QRY-05", "NGX-01", "NGX-02", "NGX-06", "CCH-01", "CCH-02",
+		"APP-01"}
+	var out []kit.Variant
+	for _, s := range []struct {
+		name, about string
+		mends       kit.Set
+		brings      kit.Set
+	}{
+		{"initial", "as it was shipped", nil, nil},
+		{"indexed", "an index that ends in the wrong time", kit.Set{"IDX-01"}, kit.Set{"IDX-02"}},
+		{"nginx", "nginx keeps connections and sends files", kit.Set{"NGX-01", "NGX-02"}, nil},
+		{"one-insert", "conditions are inserted together", kit.Set{"DRV-03", "QRY-02"}, nil},
+		{"limited", "no more conditions are read than are shown", kit.Set{"QRY-01"}, nil},
+		{"right-index", "the index ends in the time of the order", kit.Set{"IDX-02"}, nil},
+		{"trend-cached", "Varnish keeps the trend", kit.Set{"CCH-01", "CCH-02"}, nil},
+		{"icons", "pictures are files", kit.Set{"NGX-06"}, nil},
+	} {
+		d = slices.DeleteFunc(slices.Clone(d), s.mends.Has)
+		d = append(d, s.brings...)
+		out = append(out, kit.Variant{Name: s.name, About: s.about, Defects: slices.Clone(d)})
+	}
+	return out
+}

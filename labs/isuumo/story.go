@@ -1,0 +1,58 @@
+package isuumo
+
+import (
+	"slices"
+
+	"github.com/kasoku/kasoku/labs/writeup"
+)
+
+// Story returns the write-up, whose steps [StepOf] has, and at its end the one of another
+// team, which kept all rows in memory. The score's scale is our benchmark's own.
+func Story() *writeup.Story {
+	none := writeup.Missing
+	return &writeup.Story{
+		Lab: "isuumo", About: "which index, and what it cannot do",
+		Figures: []writeup.Figure{
+			{Key: "score", Name: "score"},
+			{Key: "polygon_mean_s", Name: "polygon search, mean", Unit: "s", Less: true},
+		},
+		Steps: []writeup.Step{
+			{Name: "shipped", Did: "the service as it was shipped"},
+			{Name: "ranges", Saw: "mysqld uses the CPU; ranges of rent and width stop the rest of an index",
+				Did:     "columns with the range's id, an index for each filter",
+				Against: []string{"shipped"}, Author: []float64{1144}, Expect: writeup.Better},
+			{Name: "descending", Saw: "EXPLAIN: no index for ORDER BY popularity DESC, id ASC",
+				Did:     "indexes in that order",
+				Against: []string{"ranges"}, Author: []float64{1200, 0.401}},
+			{Name: "spatial", Saw: "the polygon search is the slowest query; its index is not used",
+				Did:     "a point with SRID 0, NOT NULL, a spatial index, one query",
+				Against: []string{"descending"}, Author: []float64{1819, 0.063}},
+			{Name: "counted", Saw: "SELECT COUNT(*) is third in the slow log",
+				Did: "counts kept in the service", Against: []string{"spatial"}, Author: []float64{2070, none}},
+			{Name: "memory", Saw: "mysqld 707 % of 800", Did: "all rows in memory, answers encoded beforehand",
+				Against: []string{"shipped"}, Gain: 41_462.0 / 1335},
+		},
+	}
+}
+
+// StepOf returns the defects that a step of the story has.
+func StepOf(name string) Defects {
+	d, _ := Variant(Initial) // there is one of that name
+	for _, s := range []struct {
+		name  string
+		mends []string
+	}{
+		{"shipped", nil},
+		{"ranges", []string{"IDX-04", "IDX-05"}},
+		{"descending", []string{"IDX-06"}},
+		{"spatial", []string{"IDX-07", "QRY-04"}},
+		{"counted", []string{"QRY-08"}},
+		{"memory", d},
+	} {
+		d = slices.DeleteFunc(slices.Clone(d), func(id string) bool { return slices.Contains(s.mends, id) })
+		if s.name == name {
+			break
+		}
+	}
+	return d
+}
