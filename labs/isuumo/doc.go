@@ -15,6 +15,7 @@
 //	tuning    the indexes, my.cnf and nginx.conf of the variants
 //	web       the pages and pictures
 //	stack     database, nginx and service together
+//	story     the contest's write-up as steps of the lab
 //	conformance
 //	          every row of the interface with its traps, asked of a running service
 //	bench     the benchmark

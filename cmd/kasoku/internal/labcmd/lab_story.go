@@ -18,7 +18,7 @@ import (
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isucond"
-	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/story"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/labs/writeup"
@@ -46,7 +46,7 @@ func stories() []writtenUp {
 			}
 			return []float64{insertbench.Seconds(r.Run.Score.Value)}
 		}),
-		{isuumo.Story(), 30 * time.Second, runIsuumoStep, isuumoFigures},
+		{story.Of(), 30 * time.Second, runIsuumoStep, isuumoFigures},
 		smallStory(isucond.Lab(), 15*time.Second, 16, func(r *kasoku.Recording) []float64 {
 			return []float64{answered(r), meanOf(r, isucond.ReportEndpoint), meanOf(r, isucond.TrendEndpoint)}
 		}),
@@ -271,7 +271,7 @@ func userapiFigures(r *labRunResult) []float64 {
 }
 
 func runIsuumoStep(ctx context.Context, r *labRuns, o *labRecord, step string) (*labRunResult, error) {
-	o.flags.set["defects"], o.flags.defects = true, isuumo.StepOf(step).String()
+	o.flags.set["defects"], o.flags.defects = true, story.StepOf(step).String()
 	if r.data == nil {
 		var err error
 		if r.data, err = o.flags.read(); err != nil {

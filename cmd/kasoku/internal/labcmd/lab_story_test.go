@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
-	"github.com/kasoku/kasoku/labs/isuumo"
+	"github.com/kasoku/kasoku/labs/isuumo/story"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/labs/writeup"
 	"github.com/kasoku/kasoku/report/encode"
@@ -50,7 +50,7 @@ func stateOf(t *testing.T, lab, step string) string {
 		d, k := userapi.StepOf(step)
 		state = []any{d, k}
 	case "isuumo":
-		state = isuumo.StepOf(step)
+		state = story.StepOf(step)
 	default:
 		for _, l := range smallLabs() {
 			if l.Name != lab {

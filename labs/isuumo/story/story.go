@@ -1,14 +1,17 @@
-package isuumo
+// Package story is the write-up of the contest, as steps of the lab. It is a package of its own
+// since the service and the benchmark share no code but that of package isuumo.
+package story
 
 import (
 	"slices"
 
+	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/writeup"
 )
 
-// Story returns the write-up, whose steps [StepOf] has, and at its end the one of another
+// Of returns the write-up, whose steps [StepOf] has, and at its end the one of another
 // team, which kept all rows in memory. The score's scale is our benchmark's own.
-func Story() *writeup.Story {
+func Of() *writeup.Story {
 	none := writeup.Missing
 	return &writeup.Story{
 		Lab: "isuumo", About: "which index, and what it cannot do",
@@ -36,8 +39,8 @@ func Story() *writeup.Story {
 }
 
 // StepOf returns the defects that a step of the story has.
-func StepOf(name string) Defects {
-	d, _ := Variant(Initial) // there is one of that name
+func StepOf(name string) isuumo.Defects {
+	d, _ := isuumo.Variant(isuumo.Initial) // there is one of that name
 	for _, s := range []struct {
 		name  string
 		mends []string
