@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record/clock"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/store"
 	"github.com/kasoku/kasoku/topology"
 	"github.com/kasoku/kasoku/topology/find"
@@ -53,7 +54,7 @@ func (c *configuration) lookEarly(ctx context.Context) {
 			c.members, c.foreign = seen.Service, seen.Foreign
 		}
 		if len(c.o.Watched) > 0 { // the first look is then before the first tick
-			c.narrow.Do(func() { c.o.Watched = ownWatched("/proc", c.o.Watched, c.o.Units, &c.members) })
+			c.narrow.Do(func() { c.o.Watched = thishost.OwnWatched("/proc", c.o.Watched, c.o.Units, &c.members) })
 		}
 		return err
 	})
@@ -89,7 +90,7 @@ func (c *configuration) takeMembers(ctx context.Context, s *kasoku.Service) erro
 			c.settings = append(c.settings, v)
 		}
 	}
-	return errors.Join(store.Save(c.store, c.settings), c.saveTexts())
+	return errors.Join(store.Save(c.store, c.settings), c.saveTexts(ctx))
 }
 
 // Checkpoint stores the configuration in force in a run file of its own, without any load.

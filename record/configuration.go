@@ -41,15 +41,15 @@ func (c *configuration) save(ctx context.Context) error {
 	}
 	settings = append(settings, c.taken.Settings...)
 	c.settings = append(settings, c.clockSettings(ctx)...)
-	return errors.Join(store.Save(c.store, c.settings), c.saveTexts())
+	return errors.Join(store.Save(c.store, c.settings), c.saveTexts(ctx))
 }
 
 // saveTexts stores the texts of the configuration but for others'; it replaces what was stored.
-func (c *configuration) saveTexts() error {
+func (c *configuration) saveTexts(ctx context.Context) error {
 	own := slices.DeleteFunc(slices.Concat(c.o.Configs, c.taken.Configs), func(t kasoku.Config) bool {
 		return (t.Kind == capture.KindSchema || t.Kind == capture.KindSchemaAfter) && c.db.tenants.IsOthersTable(t.Name)
 	})
-	return store.Save(c.store, capture.WithoutOthersSites(own, &c.members))
+	return store.Save(c.store, capture.WithoutOthersSites(ctx, own, &c.members, Places(c.o)))
 }
 
 // takeAftermath takes again what a run may have changed of the configuration: the

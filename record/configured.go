@@ -23,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/logs/score"
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/trace/window"
 )
 
@@ -62,7 +63,7 @@ func ConfiguredWatch(c *config.Config, o Options) (Options, error) {
 	o.Service = NamedBy(c.Service)
 	o.configureServers(c)
 	o.MoreLogs = Logs{Access: c.Logs.Access, App: c.Logs.App, Error: c.Logs.Error, Quiet: c.Logs.Quiet}
-	o.PIDs, o.Watched = slices.Clone(c.Watch.PIDs), watched("/proc", c.Watch.Processes, c.Watch.Units)
+	o.PIDs, o.Watched = slices.Clone(c.Watch.PIDs), thishost.Watched("/proc", c.Watch.Processes, c.Watch.Units)
 	o.Units = c.Watch.Units
 	o.Expvar, o.Pprof, o.Outside = c.Watch.Expvar, c.Watch.Pprof, c.Watch.Outside
 	o.Off, o.Fast = c.Sources.Off, c.Sources.Fast

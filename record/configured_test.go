@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/observe/redis"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
@@ -120,13 +121,13 @@ func TestOwnWatched(t *testing.T) {
 	})
 	all := []int{mine, neighbour, other, worker}
 	service := kasoku.Service{Members: []kasoku.Member{{Processes: []kasoku.MemberProcess{{PID: mine, Leader: true}}}}}
-	if got := ownWatched(proc, all, nil, &service); !slices.Equal(got, []int{mine, other}) {
+	if got := thishost.OwnWatched(proc, all, nil, &service); !slices.Equal(got, []int{mine, other}) {
 		t.Errorf("%v of %v, want what is no neighbour's", got, all)
 	}
-	if got := ownWatched(proc, all, []string{"worker"}, &service); !slices.Equal(got, []int{mine, other, worker}) {
+	if got := thishost.OwnWatched(proc, all, []string{"worker"}, &service); !slices.Equal(got, []int{mine, other, worker}) {
 		t.Errorf("%v of %v, want all but %d", got, all, neighbour)
 	}
-	if got := ownWatched(proc, all, nil, &kasoku.Service{}); !slices.Equal(got, all) {
+	if got := thishost.OwnWatched(proc, all, nil, &kasoku.Service{}); !slices.Equal(got, all) {
 		t.Errorf("of a service that is not known: %v of %v", got, all)
 	}
 }
@@ -190,7 +191,7 @@ func TestWatched(t *testing.T) {
 	})
 	f := func(names, units []string, want ...int) {
 		t.Helper()
-		got := watched(proc, names, units)
+		got := thishost.Watched(proc, names, units)
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%v, %v: %v, want %v", names, units, got, want)
@@ -202,7 +203,7 @@ func TestWatched(t *testing.T) {
 	f(nil, []string{"app"}, 10, 12)
 	f(nil, []string{"app.service", "other.service"}, 10, 12, 13)
 	f([]string{"missing", ""}, []string{"none"})
-	if got := watched(filepath.Join(proc, "gone"), []string{"sh"}, nil); got != nil {
+	if got := thishost.Watched(filepath.Join(proc, "gone"), []string{"sh"}, nil); got != nil {
 		t.Errorf("without procfs: %v", got)
 	}
 }

@@ -65,12 +65,13 @@ func (e *ending) ask(ctx context.Context, what string, limit time.Duration, ask 
 // takeConfig takes and stores the configuration in force at the end.
 func (e *ending) takeConfig(ctx context.Context) error {
 	take := func(ctx context.Context) error { e.config.takeAftermath(ctx); return nil }
+	save := func() error { return e.config.saveTexts(ctx) }
 	if e.db == nil {
-		return errors.Join(e.part("configuration", func() error { return take(ctx) }), e.part("configuration", e.config.saveTexts))
+		return errors.Join(e.part("configuration", func() error { return take(ctx) }), e.part("configuration", save))
 	}
 	e.ask(ctx, "does it answer", aliveWithin, e.db.reader.Ping)
 	e.ask(ctx, "definitions of the tables", schemaWithin, take)
-	return e.part("configuration", e.config.saveTexts)
+	return e.part("configuration", save)
 }
 
 // askDatabase asks what is known only at the end, and puts the server back.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
-	"github.com/kasoku/kasoku/internal/procstat"
+	"github.com/kasoku/kasoku/record/thishost"
 	"github.com/kasoku/kasoku/topology"
 )
 
@@ -72,7 +72,7 @@ func (c *configuration) unkept() (out []kasoku.Unseen) {
 		out = append(out, kasoku.Unseen{What: "the configuration of " + what, Show: show,
 			Why: "which one of this host is the service's is not known, and of none it is kept"})
 	}
-	others := sync.OnceValue(c.others)
+	others := sync.OnceValue(func() []string { return thishost.Programs(c.subjects.members) })
 	runs := func(programs []string) bool {
 		return slices.ContainsFunc(others(), func(name string) bool { return slices.Contains(programs, name) })
 	}
@@ -84,18 +84,4 @@ func (c *configuration) unkept() (out []kasoku.Unseen) {
 		unseen("the database", "--mysql or --defaults-file names it")
 	}
 	return out
-}
-
-// others returns the names of the programs that run here and are no member's.
-func (c *configuration) others() (names []string) {
-	pids, _ := procstat.Processes("/proc") // without procfs no member is known either
-	for _, pid := range pids {
-		if slices.Contains(c.subjects.members, pid) {
-			continue
-		}
-		if name := commOf("/proc", pid); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

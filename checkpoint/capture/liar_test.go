@@ -73,7 +73,7 @@ func TestLiars(t *testing.T) {
 				t.Errorf("believed %v: kept %s %s: %.200q", believed, c.Kind, c.Name, c.Text)
 			}
 		}
-		if c := find(taken, filepath.Base(dir)+"/nginx.conf"); (c != nil) != believed {
+		if c := findText(taken, filepath.Base(dir)+"/nginx.conf"); (c != nil) != believed {
 			t.Errorf("believed %v: nginx.conf %+v; %s", believed, c, warnings)
 		}
 		want := []string{"calls itself nginx and belongs to uid 61001: not read", "calls itself mysqld and belongs to uid 61001: not read"}

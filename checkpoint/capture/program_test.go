@@ -15,7 +15,7 @@ import (
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
-func find(taken *Taken, name string) *kasoku.Config {
+func findText(taken *Taken, name string) *kasoku.Config {
 	for i := range taken.Configs {
 		if strings.HasSuffix(taken.Configs[i].Name, name) {
 			return &taken.Configs[i]
@@ -56,17 +56,17 @@ func TestRunningNginx(t *testing.T) {
 			t.Errorf("kept of a neighbour: %s", c.Name)
 		}
 	}
-	c := find(taken, "conf.d/gzip.conf")
+	c := findText(taken, "conf.d/gzip.conf")
 	if c == nil || c.Text != part || c.Mode != 0o604 || c.Kind != KindNginx {
 		t.Fatalf("gzip.conf is %+v; warnings %v", c, taken.Warnings)
 	}
-	main := find(taken, filepath.Base(dir)+"/nginx.conf")
+	main := findText(taken, filepath.Base(dir)+"/nginx.conf")
 	if main == nil || main.Masked != 1 || !strings.Contains(main.Text, `Authorization "‹masked›";`) || main.Mode == 0 {
 		t.Errorf("nginx.conf is %+v", main)
 	}
 	// With a command given, it asks that one alone.
 	given := Take(t.Context(), Options{Nginx: []string{srv.Program, "-T", "-p", dir, "-c", main.Name}})
-	if c := find(given, "conf.d/gzip.conf"); c == nil || c.Text != part {
+	if c := findText(given, "conf.d/gzip.conf"); c == nil || c.Text != part {
 		t.Errorf("reported: %+v, warnings %v", c, given.Warnings)
 	}
 }
@@ -138,18 +138,18 @@ func TestGit(t *testing.T) {
 		t.Fatalf("default %+v", o)
 	}
 	taken := Take(t.Context(), o)
-	if h := find(taken, "HEAD"); h == nil || !strings.Contains(h.Text, "subject first words\nbranch main\n") || find(taken, "diff") != nil {
+	if h := findText(taken, "HEAD"); h == nil || !strings.Contains(h.Text, "subject first words\nbranch main\n") || findText(taken, "diff") != nil {
 		t.Errorf("clean: %+v %v", taken.Configs, taken.Warnings)
 	}
 	put("DB_PASSWORD=two\nPORT=80\n")
 	taken = Take(t.Context(), o)
-	d := find(taken, "diff")
+	d := findText(taken, "diff")
 	if d == nil || d.Masked != 2 || !strings.Contains(d.Text, "-DB_PASSWORD=‹masked›\n+DB_PASSWORD=‹masked›\n PORT=80\n") {
 		t.Errorf("dirty: %+v %v", d, taken.Warnings)
 	}
 	put("PORT=80\n" + strings.Repeat(strings.Repeat("x y ", 32)+"\n", MostBytes/64))
 	taken = Take(t.Context(), o)
-	if d = find(taken, "diff"); d == nil {
+	if d = findText(taken, "diff"); d == nil {
 		t.Errorf("large: no diff: %v", taken.Warnings)
 	} else if len(d.Text) < MostBytes || len(d.Text) > MostBytes+100 || d.Note != "cut at 1.0 MiB" {
 		t.Errorf("large: %d bytes, %q", len(d.Text), d.Note)
@@ -164,7 +164,7 @@ func TestTakeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	taken := Take(ctx, Options{Root: tree(t, map[string]string{"/etc/a.conf": "a"}), Files: []string{"/etc/a.conf"}, Nginx: []string{"sleep", "60"}})
-	if find(taken, "a.conf") == nil || len(taken.Warnings) == 0 {
+	if findText(taken, "a.conf") == nil || len(taken.Warnings) == 0 {
 		t.Errorf("%+v", taken)
 	}
 }
@@ -180,9 +180,9 @@ func TestWithoutOthersSites_File(t *testing.T) {
 	}
 	f := func(text string, s *kasoku.Service, want bool) {
 		t.Helper()
-		got := WithoutOthersSites([]kasoku.Config{{Kind: KindNginx, Name: path, Text: text}, {Kind: KindFile, Name: path,
-			Text: text}}, s)
-		if len(got) == 1 != want || !want && (got[0].Text != text || got[0].Note != "") {
+		got := WithoutOthersSites(t.Context(), []kasoku.Config{{Kind: KindNginx, Name: path, Text: text}, {Kind: KindFile, Name: path,
+			Text: text}}, s, nil)
+		if len(got) == 0 != want || !want && (got[0].Text != text || got[0].Note != "") {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}
@@ -230,7 +230,7 @@ stream { server { listen 1; proxy_pass 127.0.0.1:2; } }
 	s := &kasoku.Service{Members: []kasoku.Member{{Role: kasoku.RoleWeb, Sure: kasoku.High, Configs: []string{path,
 		"/etc/nginx/a"}, Blocks: []kasoku.ConfigBlock{{File: path, Line: 10}}}}}
 	all := []kasoku.Config{{Kind: KindNginx, Name: path, Text: text}}
-	got := WithoutOthersSites(all, s)
+	got := WithoutOthersSites(t.Context(), all, s, nil)
 	if len(got) != 1 || all[0].Text != text {
 		t.Fatalf("%+v", got)
 	}
@@ -256,14 +256,62 @@ stream { server { listen 1; proxy_pass 127.0.0.1:2; } }
 	}
 	// The service's block is not where it was when the service was looked at: the file is another.
 	moved := []kasoku.Config{{Kind: KindNginx, Name: path, Text: "\n" + text}}
-	if got := WithoutOthersSites(moved, s); got[0].Text != moved[0].Text {
+	if got := WithoutOthersSites(t.Context(), moved, s, nil); got[0].Text != moved[0].Text {
 		t.Error(got[0].Text)
 	}
 	// An upstream is used by a block in another file.
 	all = append(all, kasoku.Config{Kind: KindNginx, Name: "/etc/nginx/a",
 		Text: "proxy_set_header A b;\nproxy_pass http://blog/;\n"})
-	if got := WithoutOthersSites(all, s); !strings.Contains(got[0].Text, "10.9.8.7") || strings.Contains(got[0].Text,
+	if got := WithoutOthersSites(t.Context(), all, s, nil); !strings.Contains(got[0].Text, "10.9.8.7") || strings.Contains(got[0].Text,
 		"wiki") {
 		t.Error(got[0].Text)
+	}
+}
+
+// TestWithoutOthersSites_Named: files that the user named are cut as those that nginx has read, though
+// it is not seen which nginx that is.
+func TestWithoutOthersSites_Named(t *testing.T) {
+	const both = "server {\n listen 80; server_name shop.test; root /srv/shop; include snippets/shop.conf;\n}\n" +
+		"server {\n listen 80; server_name blog.test; root /srv/blog; include snippets/blog.conf;\n}\n"
+	all := []kasoku.Config{
+		{Kind: KindFile, Name: "/etc/nginx/sites/both", Text: both},
+		{Kind: KindFile, Name: "/etc/nginx/sites/wiki", Text: "server {\n listen 80; server_name wiki.test; root /srv/wiki; }\n"},
+		{Kind: KindFile, Name: "/etc/nginx/snippets/shop.conf", Text: "gzip on;\n"},
+		{Kind: KindFile, Name: "/etc/nginx/snippets/blog.conf", Text: "gzip off;\n"},
+		{Kind: KindFile, Name: "/etc/app.toml", Text: "[server]\nport = 80\n"},
+	}
+	web := &kasoku.Service{Members: []kasoku.Member{{Role: kasoku.RoleWeb, Sure: kasoku.High}}}
+	read := &kasoku.Service{Members: []kasoku.Member{{Role: kasoku.RoleWeb, Sure: kasoku.High,
+		Configs: []string{"/etc/nginx/nginx.conf", "/etc/nginx/sites/both"},
+		Blocks:  []kasoku.ConfigBlock{{File: "/etc/nginx/sites/both", Line: 1}}}}}
+	for name, c := range map[string]struct {
+		s       *kasoku.Service
+		targets []string
+		want    string // names of files, and the sites of the first
+	}{
+		"by the target":              {web, []string{"http://shop.test/"}, "both shop.conf app.toml: shop"},
+		"by the Host of the request": {web, []string{"http://127.0.0.1:80/ shop.test"}, "both shop.conf app.toml: shop"},
+		"it is not known":            {web, []string{"http://127.0.0.1:80/"}, "app.toml: "},
+		"at another port":            {web, []string{"http://shop.test:81/"}, "app.toml: "},
+		"no target":                  {&kasoku.Service{}, nil, "app.toml: "},
+		"what nginx has read":        {read, nil, "both shop.conf app.toml: shop"},
+	} {
+		got := WithoutOthersSites(t.Context(), all, c.s, c.targets)
+		var names, sites []string
+		for _, k := range got {
+			names = append(names, filepath.Base(k.Name))
+			for _, site := range []string{"shop", "blog", "wiki"} {
+				if strings.Contains(k.Text, site+".test") {
+					sites = append(sites, site)
+				}
+			}
+		}
+		if text := strings.Join(names, " ") + ": " + strings.Join(sites, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+	one := all[1:2]
+	if got := WithoutOthersSites(t.Context(), one, web, nil); len(got) != 1 || got[0].Text != one[0].Text {
+		t.Errorf("the only server block: %+v", got)
 	}
 }

@@ -1,26 +1,34 @@
 package capture
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/nginxconf"
+	"github.com/kasoku/kasoku/topology/find"
 )
 
 // saidOfSites stands where a server block of another site was.
 const saidOfSites = "kasoku: of another site, left out"
 
 // WithoutOthersSites returns texts of configuration without what they have of other sites of the
-// service's nginx: files of nothing else, and in other files server blocks that answer no load, by
-// no name of those that do, with upstreams that only they pass requests to. Lines keep their
-// numbers. Nothing is left out where it is not known which blocks answer.
-func WithoutOthersSites(all []kasoku.Config, s *kasoku.Service) []kasoku.Config {
-	var sites []site
+// service's nginx: files of nothing else, those that only blocks of others include, and in other files
+// server blocks that answer no load, by no name of those that do, with upstreams that only they pass
+// requests to. Lines keep their numbers. Nothing is left out of what nginx has read where it is not
+// known which blocks answer.
+//
+// Files that the user named are treated alike. Of those that are no file of an nginx that is known the
+// blocks stay that answer the load, by its targets as find.Target writes them, or the only one.
+func WithoutOthersSites(ctx context.Context, all []kasoku.Config, s *kasoku.Service, targets []string) []kasoku.Config {
+	sites := make([]site, len(all))
 	for i := range all {
-		sites = append(sites, siteOf(&all[i], s))
+		sites[i] = siteOf(&all[i], s)
 	}
+	settleNamed(ctx, all, sites, s, targets)
 	names, ports, used := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range sites {
 		sites[i].answers(names, ports)
@@ -29,9 +37,10 @@ func WithoutOthersSites(all []kasoku.Config, s *kasoku.Service) []kasoku.Config 
 		sites[i].choose(names, ports)
 		sites[i].passes(used)
 	}
+	others := othersFiles(sites)
 	out := make([]kasoku.Config, 0, len(all))
 	for i, c := range all {
-		if sites[i].without(&c, used) {
+		if !others[i] && sites[i].without(&c, used) {
 			out = append(out, c)
 		}
 	}
@@ -40,15 +49,17 @@ func WithoutOthersSites(all []kasoku.Config, s *kasoku.Service) []kasoku.Config 
 
 // A site is a file of nginx, of which it may be known which server blocks answer.
 type site struct {
+	path  string // in the file system of its nginx
 	conf  nginxconf.Config
 	known bool         // it is one of the service's nginx, and which blocks answer is known
+	named bool         // it was named by the user, and no nginx that is known has read it
 	own   map[int]bool // lines of server blocks that answer
 	leave map[int]bool // directives that are others' server blocks
 }
 
 // siteOf reads a file. A file that reads otherwise than when the service was looked at is as good as unknown.
 func siteOf(c *kasoku.Config, s *kasoku.Service) (w site) {
-	if c.Kind != KindNginx || c.Text == "" {
+	if c.Kind != KindNginx && c.Kind != KindFile || c.Text == "" {
 		return w
 	}
 	path := strings.TrimPrefix(c.Name, "container:")
@@ -56,21 +67,22 @@ func siteOf(c *kasoku.Config, s *kasoku.Service) (w site) {
 	if err != nil || nginxconf.IsDump(c.Text) {
 		return w
 	}
-	w = site{conf: conf, own: map[int]bool{}, leave: map[int]bool{}}
+	w = site{path: path, conf: conf, own: map[int]bool{}, leave: map[int]bool{}}
+	if c.Kind == KindFile { // without a server block it may be of any program
+		w.named = slices.ContainsFunc(conf, func(d nginxconf.Directive) bool { return w.isServer(&d) })
+	}
 	for _, m := range s.Of(kasoku.RoleWeb) {
 		if !slices.Contains(m.Configs, path) || m.Host != c.Host && m.Host != "" && c.Host != "" {
 			continue
 		}
+		w.named = false
 		if w.known = len(m.Blocks) > 0; !w.known {
 			return w
 		}
 		for _, b := range m.Blocks {
 			if b.File == path {
 				w.own[b.Line] = true
-				w.known = w.known && slices.ContainsFunc(conf, func(d nginxconf.Directive) bool {
-					return d.Line == b.Line &&
-						w.isServer(&d)
-				})
+				w.known = w.known && w.servesAt(b.Line)
 			}
 		}
 		if !w.known {
@@ -78,6 +90,139 @@ func siteOf(c *kasoku.Config, s *kasoku.Service) (w site) {
 		}
 	}
 	return w
+}
+
+// servesAt reports whether a server block stands in a line.
+func (w *site) servesAt(line int) bool {
+	return slices.ContainsFunc(w.conf, func(d nginxconf.Directive) bool { return d.Line == line && w.isServer(&d) })
+}
+
+// settleNamed decides which blocks answer in files that the user named and that no nginx has read as
+// far as is known: those of a file that it has read, by another name or as a copy; none, where its
+// files are known; else those that answer the load's targets.
+func settleNamed(ctx context.Context, all []kasoku.Config, sites []site, s *kasoku.Service, targets []string) {
+	known := slices.ContainsFunc(s.Of(kasoku.RoleWeb), func(m *kasoku.Member) bool { return len(m.Blocks) > 0 })
+	var open []*site
+	var conf []nginxconf.Config
+	servers := 0
+	for i := range sites {
+		w := &sites[i]
+		if !w.named {
+			continue
+		}
+		at := -1
+		for k := range sites {
+			if o := &sites[k]; o.known && (isSameFile(w.path, o.path) || all[k].Text == all[i].Text) {
+				at = k
+				break
+			}
+		}
+		switch {
+		case at >= 0:
+			w.known, w.own = true, sites[at].own
+		case known:
+			w.known = true
+		default:
+			open = append(open, w)
+			conf = append(conf, w.conf)
+			for k := range w.conf {
+				if w.isServer(&w.conf[k]) {
+					servers++
+				}
+			}
+		}
+	}
+	if servers < 2 {
+		return // the only one is the service's
+	}
+	answering := find.Answering(ctx, conf, targets)
+	for _, w := range open {
+		w.known = true
+		for _, b := range answering {
+			if b.File == w.path {
+				w.own[b.Line] = true
+			}
+		}
+	}
+}
+
+// isSameFile reports whether two names lead to one file of this host, as those of sites-available and
+// sites-enabled.
+func isSameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := filepath.EvalSymlinks(a)
+	y, err2 := filepath.EvalSymlinks(b)
+	return err == nil && err2 == nil && x == y
+}
+
+// othersFiles returns which files only others' server blocks include, by their places.
+func othersFiles(sites []site) map[int]bool {
+	out := map[int]bool{}
+	for {
+		kept, left := map[int]bool{}, map[int]bool{}
+		for i := range sites {
+			sites[i].includes(sites, out[i], kept, left)
+		}
+		fresh := false
+		for i := range left {
+			if !kept[i] && !out[i] {
+				out[i], fresh = true, true
+			}
+		}
+		if !fresh {
+			return out
+		}
+	}
+}
+
+// includes adds the files that a file includes: to left where that is in blocks that are left out.
+func (w *site) includes(sites []site, others bool, kept, left map[int]bool) {
+	end := -1
+	for i := range w.conf {
+		d := &w.conf[i]
+		if w.leave[i] {
+			for end = i; end+1 < len(w.conf) && w.conf[end+1].Depth > d.Depth; end++ {
+			}
+		}
+		if d.Name() != "include" || len(d.Words) != 2 {
+			continue
+		}
+		for k := range sites {
+			if !sites[k].isNamedBy(d.Words[1]) {
+				continue
+			}
+			if i <= end || others || w.isOthersFile() {
+				left[k] = true
+			} else {
+				kept[k] = true
+			}
+		}
+	}
+}
+
+// isNamedBy reports whether an include may mean a file: of a relative one the directory is that of the
+// main file, which is not looked for here.
+func (w *site) isNamedBy(pattern string) bool {
+	if w.path == "" {
+		return false
+	}
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join("/", pattern)
+		for dir := filepath.Dir(w.path); ; dir = filepath.Dir(dir) {
+			if rest, ok := strings.CutPrefix(w.path, strings.TrimSuffix(dir, "/")); ok {
+				if hit, err := filepath.Match(pattern, rest); err == nil && hit {
+					return true
+				}
+			}
+			if dir == "/" || dir == "." {
+				return false
+			}
+		}
+	}
+	hit, err := filepath.Match(pattern, w.path)
+	return err == nil && hit
 }
 
 // isServer reports whether a directive is a server block of http.

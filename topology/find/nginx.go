@@ -42,6 +42,38 @@ func webOf(ctx context.Context, conf *topology.NginxConfig, number func(host str
 	return w
 }
 
+// Answering returns the server blocks of some texts of nginx's configuration that answer the load,
+// by its targets as [Target] writes them; nil where that is not known.
+func Answering(ctx context.Context, conf []nginxconf.Config, targets []string) (out []kasoku.ConfigBlock) {
+	w := members.Web{}
+	for _, one := range conf {
+		for i := range one {
+			if d := &one[i]; d.Block && d.Words[0] == "server" && len(d.Words) == 1 {
+				b := blockOf(one[:endOf(one, i)], i, nil, func(host string) string { return host })
+				b.At = kasoku.ConfigBlock{File: d.File, Line: d.Line}
+				w.Blocks = append(w.Blocks, b)
+			}
+		}
+	}
+	for _, target := range targets {
+		p := placeOf(ctx, target)
+		if p.Address == "" {
+			return nil
+		}
+		if host, port, err := net.SplitHostPort(p.Address); err == nil && host != "localhost" && net.ParseIP(host) == nil {
+			p.Address = net.JoinHostPort("127.0.0.1", port) // a name that is not known here: it is asked by that
+		}
+		blocks, known := w.Answering(p)
+		if !known {
+			return nil
+		}
+		for i := range blocks {
+			out = appendNew(out, blocks[i].At)
+		}
+	}
+	return out
+}
+
 // endOf returns where a block ends.
 func endOf(conf nginxconf.Config, at int) int {
 	end := at + 1

@@ -146,6 +146,55 @@ func (d *decision) answers(f *found, web Web, a arrival) (sites []site, known bo
 	return sites, !slices.ContainsFunc(sites, func(s site) bool { return s.index != sites[0].index })
 }
 
+// Answering returns the blocks that answer requests at a place, and whether that is known: of some
+// texts of a configuration alone, where it was not seen what the web server has read. Others of its
+// may come first there, so that none answers for being the first.
+func (w Web) Answering(p Place) (out []Block, known bool) {
+	known = true
+	asked := []arrival{{path: p.Address, host: p.Host}}
+	if p.Network == "tcp" {
+		asked = nil
+		for _, at := range parsePlace(p.Address) {
+			asked = append(asked, arrival{at: at, host: p.Host})
+		}
+	}
+	for _, a := range asked {
+		sites, sure := w.at(a)
+		if sites, sure = apartFromFirst(sites, a.host, sure); !sure {
+			known = false
+		}
+		for _, s := range sites {
+			if !slices.ContainsFunc(out, func(b Block) bool { return b.At == s.At }) {
+				out = append(out, s.Block)
+			}
+		}
+	}
+	return out, known && len(out) > 0
+}
+
+// apartFromFirst returns the site that answers a host, of some that may not be all. One that is alone
+// is taken for it unless it has names and the host is another.
+func apartFromFirst(sites []site, host string, sure bool) ([]site, bool) {
+	if !sure || len(sites) == 0 {
+		return sites, sure
+	}
+	_, err := netip.ParseAddr(host)
+	if len(sites) == 1 && (host == "" || err == nil || !slices.ContainsFunc(sites[0].Names, isHost)) {
+		return sites, true
+	}
+	if host == "" {
+		return sites, false
+	}
+	if !slices.ContainsFunc(sites, func(s site) bool { return s.by.Default }) {
+		sites = append([]site{{index: -1}}, sites...)
+	}
+	sites = bestNamed(sites, host, "")
+	for _, s := range sites {
+		sure = sure && s.index >= 0 && s.index == sites[0].index
+	}
+	return sites, sure
+}
+
 // A site is a server block with the Listen by which it is asked.
 type site struct {
 	Block

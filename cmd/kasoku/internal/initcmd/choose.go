@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -283,8 +284,39 @@ func (s *Surveyed) narrow(ctx context.Context, of *subject) (err error) {
 	}
 	if err == nil {
 		KeepLost(s.found, before)
+		s.sites = othersSites(ctx, s.found, of)
 	}
 	return err
+}
+
+// othersSites returns the files of the service's nginx that are of other sites alone, as far as that
+// is known: they are not written into the file, and no run would keep them.
+func othersSites(ctx context.Context, found *topology.Found, of *subject) map[string]bool {
+	var all []kasoku.Config
+	for _, v := range found.Of(topology.Nginx) {
+		kind := capture.KindFile
+		if m := memberOf(&of.service, v); m != nil && len(m.Blocks) > 0 {
+			kind = capture.KindNginx
+		}
+		for _, path := range v.Config {
+			if c, err := capture.ReadFile(path); err == nil { // else it is not known
+				c.Kind = kind
+				all = append(all, c)
+			}
+		}
+	}
+	left := map[string]bool{}
+	for i := range all {
+		left[all[i].Name] = true
+	}
+	var targets []string
+	if of.named.URL != "" {
+		targets = []string{of.named.URL}
+	}
+	for _, c := range capture.WithoutOthersSites(ctx, all, &of.service, targets) {
+		delete(left, c.Name)
+	}
+	return left
 }
 
 // KeepLost adds to a look at this host the notes of an earlier one on what a bug of kasoku

@@ -128,6 +128,7 @@ type Surveyed struct {
 	DBErr    error // why no database let kasoku in
 	of       *subject
 	others   []find.Candidate // services of which none was chosen
+	sites    map[string]bool  // files of nginx that are of other sites alone
 }
 
 // Survey looks at the host, the directory and the only service that runs here. Where

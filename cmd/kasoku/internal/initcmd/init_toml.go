@@ -430,13 +430,15 @@ func (s *Surveyed) configFiles() []string {
 			all = append(all, unit)
 		}
 	}
-	count := map[string]int{}
+	count, mixed := map[string]int{}, map[string]bool{}
 	for _, path := range all {
 		count[filepath.Dir(path)]++
+		mixed[filepath.Dir(path)] = mixed[filepath.Dir(path)] || s.sites[path]
 	}
+	all = slices.DeleteFunc(all, func(path string) bool { return s.sites[path] })
 	var out []string
 	for _, path := range all {
-		if dir := filepath.Dir(path); count[dir] > mostFiles {
+		if dir := filepath.Dir(path); count[dir] > mostFiles && !mixed[dir] {
 			path = filepath.Join(dir, "*"+filepath.Ext(path))
 		}
 		if !slices.Contains(out, path) {

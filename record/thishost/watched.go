@@ -1,7 +1,6 @@
-package record
+package thishost
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,11 +10,11 @@ import (
 	"github.com/kasoku/kasoku/internal/procstat"
 )
 
-// watched returns the processes that run now under one of the names, as ps shows
+// Watched returns the processes that run now under one of the names, as ps shows
 // them, or in one of the units of systemd.
 //
 // Source: proc(5), /proc/PID/comm, cut to 15 bytes, and cgroups(7), /proc/PID/cgroup.
-func watched(proc string, names, units []string) []int {
+func Watched(proc string, names, units []string) []int {
 	if len(names)+len(units) == 0 {
 		return nil
 	}
@@ -34,9 +33,9 @@ func watched(proc string, names, units []string) []int {
 	return out
 }
 
-// ownWatched leaves out the processes of neighbours that run under the name of a member: where the
+// OwnWatched leaves out the processes of neighbours that run under the name of a member: where the
 // service is known, such a name is the service's own. What runs in one of the units stays.
-func ownWatched(proc string, pids []int, units []string, s *kasoku.Service) []int {
+func OwnWatched(proc string, pids []int, units []string, s *kasoku.Service) []int {
 	names := map[string]bool{}
 	for i := range s.Members {
 		for _, p := range s.Members[i].Processes {
@@ -55,15 +54,6 @@ func ownWatched(proc string, pids []int, units []string, s *kasoku.Service) []in
 // commOf returns the name of a process, empty when it has gone.
 func commOf(proc string, pid int) string {
 	return strings.TrimSpace(string(readFile(filepath.Join(proc, strconv.Itoa(pid), "comm"))))
-}
-
-// readFile returns what a file of procfs holds, nothing of one that has gone.
-func readFile(path string) []byte {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return b
 }
 
 // cgroupOf returns the control groups of a process.
@@ -85,4 +75,15 @@ func inUnit(cgroup string, units []string) bool {
 		}
 	}
 	return false
+}
+
+// Programs returns the names of the programs that run here, without some processes.
+func Programs(without []int) (names []string) {
+	pids, _ := procstat.Processes("/proc") // without procfs none is known
+	for _, pid := range pids {
+		if name := commOf("/proc", pid); !slices.Contains(without, pid) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
