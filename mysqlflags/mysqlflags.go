@@ -280,6 +280,15 @@ func Database(dsn string) string {
 	return cfg.DBName
 }
 
+// User returns the user that a DSN names, empty without one.
+func User(dsn string) string {
+	cfg, err := parseDSN(dsn)
+	if err != nil {
+		return ""
+	}
+	return cfg.User
+}
+
 // WithParam returns the DSN with one more parameter, such as "parseTime=true". The
 // parameters follow the last slash.
 func WithParam(dsn, param string) string {

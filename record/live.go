@@ -7,7 +7,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
-	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/record/mask"
 	"github.com/kasoku/kasoku/record/thishost"
@@ -85,7 +84,7 @@ func (l *Live) askWhose(ctx context.Context) {
 	ask := askService(l.o)
 	ask.Loaded, l.looked = false, time.Now()
 	if seen, err := find.Look(ctx, ask); err == nil {
-		l.db.tenants.Ask(ctx, l.db.reader, &seen.Result, mysqlflags.Database(l.o.MySQL))
+		l.db.tenants.Ask(ctx, l.db.reader, &seen.Result, l.o.MySQL)
 	}
 }
 

@@ -280,7 +280,7 @@ func (w *serviceWatch) look(ctx context.Context, within time.Duration) {
 	defer cancel()
 	seen, err := find.Look(ctx, ask)
 	if err == nil && w.db != nil {
-		w.db.tenants.Ask(ctx, w.db.reader, &seen.Result, mysqlflags.Database(w.o.MySQL))
+		w.db.tenants.Ask(ctx, w.db.reader, &seen.Result, w.o.MySQL, ask.Own...)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -289,11 +289,15 @@ func (w *serviceWatch) look(ctx context.Context, within time.Duration) {
 	}
 }
 
-// lookAgain looks again at members that were not seen to call others: one that connects anew
-// for each request, as PHP does, is seldom seen to, where requests are few.
+// lookAgain looks again at members that were not seen to call others, and at whose sessions the
+// database has: one that connects anew for each request, as PHP does, is seldom seen to, where
+// requests are few.
 func (w *serviceWatch) lookAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
+	if w.db != nil {
+		w.db.tenants.Again(ctx, w.db.reader)
+	}
 	if w.seen == nil || !w.seen.Again(ctx) { // without the lock, for which the samples wait
 		return
 	}

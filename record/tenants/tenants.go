@@ -25,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/topology/members"
 )
 
@@ -38,6 +39,8 @@ type Book struct {
 	unclear     side // clients of whom it is not known whose they are
 	left        Left
 	sent        map[uint64]bool // connections that sent statements: others' are true
+	sessions    map[uint64]bool // that used the service's own user and schema
+	hunt        *hunt           // nil where all sessions are known by one look
 	counted
 }
 
@@ -69,16 +72,20 @@ func (s *side) use(user, schema string) {
 	}
 }
 
-// Left is what a slow log holds of others, and what in all.
+// Left is what a slow log holds of others, what of whom it is not known, and what in all.
 type Left struct {
 	Statements uint64 // of others, without administrator commands
+	Unknown    uint64 // likewise, of sessions of which it is not known whose they are
 	Time, All  time.Duration
+
+	UnknownTime time.Duration
 }
 
 // Ask learns of a server that a look at the service saw others use, whose clients the reader
-// is asked for once; schema is the one that the service uses by the user's word, or empty. Where
-// the server does not say, nothing is learned.
-func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, schema string) {
+// is asked for once, and where programs connect anew for each request some times more; dsn is
+// kasoku's, whose schema is the service's by the user's word. Where the server does not say,
+// nothing is learned. own are kasoku's other processes.
+func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, dsn string, own ...int) {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -87,7 +94,8 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 	for i := range seen.Service.Members {
 		m := &seen.Service.Members[i]
 		from, ok := seen.Callers[m.ID]
-		if !ok || !slices.ContainsFunc(m.Found, func(r kasoku.Reason) bool { return r.By == kasoku.ByDSN }) {
+		hunt := newHunt(seen, m.ID, dsn, own)
+		if !ok && hunt == nil || !slices.ContainsFunc(m.Found, func(r kasoku.Reason) bool { return r.By == kasoku.ByDSN }) {
 			continue
 		}
 		sessions := mysql.NewClients(r)
@@ -96,8 +104,26 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, s
 			continue
 		}
 		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
-		b.learn(clients, from, ends, schema)
+		b.hunts(hunt, ends)
+		b.learn(clients, from, ends, mysqlflags.Database(dsn))
+		if hunt != nil {
+			b.burst(ctx, r)
+		}
 	}
+}
+
+// hunts takes over a hunt, of which it goes on where the one before was.
+func (b *Book) hunts(h *hunt, ends map[uint64]uint32) {
+	if h == nil {
+		return
+	}
+	h.ends = ends
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.hunt != nil {
+		h.turn, h.votes, h.loose = b.hunt.turn, b.hunt.votes, b.hunt.loose
+	}
+	b.hunt = h
 }
 
 // learn takes note of the clients of a server, of which it is known from which ports members
@@ -117,7 +143,7 @@ func (b *Book) learn(clients []mysql.Client, from members.Callers, ends map[uint
 			b.own.add(c)
 		case other && !member:
 			b.others.add(c)
-		default:
+		case b.hunt == nil || !isLocal(c.Host): // else it may be anyone's, and is looked for
 			unclear = append(unclear, account{c.User, c.DB})
 		}
 	}
@@ -127,7 +153,10 @@ func (b *Book) learn(clients []mysql.Client, from members.Callers, ends map[uint
 			b.own.use(a.user, a.schema)
 		}
 	}
-	if schema != "" && b.own.schemas != nil {
+	if schema != "" && (b.own.schemas != nil || b.hunt != nil) {
+		if b.own.schemas == nil {
+			b.own.users, b.own.schemas = map[string]bool{}, map[string]bool{}
+		}
 		b.own.schemas[schema] = true
 	}
 }
@@ -145,8 +174,11 @@ func portOf(host string) uint16 {
 	return uint16(port)
 }
 
-// apart reports whether anything can be distinguished: connections of both sides were seen.
-func (b *Book) apart() bool { return len(b.own.connections) > 0 && len(b.others.connections) > 0 }
+// apart reports whether anything can be distinguished: connections of both sides were seen, or those
+// of others where the service's may be seen seldom.
+func (b *Book) apart() bool {
+	return len(b.others.connections) > 0 && (len(b.own.connections) > 0 || b.hunt != nil)
+}
 
 // isOthersSchema reports whether a schema is one that others use, and no member.
 func (b *Book) isOthersSchema(schema string) bool {
@@ -173,7 +205,7 @@ func (b *Book) IsOthersSchema(schema string) bool {
 // service too is the service's.
 func (b *Book) IsOthersClass(schema, text string) bool {
 	if schema != "" {
-		return b.IsOthersSchema(schema)
+		return b.IsOthersSchema(schema) || b.isUnknownSchema(schema)
 	}
 	others := false
 	for _, name := range namesIn(text) {
@@ -248,11 +280,12 @@ const mostSent = 1_000_000
 // Keep reports whether an entry stays in the run, and counts those that do not.
 func (b *Book) Keep(e *slowlog.Event) bool {
 	others := b.isOthers(e)
-	if b.apart() && len(b.sent) < mostSent {
+	unknown := !others && b.isUnknown(e)
+	if (b.apart() || b.hunt != nil) && len(b.sent) < mostSent {
 		if b.sent == nil {
 			b.sent = map[uint64]bool{}
 		}
-		b.sent[e.ThreadID] = others
+		b.sent[e.ThreadID] = others || unknown
 		b.take(e)
 	}
 	b.left.All += e.QueryTime
@@ -262,20 +295,27 @@ func (b *Book) Keep(e *slowlog.Event) bool {
 			b.left.Statements++
 		}
 	}
-	return !others
+	if unknown {
+		b.left.UnknownTime += e.QueryTime
+		if !e.Admin {
+			b.left.Unknown++
+		}
+	}
+	return !others && !unknown
 }
 
 // Left returns how many statements Keep left out.
-func (b *Book) Left() uint64 { return b.left.Statements }
+func (b *Book) Left() uint64 { return b.left.Statements + b.left.Unknown }
 
-// Warnings says what share of the server's work is others'.
+// Warnings says what share of the server's work is others', or may be.
 func (b *Book) Warnings() []kasoku.Warning {
+	out := b.unknownWarnings()
 	if b.left.Statements == 0 || b.left.All <= 0 {
-		return nil
+		return out
 	}
-	return []kasoku.Warning{{Code: "shared-server", Text: fmt.Sprintf("%s of the server's statement time is of schemas or "+
+	return append(out, kasoku.Warning{Code: "shared-server", Text: fmt.Sprintf("%s of the server's statement time is of schemas or "+
 		"users that the service does not use: %s statements of programs outside of it, which are in no table",
-		unit.Percent(float64(b.left.Time)/float64(b.left.All)), unit.Count(b.left.Statements))}}
+		unit.Percent(float64(b.left.Time)/float64(b.left.All)), unit.Count(b.left.Statements))})
 }
 
 // Settings is what rules have to know of the connections over which the statements of the log came: how many
@@ -283,7 +323,7 @@ func (b *Book) Warnings() []kasoku.Warning {
 // statements may be others'.
 func (b *Book) Settings(host string, connections uint64, counted bool) []kasoku.Setting {
 	out := []kasoku.Setting{kasoku.SentOver(host, connections)}
-	if len(b.sent) == 0 || len(b.sent) >= mostSent {
+	if len(b.sent) == 0 || len(b.sent) >= mostSent || !b.apart() && b.left.Unknown == 0 {
 		return out
 	}
 	n := kasoku.Tenants{All: len(b.sent)}

@@ -91,6 +91,8 @@ type Result struct {
 	// Callers are the connections to databases that programs outside of the service use too,
 	// by the ids of those members.
 	Callers map[string]Callers
+	// Parties are the programs that may call the database that kasoku was given.
+	Parties []Party
 }
 
 // Callers are the ports from which a member is called by TCP, and the inodes of its own ends of
@@ -175,6 +177,9 @@ func (d *decision) result() Result {
 		out.Service.Edges = append(out.Service.Edges, e.Edge)
 	}
 	out.Silent = d.silent()
+	if len(d.q.Databases) > 0 {
+		out.Parties = partiesOf(d)
+	}
 	out.Service.Unknown = d.draft.unknown
 	out.Foreign = d.foreignLogs()
 	for _, in := range d.wires.all {
