@@ -1,6 +1,8 @@
 package members
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
 
 	"github.com/kasoku/kasoku/topology/internal/programs"
@@ -68,8 +70,9 @@ func (w *wiring) group() {
 	for i := range w.snap.Processes {
 		w.procs[w.snap.Processes[i].PID] = &w.snap.Processes[i]
 	}
+	w.unveil()
 	for i := range w.snap.Processes {
-		p := &w.snap.Processes[i]
+		p := w.procs[w.snap.Processes[i].PID]
 		leader := p
 		for range 64 { // a pid that was given anew while /proc was read could make a ring
 			parent := w.procs[leader.Parent]
@@ -94,6 +97,25 @@ func (w *wiring) group() {
 	w.joinCopies(held)
 	for _, in := range w.all[:len(w.all):len(w.all)] {
 		w.split(in, held)
+	}
+}
+
+// unveil takes processes of which another user sees neither program nor namespaces, as the master of
+// nginx, which is root's, for what the child is that has its name, where that is the name of the child's
+// program: who shows its name and that of its child is one with it, or nothing that is believed.
+func (w *wiring) unveil() {
+	for i := range w.snap.Processes {
+		p := &w.snap.Processes[i]
+		parent := w.procs[p.Parent]
+		if p.Exe == "" || parent == nil || parent.Exe != "" || parent.PID == 1 || parent.UID != 0 && parent.UID != p.UID ||
+			parent.Name != p.Name || filepath.Base(p.Exe) != p.Name || parent.Container != p.Container ||
+			parent.Unit != p.Unit {
+			continue
+		}
+		seen := *parent
+		seen.Exe, seen.NetNS = p.Exe, cmp.Or(parent.NetNS, p.NetNS)
+		seen.MntNS, seen.PidNS = cmp.Or(parent.MntNS, p.MntNS), cmp.Or(parent.PidNS, p.PidNS)
+		w.procs[parent.PID] = &seen
 	}
 }
 

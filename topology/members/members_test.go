@@ -652,3 +652,25 @@ dsn /run/own/mysqld.sock
 		}
 	}
 }
+
+// TestDecide_HiddenMaster: an nginx is one member to a user who may see neither program nor namespaces
+// of its master, which is root's; a child that only has its parent's name is not.
+func TestDecide_HiddenMaster(t *testing.T) {
+	const rest = `
+proc 20 1 /srv/app
+listen 20 127.0.0.1:8080
+listen 11,12 0.0.0.0:80
+target 127.0.0.1:80
+conn 11 127.0.0.1:40000 > 20 127.0.0.1:8080
+conn 12 127.0.0.1:40001 > 20 127.0.0.1:8080
+`
+	const workers = `
+proc 11 10 /usr/sbin/nginx uid=33 -- nginx: worker process
+proc 12 10 /usr/sbin/nginx uid=33 -- nginx: worker process
+`
+	check(t, "of root", "proc 10 1 - name=nginx ns=0 mnt=0 pidns=0 -- nginx: master process /usr/sbin/nginx"+workers+rest,
+		"web 10, application 20", "")
+	check(t, "named by pid", "proc 10 1 - name=nginx ns=0 mnt=0 pidns=0 -- nginx: master process /usr/sbin/nginx"+workers+rest+
+		"pid 10\npid 11\n", "web 10, application 20", "")
+	check(t, "of another name", "proc 10 1 - name=su ns=0 mnt=0 pidns=0"+workers+rest, "web 11, web 12, application 20", "")
+}
