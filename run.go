@@ -1,6 +1,9 @@
 package kasoku
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // RunState defines how far a run got.
 type RunState string
@@ -260,3 +263,21 @@ func (c RowCheck) Added() int64 { return c.After - c.Before }
 
 // Matches reports whether each success left exactly one row.
 func (c RowCheck) Matches() bool { return c.Added() == int64(c.Successes) }
+
+// NewRunID returns the id of a run: the start in UTC and the label, such as
+// 20261120-140211-before. What a file name or a shell would stumble over in the
+// label becomes a hyphen.
+func NewRunID(started time.Time, label string) string {
+	id := started.UTC().Format("20060102-150405")
+	label = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, label)
+	if label = strings.Trim(label, "-."); label != "" {
+		id += "-" + label
+	}
+	return id
+}

@@ -17,12 +17,11 @@ import (
 // modes to files by other means than package private, with the calls and the reason
 // why they may. All others go through private, which makes them 0600 and the user's.
 var writers = map[string]struct{ calls, why string }{
-	"internal/private/private.go": {"os.NewFile os.OpenFile os.OpenFile os.OpenFile unix.Fchmod unix.Fchown unix.Mkdirat unix.Open unix.Openat unix.Openat unix.Renameat", "the one place"},
+	"internal/private/private.go": {"os.Link os.NewFile os.OpenFile os.OpenFile os.OpenFile unix.Fchmod unix.Fchown unix.Mkdirat unix.Open unix.Openat unix.Openat unix.Renameat unix.Renameat2", "the one place"},
 	"internal/private/tempdir.go": {"unix.Fchmod unix.Mkdir unix.Open unix.Open", "the one place"},
 
 	"store/ownlog/ownlog.go":     {"unix.Open unix.Open", "makes an empty log, O_EXCL, 0600, before SQLite opens it by name"},
 	"store/sqlite.go":            {"sql.Open", "SQLite opens by name what create has made, and gives logs its mode and owner"},
-	"store/writer.go":            {"os.Link unix.Renameat2", "names a file that private has made; never over another"},
 	"checkpoint/guard/aside.go":  {"os.OpenFile unix.Renameat2", "opens a journal without following, and gives what is none another name"},
 	"checkpoint/revert/place.go": {"os.NewFile os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
@@ -42,6 +41,7 @@ var writers = map[string]struct{ calls, why string }{
 	"internal/foreign/walk.go":      {"os.NewFile unix.Openat", "reads"},
 	"internal/foreign/network.go":   {"unix.Open", "reads"},
 	"internal/foreign/text.go":      {"unix.Open unix.Openat", "reads"},
+	"topology/scan/clients.go":      {"unix.Open", "reads"},
 	"topology/scan/process.go":      {"unix.Open unix.Open unix.Openat unix.Openat unix.Openat", "reads"},
 	"internal/pathwalk/look.go":     {"os.NewFile unix.Open unix.Openat2", "reads"},
 	"internal/pathwalk/named.go":    {"unix.Open", "reads"},

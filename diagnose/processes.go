@@ -214,10 +214,20 @@ func (ps Processes) guessRole(host, pid, name string) Role {
 		return Generator
 	case name == "kasoku":
 		return ps.own()
-	case slices.ContainsFunc(kernels, func(k string) bool { return strings.HasPrefix(name, k) }):
+	case isKernel(name):
 		return Kernel
 	}
 	return Other
+}
+
+// HasRole reports whether the name of a process that is no member's has a meaning for rules: that of a
+// load generator, of kasoku, of a thread of the kernel.
+func HasRole(name string) bool {
+	return slices.Contains(generators, name) || name == "kasoku" || isKernel(name)
+}
+
+func isKernel(name string) bool {
+	return slices.ContainsFunc(kernels, func(k string) bool { return strings.HasPrefix(name, k) })
 }
 
 // strangers reports whether processes with the name of a load generator, or of the command, which

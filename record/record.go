@@ -300,7 +300,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 		s.ends = s.logs.ends()
 	}
 	sampleErr := s.sampling.end()
-	errs := []error{sampleErr, s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
+	errs := []error{sampleErr, s.part("neighbours", s.nameNeighbours), s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
 	if s.db != nil {
 		errs = append(errs, s.ending.askDatabase(ctx), s.db.broken)
 	}

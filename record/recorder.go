@@ -40,7 +40,7 @@ func (r *recorder) describe(ctx context.Context) {
 	run.Started = r.start.Round(0)
 	run.State = kasoku.Running
 	if run.ID == "" {
-		run.ID = store.NewID(run.Started, run.Label)
+		run.ID = kasoku.NewRunID(run.Started, run.Label)
 	}
 	if len(run.Hosts) == 0 {
 		run.Hosts = []kasoku.Host{thishost.Info()}

@@ -35,3 +35,25 @@ func (s *source) recall(db *sql.DB, name seriesName) (id int64, known bool, err 
 	s.ids[seriesName{strings.Clone(name.name), strings.Clone(name.instance)}] = id
 	return id, true, nil
 }
+
+// RenameInstances gives the instances of a source's series other names, and clears the old ones
+// from the file. Names that would then be the same have a number. No frame of the source may be
+// written after it.
+func (w *Writer) RenameInstances(source string, rename func(series, instance string) string) error {
+	return w.record("rename series", func(db *sql.DB) error {
+		if _, err := db.Exec("PRAGMA secure_delete=1"); err != nil {
+			return err
+		}
+		return inTx(db, func(tx *sql.Tx) error {
+			changed := map[int64]string{}
+			err := eachText(tx, "SELECT id, name || char(10) || instance FROM series WHERE source = '"+source+"'",
+				func(id int64, text string) {
+					series, instance, _ := strings.Cut(text, "\n")
+					if name := rename(series, instance); name != instance {
+						changed[id] = name
+					}
+				})
+			return errors.Join(err, updateTexts(tx, "series", "instance", changed))
+		})
+	})
+}

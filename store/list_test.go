@@ -22,7 +22,7 @@ func runs(tb testing.TB, labels ...string) string {
 		run := sampleRun()
 		run.Started = start().Add(time.Duration(i) * time.Hour)
 		run.Label = label
-		run.ID = NewID(run.Started, label)
+		run.ID = kasoku.NewRunID(run.Started, label)
 		run.State, run.Length = kasoku.Finished, 42*time.Second
 		rec := &kasoku.Recording{Run: run, Diagnosis: &kasoku.Diagnosis{Verdict: "At 1,000 req/s " + label + " breaks."}}
 		if err := Write(filepath.Join(dir, fmt.Sprintf("run%d%s", i, Extension)), rec); err != nil {

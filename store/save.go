@@ -206,7 +206,7 @@ func updateRun(tx *sql.Tx, run kasoku.Run) error {
 
 func nameRun(run *kasoku.Run) {
 	if run.ID == "" {
-		run.ID = NewID(run.Started, run.Label)
+		run.ID = kasoku.NewRunID(run.Started, run.Label)
 	}
 }
 

@@ -136,21 +136,26 @@ func (c textColumn) scrubAll(tx *sql.Tx) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	update := fmt.Sprintf("UPDATE OR IGNORE %s SET %s = ? WHERE id = ?", quoteName(c.table), column)
+	return int64(len(changed)), updateTexts(tx, c.table, column, changed)
+}
+
+// updateTexts changes the texts of a column, by the rows' ids.
+func updateTexts(tx *sql.Tx, table, column string, changed map[int64]string) error {
+	update := fmt.Sprintf("UPDATE OR IGNORE %s SET %s = ? WHERE id = ?", quoteName(table), column)
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		res, err := tx.Exec(update, changed[id], id)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if n, err := res.RowsAffected(); err != nil || n > 0 {
 			continue
 		}
 		// Another row has this name: names of series are unique.
 		if _, err := tx.Exec(update, fmt.Sprintf("%s #%d", changed[id], id), id); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return int64(len(changed)), nil
+	return nil
 }
 
 // quoteName writes a name of the file's schema for SQL.

@@ -79,7 +79,7 @@ const foldEvery = time.Minute
 var ErrClosed = errors.New("run file is closed")
 
 // Create makes the file of a new run. The file must not exist. An empty run.ID
-// is filled as [NewID] does; the first host of the run is taken to be the one
+// is filled as [kasoku.NewRunID] does; the first host of the run is taken to be the one
 // that makes the load.
 func Create(path string, run kasoku.Run) (*Writer, error) {
 	w, err := create(path, run, thisProcess(), 0)
@@ -118,7 +118,7 @@ func create(path string, run kasoku.Run, by recorder, testOnlyMaxPages int) (_ *
 	if err := build(made, run, by); err != nil {
 		return nil, err
 	}
-	if err := rename(made, path); err != nil {
+	if err := private.Rename(made, path); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -174,19 +174,6 @@ func checkOwn(path string, own os.FileInfo) error {
 	return nil
 }
 
-// rename gives a file its name, unless there is one of that name. Not each file
-// system can rename so, such as NFS, or link, such as FAT.
-func rename(made, path string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, made, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := os.Link(made, path); err != nil {
-		return err
-	}
-	return os.Remove(made)
-}
-
 // build writes the schema and the run's row with a rollback journal, so that
 // the file itself holds them from the start, whatever happens to the log.
 func build(path string, run kasoku.Run, by recorder) error {
@@ -213,24 +200,6 @@ func build(path string, run kasoku.Run, by recorder) error {
 		return err
 	}
 	return db.Close()
-}
-
-// NewID returns the id of a run: the start in UTC and the label, such as
-// 20261120-140211-before. What a file name or a shell would stumble over in the
-// label becomes a hyphen.
-func NewID(started time.Time, label string) string {
-	id := started.UTC().Format("20060102-150405")
-	label = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_':
-			return r
-		}
-		return '-'
-	}, label)
-	if label = strings.Trim(label, "-."); label != "" {
-		id += "-" + label
-	}
-	return id
 }
 
 func firstHost(run *kasoku.Run) string {

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -396,7 +398,7 @@ func TestFileSizeLimit(t *testing.T) {
 func TestNewID(t *testing.T) {
 	f := func(label, want string) {
 		t.Helper()
-		if got := NewID(start(), label); got != want {
+		if got := kasoku.NewRunID(start(), label); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -471,5 +473,58 @@ func TestChunkIsSmall(t *testing.T) {
 	bytes := query[int](t, path, "SELECT sum(length(data)) FROM chunk")
 	if perPoint := float64(bytes) / (700 * 60); perPoint > 2.5 {
 		t.Errorf("%.2f bytes for each sample, want at most 2.5", perPoint)
+	}
+}
+
+// TestRenameInstances: names are gone from the file, two that become one have a number, and the points
+// stay.
+func TestRenameInstances(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.kasoku")
+	w := mustCreate(t, path)
+	for n := range 3 {
+		f := &kasoku.Frame{Host: "lab1", Source: "process", At: time.Duration(n) * time.Second}
+		for _, name := range []string{"7 plantedone", "7 plantedtwo", "8 mine"} {
+			f.Counter("cpu.user", name, "s", float64(n))
+		}
+		o := &kasoku.Frame{Host: "lab1", Source: "other", At: f.At}
+		o.Gauge("cpu.user", "7 stays", "s", 1)
+		for _, f := range []*kasoku.Frame{f, o} {
+			if err := w.Frame(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.RenameInstances("process", func(series, instance string) string {
+		if series == "cpu.user" && strings.Contains(instance, "planted") {
+			return "7 neighbour"
+		}
+		return instance
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(sampleRun()); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range rec.Series {
+		got = append(got, s.Key.Instance)
+		if len(s.Points) != 3 {
+			t.Errorf("%s: %d points", s.Key.Instance, len(s.Points))
+		}
+	}
+	slices.Sort(got)
+	if len(got) != 4 || got[0] != "7 neighbour" || !strings.HasPrefix(got[1], "7 neighbour #") || got[2] != "7 stays" || got[3] != "8 mine" {
+		t.Errorf("%q", got)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(file, []byte("planted")) {
+		t.Error("the file holds a name that was taken out")
 	}
 }

@@ -100,7 +100,7 @@ func Begin(ctx context.Context, o LiveOptions) (*Live, error) {
 	// What is sampled outlives a context that ends the opening; Close ends it.
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	sampler := observe.New(observe.Options{Host: src.Host.Name, Interval: o.Watch.Interval, Start: start,
-		Sources: src.Sources, Sink: l.window})
+		Sources: src.Sources, Sink: src.Nameless(ctx, l.window)})
 	l.done.Go(func() {
 		l.failed = contain.Do(panel("samples"), func() error { return sampler.Run(ctx) })
 		if ctx.Err() == nil { // else it was to end

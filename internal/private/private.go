@@ -353,3 +353,16 @@ func openSpecial(path string) (*os.File, error) {
 	}
 	return os.OpenFile(path, os.O_WRONLY|unix.O_NOFOLLOW, 0)
 }
+
+// Rename gives a file its name, unless there is one of that name. Not each file
+// system can rename so, such as NFS, or link, such as FAT.
+func Rename(made, path string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, made, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Link(made, path); err != nil {
+		return err
+	}
+	return os.Remove(made)
+}

@@ -1,5 +1,6 @@
 // Package mask masks secrets in what a run keeps of text that it did not make itself:
-// command lines, what commands and servers answered. Logs are masked where they are read.
+// command lines, what commands and servers answered. Logs are masked where they are read. It also
+// takes the names of neighbours' programs out of what is sampled.
 package mask
 
 import (

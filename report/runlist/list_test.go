@@ -16,7 +16,7 @@ import (
 // A quick is a finished run, n minutes after the first.
 func quick(n int, label string, perSec float64) store.Info {
 	at := time.Date(2026, 11, 20, 14, n, 0, 0, time.UTC)
-	return store.Info{ID: store.NewID(at, label), Label: label, Project: "p", Load: "GET /", State: kasoku.Finished, Started: at,
+	return store.Info{ID: kasoku.NewRunID(at, label), Label: label, Project: "p", Load: "GET /", State: kasoku.Finished, Started: at,
 		Summary: &kasoku.Summary{Source: "load", PerSec: perSec}}
 }
 

@@ -58,7 +58,7 @@ func (t *tuning) run(label, note, bottleneck string, perSec float64) {
 	n := len(*t)
 	at := Started.Add(time.Duration(n) * 7 * time.Minute)
 	*t = append(*t, store.Info{
-		ID: store.NewID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note,
+		ID: kasoku.NewRunID(at, label), Path: "runs/" + label + ".kasoku", Project: "userapi", Label: label, Note: note,
 		State:   kasoku.Finished,
 		Started: at, Length: 42 * time.Second, Load: "POST /users, open loop", SizeBytes: 200_000,
 		Observers: kasoku.ObserversOn,

@@ -134,7 +134,7 @@ func PlaceRun(run *kasoku.Run, named, dir string, at time.Time) (path string, er
 	if err := private.Output.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	run.ID, path = freeName(dir, store.NewID(at, run.Label))
+	run.ID, path = freeName(dir, kasoku.NewRunID(at, run.Label))
 	return path, nil
 }
 

@@ -191,7 +191,7 @@ func (f *exportFlags) sample(ctx context.Context, e *cli.Env, l *record.Live, st
 		},
 	})
 	sampler := observe.New(observe.Options{Host: l.Host.Name, Interval: f.watch.loop.Interval, Start: start,
-		Sources: l.Sources, Sink: sink})
+		Sources: l.Sources, Sink: l.Nameless(ctx, sink)})
 	err := sampler.Run(ctx)
 	for _, w := range sampler.Warnings() {
 		fmt.Fprintf(e.Stderr, "kasoku: warning: %s\n", terminal.Clean(w.Text))
