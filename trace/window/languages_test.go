@@ -23,6 +23,7 @@ type app struct {
 	command func(t *testing.T, dir, listen string) *exec.Cmd
 	fastCGI bool
 	jobs    bool
+	calls   bool // other services
 	paths   []string
 }
 
@@ -32,10 +33,10 @@ var apps = []app{
 			"--graceful-timeout", "1",
 			"-b", listen,
 			"--chdir", abs(t, "testdata"), "app:app")
-	}, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}},
+	}, false, true, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}},
 	{"puma", func(t *testing.T, dir, listen string) *exec.Cmd {
 		return exec.Command("puma", "-q", "-t", "8:8", "-b", "tcp://"+listen, abs(t, "testdata/config.ru"))
-	}, false, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}},
+	}, false, true, false, []string{"/one", "/posts", "/prepared", "/none", "/slow"}},
 	{"php-fpm", func(t *testing.T, dir, listen string) *exec.Cmd {
 		conf := filepath.Join(dir, "fpm.conf")
 		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/fpm.sock\n"+
@@ -44,7 +45,7 @@ var apps = []app{
 			t.Fatal(err)
 		}
 		return exec.Command(fpm(t), "-R", "-F", "-y", conf)
-	}, true, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}},
+	}, true, false, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}},
 }
 
 func abs(t *testing.T, name string) string {
@@ -60,6 +61,7 @@ func abs(t *testing.T, name string) string {
 func TestTruth_Threads(t *testing.T) {
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	other := startOther(t)
 	for _, a := range apps {
 		t.Run(a.name, func(t *testing.T) {
 			port, err := sandbox.FreePort()
@@ -69,7 +71,7 @@ func TestTruth_Threads(t *testing.T) {
 			dir, listen := t.TempDir(), "127.0.0.1:"+strconv.Itoa(port)
 			cmd := a.command(t, dir, listen)
 			cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(db.Port), "SOCKET="+db.Socket, "USER_NAME=root",
-				"PASSWORD=")
+				"PASSWORD=", "OTHER="+other)
 			var log strings.Builder
 			cmd.Stdout, cmd.Stderr = &log, &log
 			if err := cmd.Start(); err != nil {
@@ -116,6 +118,17 @@ func TestTruth_Threads(t *testing.T) {
 				cancel()
 				wg.Wait()
 			})
+			if a.calls {
+				t.Run("calls", func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					watched := targets()
+					wg := drive(ctx, t, keepAlive(8), base, 8, "/held", "/call", "/one")
+					callsAreExact(t, watch(t, &judge{}, watched...))
+					cancel()
+					wg.Wait()
+				})
+			}
 			for _, inFlight := range inFlights() {
 				t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
@@ -139,6 +152,38 @@ func TestTruth_Threads(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// callsAreExact checks that each request of /held, and of /call, asked the other service once, and that rows
+// were locked meanwhile by those of /held alone: what LCK-05 reads.
+func callsAreExact(t *testing.T, seen *Seen) {
+	t.Helper()
+	for _, e := range seen.Endpoints {
+		var got []string
+		for _, x := range e.External {
+			got = append(got, fmt.Sprintf("%s %s: %d, held %d, locked %d by %q", x.Method, x.Path, x.Count, x.Held,
+				x.Locked, seen.Classes[x.Locks].Fingerprint))
+			if each := x.LockedTime / time.Duration(max(x.Locked, 1)); x.Locked > 0 && each < otherTakes {
+				t.Errorf("rows are locked for %s, where the other service takes %s", each, otherTakes)
+			}
+		}
+		n, want := e.Requests, ""
+		switch e.Path {
+		case "/held":
+			want = fmt.Sprintf("GET /rates/:id: %d, held %d, locked %d by %q", n, n, n, "select ? for update")
+		case "/call":
+			want = fmt.Sprintf("GET /rates/:id: %d, held 0, locked 0 by %q", n, seen.Classes[0].Fingerprint)
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%d requests of %s: %s; want %s", n, e.Path, s, want)
+		}
+		if n < 20 {
+			t.Errorf("only %d requests of %s", n, e.Path)
+		}
+	}
+	if len(seen.Endpoints) != 3 || seen.Lost > 0 {
+		t.Errorf("%d endpoints, %d events are lost", len(seen.Endpoints), seen.Lost)
 	}
 }
 

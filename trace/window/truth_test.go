@@ -72,7 +72,12 @@ func (j *judge) perfect(t *testing.T, seen *Seen, least uint64) {
 // startServer starts a program that prints its address, and returns that and its process.
 func startServer(t *testing.T, program string, args ...string) (addr string, pid int) {
 	t.Helper()
-	cmd := exec.Command(program, args...)
+	return startCommand(t, exec.Command(program, args...))
+}
+
+// startCommand is startServer of a command.
+func startCommand(t *testing.T, cmd *exec.Cmd) (addr string, pid int) {
+	t.Helper()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -84,7 +89,7 @@ func startServer(t *testing.T, program string, args ...string) (addr string, pid
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("%s did not print its address: %v", program, err)
+		t.Fatalf("%s did not print its address: %v", cmd.Path, err)
 	}
 	return strings.TrimSpace(line), cmd.Process.Pid
 }
@@ -195,18 +200,26 @@ func keepAlive(n int) *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n, MaxConnsPerHost: 0}}
 }
 
+// otherTakes is how long the other service takes for an answer.
+const otherTakes = 5 * time.Millisecond
+
+// startOther starts another service, and returns its URL.
+func startOther(t *testing.T) string {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(otherTakes)
+		fmt.Fprint(w, "{}")
+	}))
+	t.Cleanup(other.Close)
+	return other.URL
+}
+
 // TestTruth_Go: each statement of a Go server is tied to the request that ran it, whatever the
 // pool, the clients and the goroutines do.
 func TestTruth_Go(t *testing.T) {
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	bin := buildGoServer(t, os.Getenv("KASOKU_GO"))
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(5 * time.Millisecond)
-		fmt.Fprint(w, "{}")
-	}))
-	defer other.Close()
-	paths := []string{"/one", "/posts", "/fan", "/nested", "/prepared", "/tx", "/none", "/held", "/call", "/slow"}
+	other := startOther(t)
 	t.Run("programs", func(t *testing.T) {
 		addr, pid := startServer(t, bin, "-dsn", db.DSN("", ""))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -216,42 +229,64 @@ func TestTruth_Go(t *testing.T) {
 		cancel()
 		wg.Wait()
 	})
-	for _, c := range []struct {
-		inFlight, pool int
-		dsn            string
-		pipelined      bool
-	}{{16, 8, "?interpolateParams=true", true}, {64, 16, "", false}, {256, 32, "?interpolateParams=true", true}} {
-		if !slices.Contains(inFlights(), c.inFlight) {
-			continue
+	for _, c := range []goCase{{16, 8, "?interpolateParams=true", true}, {64, 16, "", false},
+		{256, 32, "?interpolateParams=true", true}} {
+		if slices.Contains(inFlights(), c.inFlight) {
+			t.Run(fmt.Sprint(c.inFlight), func(t *testing.T) { c.run(t, bin, db.DSN("", ""), other) })
 		}
-		t.Run(fmt.Sprint(c.inFlight), func(t *testing.T) {
-			addr, pid := startServer(t, bin, "-dsn", db.DSN("", "")+c.dsn, "-pool", fmt.Sprint(c.pool),
-				"-other", other.URL)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
-			defer cancel()
-			wg := drive(ctx, t, keepAlive(c.inFlight), "http://"+addr, c.inFlight, paths...)
-			if c.pipelined {
-				for range 4 {
-					wg.Go(func() { pipeline(ctx, addr, "/one", "/posts", "/fan", "/tx", "/none", "/prepared") })
-				}
-			}
-			var j judge
-			seen := watch(t, &j, Target{PID: pid, Member: "goserver"})
-			cancel()
-			wg.Wait()
-			j.perfect(t, seen, 100)
-			if j.jobs == 0 {
-				t.Error("no statement of a job was seen")
-			}
-			for _, e := range seen.Endpoints {
-				t.Logf("%s %s: %d requests, %s, pool %s in %d, %v", e.Method, e.Path, e.Requests,
-					e.Time/time.Duration(e.Requests), e.PoolWait, e.Waits, e.External)
-				for _, k := range e.Calls {
-					t.Logf("   %.4f × %s (%d to %d), of requests %d", float64(k.Count)/float64(k.Requests),
-						seen.Classes[k.Class].Fingerprint, k.Least, k.Most, k.With)
-				}
-			}
+	}
+}
+
+// versions are the releases of Go that programs are traced of, each the last of its kind when it was tried.
+var versions = []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.27.4"}
+
+// TestTruth_GoVersions: the same of servers that other versions of Go have built.
+func TestTruth_GoVersions(t *testing.T) {
+	if os.Getenv("KASOKU_LONG") == "" {
+		t.Skip("downloads compilers: KASOKU_LONG=1")
+	}
+	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
+	other := startOther(t)
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			goCase{64, 16, "", true}.run(t, buildGoServer(t, version), db.DSN("", ""), other)
 		})
+	}
+}
+
+// A goCase is a load on the test server of Go.
+type goCase struct {
+	inFlight, pool int
+	options        string // of the DSN
+	pipelined      bool
+}
+
+func (c goCase) run(t *testing.T, bin, dsn, other string) {
+	addr, pid := startServer(t, bin, "-dsn", dsn+c.options, "-pool", fmt.Sprint(c.pool), "-other", other)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
+	defer cancel()
+	wg := drive(ctx, t, keepAlive(c.inFlight), "http://"+addr, c.inFlight, "/one", "/posts", "/fan", "/nested",
+		"/prepared", "/tx", "/none", "/held", "/call", "/slow")
+	if c.pipelined {
+		for range 4 {
+			wg.Go(func() { pipeline(ctx, addr, "/one", "/posts", "/fan", "/tx", "/none", "/prepared") })
+		}
+	}
+	var j judge
+	seen := watch(t, &j, Target{PID: pid, Member: "goserver"})
+	cancel()
+	wg.Wait()
+	j.perfect(t, seen, 100)
+	if j.jobs == 0 {
+		t.Error("no statement of a job was seen")
+	}
+	for _, e := range seen.Endpoints {
+		t.Logf("%s %s: %d requests, %s, pool %s in %d, %v", e.Method, e.Path, e.Requests,
+			e.Time/time.Duration(e.Requests), e.PoolWait, e.Waits, e.External)
+		for _, k := range e.Calls {
+			t.Logf("   %.4f × %s (%d to %d), of requests %d", float64(k.Count)/float64(k.Requests),
+				seen.Classes[k.Class].Fingerprint, k.Least, k.Most, k.With)
+		}
 	}
 }
 

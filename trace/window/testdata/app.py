@@ -3,6 +3,7 @@ import os
 import subprocess
 import threading
 import time
+import urllib.request
 
 import pymysql
 
@@ -47,6 +48,14 @@ def app(environ, start_response):
         query("COMMIT")
     elif path == "/slow":
         query(tag + "SELECT 'slow', SLEEP(0.05)")
+    elif path in ("/held", "/call"):  # another service is asked, with rows locked or without
+        if path == "/held":
+            query("BEGIN")
+            query(tag + "SELECT 'held' FOR UPDATE")
+        with urllib.request.urlopen(os.environ["OTHER"] + "/rates/17") as answer:
+            answer.read()
+        if path == "/held":
+            query("COMMIT")
     elif path == "/start":
         subprocess.run(["/bin/sh", "-c", "true; /bin/true"], check=True)
     body = b"ok\n"
