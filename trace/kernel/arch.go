@@ -33,6 +33,7 @@ const (
 	opAccept
 	opConnect
 	opClose
+	opShutdown
 	opSync
 	opUring
 )
@@ -52,14 +53,16 @@ var archs = map[string]*arch{
 		name: "amd64", args: 96, arg: [3]int16{16, 8, 0}, first: 112, number: 120, g: 8,
 		nr: map[int32]op{
 			0: opRead, 45: opReceive, 19: opReadv, 47: opReceiveMessage, 1: opWrite, 44: opSend, 20: opWritev,
-			46: opSendMessage, 43: opAccept, 288: opAccept, 42: opConnect, 3: opClose, 74: opSync, 75: opSync, 426: opUring,
+			46: opSendMessage, 43: opAccept, 288: opAccept, 42: opConnect, 3: opClose, 48: opShutdown, 74: opSync,
+			75: opSync, 426: opUring,
 		},
 	},
 	"arm64": {
 		name: "arm64", args: 0, arg: [3]int16{0, 8, 16}, first: 272, number: 280, g: 28 * 8,
 		nr: map[int32]op{
 			63: opRead, 207: opReceive, 65: opReadv, 212: opReceiveMessage, 64: opWrite, 206: opSend, 66: opWritev,
-			211: opSendMessage, 202: opAccept, 242: opAccept, 203: opConnect, 57: opClose, 82: opSync, 83: opSync, 426: opUring,
+			211: opSendMessage, 202: opAccept, 242: opAccept, 203: opConnect, 57: opClose, 210: opShutdown,
+			82: opSync, 83: opSync, 426: opUring,
 		},
 	},
 }

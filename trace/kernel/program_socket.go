@@ -94,10 +94,15 @@ func state(on *arch, m *sharedMaps) asm.Instructions {
 	}
 	a.goTo("out")
 	a.label("of interest")
+	a.store(atResult, asm.R2)
 	s.traffic()
 	s.called(on)
-	a.distinguish(on, []op{opConnect, opClose, opUring})
-	a.add(asm.JEq.Imm(asm.R7, int32(opUring), "uring"))
+	a.distinguish(on, []op{opConnect, opClose, opShutdown, opUring})
+	a.add(asm.JEq.Imm(asm.R7, int32(opUring), "uring"), asm.JNE.Imm(asm.R7, int32(opShutdown), "ends"))
+	// Who shuts a connection down for writing may still read, but where the other end has closed it.
+	a.load(asm.R2, atResult)
+	a.add(asm.JNE.Imm(asm.R2, last, "out"))
+	a.label("ends")
 	a.register(atWord, 8, on.first)
 	a.conn(atWord)
 	s.cookie()

@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -519,6 +520,44 @@ func TestHostileProcess(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	t.Logf("%d events, %+v", n, lacks)
+}
+
+// TestLost: each event for which the ring has no room is counted, and no other one.
+func TestLost(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	a, b, err := socketPair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer b.Close()
+	const statements, each = 3 * ringBytes / mostText, mostText - 100
+	text := make([]byte, 4+each)
+	copy(text, []byte{each & 0xff, each >> 8, 0, 0, 3})
+	go func() { _, _ = io.Copy(io.Discard, b) }()
+	for range statements {
+		if _, err := a.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lacks, err := s.Lacks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := uint64(0)
+	if _, err := s.Drain(func(e *trace.Event) {
+		if e.Kind == trace.Asked {
+			asked++
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if asked == 0 || lacks.Lost == 0 || asked+lacks.Lost != statements {
+		t.Errorf("%d of %d statements are reported, %d are counted as lost", asked, statements, lacks.Lost)
+	}
 }
 
 // TestRemove: a process that is not watched any more reports nothing; and more connections than can be

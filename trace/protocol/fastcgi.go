@@ -27,6 +27,15 @@ const (
 	fastParams = 4
 )
 
+// Held returns how many bytes are kept of what came.
+func (f *FastCGI) Held() int { return cap(f.params) }
+
+// Forget keeps nothing of what came: a request of which not all has come is not read.
+func (f *FastCGI) Forget() {
+	f.lost = f.lost || len(f.params) > 0
+	f.params = nil
+}
+
 // Feed takes the bytes of one read, of which there were total in all, and calls each with
 // the requests whose parameters are whole with it.
 func (f *FastCGI) Feed(b []byte, total int, each func(trace.Request)) {

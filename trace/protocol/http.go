@@ -52,6 +52,15 @@ func (h *HTTP) skip(n int64) {
 	h.lost = true
 }
 
+// Held returns how many bytes are kept of what came.
+func (h *HTTP) Held() int { return cap(h.head) }
+
+// Forget keeps nothing of what came: a request of which not all has come is not read.
+func (h *HTTP) Forget() {
+	h.lost = h.lost || len(h.head) > 0
+	h.head = nil
+}
+
 func (h *HTTP) reset() { *h = HTTP{head: h.head[:0]} }
 
 // take adds bytes to the head of a request, and returns those after it. One that is cut

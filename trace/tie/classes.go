@@ -2,6 +2,7 @@ package tie
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"strings"
 
 	"github.com/kasoku/kasoku/logs"
@@ -15,6 +16,7 @@ type classes struct {
 	index  map[string]int
 	list   []trace.Class
 	locks  []bool // of list: rows stay locked until the transaction ends
+	room   *budget
 }
 
 // of returns the class of a statement. Of one that is cut no value stays, and it has no id: the slow
@@ -35,10 +37,14 @@ func (c *classes) of(text []byte, cut bool) int {
 	if cut && !c.shaper.Rows() {
 		key, id = key+"\x00", ""
 	}
+	if len(key) > shortestDigest {
+		sum := sha256.Sum256([]byte(key))
+		key = string(sum[:])
+	}
 	if i, known := c.index[key]; known {
 		return i
 	}
-	if len(c.index) >= mostClasses {
+	if len(c.index) >= mostClasses || !c.room.take(classBytes+len(key)+min(len(fingerprint), mostFingerprint)) {
 		return c.named("(of more classes than are kept)")
 	}
 	return c.add(key, trace.Class{

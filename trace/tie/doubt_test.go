@@ -167,3 +167,77 @@ func TestFreeConnection(t *testing.T) {
 		}
 	}
 }
+
+// TestLoopJobs: on an event loop a request that is alone has not what a timer runs meanwhile, which
+// shows as it also runs between requests.
+func TestLoopJobs(t *testing.T) {
+	s := newStory()
+	loop := thread(1)
+	ask := func(fd int, comment string) {
+		s.add(loop, trace.Asked, fd, packet("\x03/*"+comment+"*/ SELECT 1 FROM "+comment))
+	}
+	reply := func(fd int) { s.add(loop, trace.Replied, fd, "\x07\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00") }
+	s.read(loop, 10, "/a")
+	ask(91, "a")
+	ask(92, "job") // while the answer to a is awaited
+	reply(91)
+	reply(92)
+	s.answer(loop, 10)
+	s.query(loop, 92, "job")
+	s.read(loop, 10, "/b")
+	s.query(loop, 91, "b")
+	s.query(loop, 92, "job")
+	s.answer(loop, 10)
+	r := s.want(t, "b>/b") // while /a was in work it showed that this is an event loop
+	if r.Counts.Tied != 1 || r.Counts.Unresolved != 4 || r.Counts.Outside != 0 || r.Counts.Requests != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+	for _, e := range r.Endpoints {
+		if len(e.Calls) != 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// TestLoopGivenUp: on an event loop a request is not alone while a statement of one is awaited that was
+// given up.
+func TestLoopGivenUp(t *testing.T) {
+	s := newStory()
+	loop := thread(1)
+	s.read(loop, 10, "/slow")
+	s.add(loop, trace.Asked, 91, packet("\x03/*slow*/ SELECT SLEEP(1)"))
+	s.add(loop, trace.Closed, 10, "")
+	s.read(loop, 11, "/b")
+	s.add(loop, trace.Replied, 91, "\x07\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00")
+	s.query(loop, 91, "slow, too")
+	s.answer(loop, 11)
+	s.read(loop, 11, "/c")
+	s.query(loop, 91, "c")
+	s.answer(loop, 11)
+	if r := s.want(t, "slow>/slow c>/c"); r.Counts.Mixed != 1 || r.Counts.Unfinished != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}
+
+// TestLoopBefore: on an event loop a request is not known to be alone while one is in work that had begun before
+// all did, which shows when that is answered.
+func TestLoopBefore(t *testing.T) {
+	s := newStory()
+	loop := thread(1)
+	s.read(loop, 10, "/a")
+	s.query(loop, 91, "a")
+	s.query(loop, 92, "b") // of one that had begun before
+	s.answer(loop, 10)
+	s.answer(loop, 11) // which ends here
+	s.read(loop, 10, "/c")
+	s.add(loop, trace.Asked, 91, packet("\x03/*c*/ SELECT 1 FROM c"))
+	s.query(loop, 92, "job")
+	s.add(loop, trace.Replied, 91, "\x07\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00")
+	s.answer(loop, 10)
+	s.read(loop, 10, "/d")
+	s.query(loop, 91, "d")
+	s.answer(loop, 10)
+	if r := s.want(t, "d>/d"); r.Counts.Mixed != 2 || r.Counts.Unresolved != 4 || r.Counts.Tied != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}

@@ -16,9 +16,10 @@ func (t *Tier) Gap(open bool) {
 			for _, r := range c.queue {
 				r.doubt()
 			}
-			t.kept -= len(c.prepared)
+			t.room.give(preparedBytes * len(c.prepared))
 			clear(c.prepared)
-			c.preparing, c.reply, c.asked, c.call, c.last = c.preparing[:0], c.reply[:0], nil, nil, -1
+			c.answered()
+			c.preparing, c.reply, c.call, c.last = c.preparing[:0], c.reply[:0], nil, -1
 			c.user = nil
 			c.doubted = open
 		}

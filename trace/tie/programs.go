@@ -54,9 +54,9 @@ func (m starts) take(t *Tier, e *trace.Event) {
 }
 
 // run takes the program that a process runs.
-func (m starts) run(e *trace.Event) {
+func (m starts) run(t *Tier, e *trace.Event) {
 	s := m[e.PID]
-	if s == nil || len(s.programs) >= mostRun {
+	if s == nil || len(s.programs) >= mostRun || !t.room.take(programBytes) {
 		return
 	}
 	name, _, _ := bytes.Cut(e.Bytes, []byte{0})
@@ -85,13 +85,13 @@ func (u *unit) takeStarted(r, before *request) {
 }
 
 // addPrograms adds the programs that the processes of a request ran.
-func (x *tally) addPrograms(processes []*started) {
+func (x *tally) addPrograms(processes []*started, room *budget) {
 	var of []string // each once
 	for _, s := range processes {
 		for _, name := range s.programs {
 			i := slices.IndexFunc(x.Programs, func(p trace.Program) bool { return p.Name == name })
 			if i < 0 {
-				if len(x.Programs) >= mostDistinct {
+				if len(x.Programs) >= mostDistinct || !room.take(programBytes) {
 					continue
 				}
 				i = len(x.Programs)

@@ -22,12 +22,14 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 		}
 	}
 	begin := func(r trace.Request) {
-		if len(c.queue) >= mostQueued {
+		cost := requestBytes + len(r.Method) + len(r.Path) + len(r.Host)
+		if len(c.queue) >= mostQueued || !t.room.take(cost) {
 			t.beyond++
+			c.refused = true
 			return
 		}
-		x := &request{Request: r, process: p, reader: u, conn: c, began: e.At}
-		if n := len(c.queue); t.gap || n > 0 && c.queue[n-1].began < e.At {
+		x := &request{Request: r, process: p, reader: u, conn: c, began: e.At, cost: cost}
+		if n := len(c.queue); t.gap || c.refused || n > 0 && c.queue[n-1].began < e.At {
 			// An answer was not seen, or the client did not wait for it.
 			x.doubt()
 			for _, q := range c.queue {
@@ -41,9 +43,12 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 	}
 	if c.fastCGI != nil {
 		c.fastCGI.Feed(e.Bytes, e.Total, begin)
-		return
+	} else {
+		c.http.Feed(e.Bytes, e.Total, begin)
 	}
-	c.http.Feed(e.Bytes, e.Total, begin)
+	if !t.room.hold(c) {
+		t.beyond++
+	}
 }
 
 // start lets the unit that read a request work for it.
@@ -52,6 +57,10 @@ func (t *Tier) start(r *request) {
 	r.newest = p.newest
 	r.unit, r.conn.current = u, r
 	before := u.request
+	if !u.serves {
+		u.serves = true
+		t.room.used += servingBytes // there was room for the unit
+	}
 	if p.golang && len(p.serving) < mostQueued {
 		p.serving[u.start] = true
 	}
@@ -63,7 +72,9 @@ func (t *Tier) start(r *request) {
 		t.late(u, before)
 		t.end(before)
 	}
-	if u.open > 0 { // an event loop
+	p.overlap(u, nil)
+	r.mixed = r.mixed || p.loop && u.owed > 0 // with one that was given up
+	if u.open > 0 {                           // an event loop
 		r.mixed = true
 		if before != nil && !before.answered {
 			before.mix()
@@ -82,9 +93,15 @@ func (r *request) mix() {
 	}
 }
 
-// late gives a request what its thread did after the answer.
+// late gives a request what its thread did after the answer, where that works for one request at a time.
 func (t *Tier) late(u *unit, r *request) {
+	p := r.process
 	for i := range u.waiting {
+		p.apart[u.waiting[i].class] = true
+		if p.loop {
+			t.out.Counts.Unresolved++
+			continue
+		}
 		t.attach(r, &u.waiting[i])
 	}
 	u.waiting = u.waiting[:0]
@@ -150,6 +167,11 @@ func (p *process) serves(u *unit) bool {
 
 // orphan counts a statement of no request.
 func (t *Tier) orphan(p *process, s *statement) {
+	if _, known := p.lone[s.class]; !known && !t.room.take(loneBytes) {
+		t.beyond++
+		t.out.Counts.Unresolved++
+		return
+	}
 	p.lone[s.class]++
 	if t.Each != nil {
 		p.tags = append(p.tags, s.tag)
@@ -195,6 +217,7 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 // unseen takes the answer to a request whose reading was not seen, as it was before all began or is
 // lost: what the unit did since it answered the one before is of neither for sure.
 func (t *Tier) unseen(p *process, u *unit, c *conn, at time.Duration) {
+	u.unseen = at
 	switch {
 	case u.request == nil:
 		u.before = at
@@ -252,25 +275,24 @@ func (t *Tier) end(r *request) {
 	case r.mixed:
 		t.out.Counts.Mixed++
 		t.out.Counts.Unresolved += r.count
-	case r.adopted && (len(r.process.adopted) >= mostUnits || t.kept >= mostKept):
-		t.out.Counts.Beyond++
-		t.out.Counts.Unresolved += r.count
 	case r.adopted:
-		t.kept++
 		r.process.adopted = append(r.process.adopted, r)
+		t.adopted++
+		return
+	case !r.process.golang && !r.process.settled && r.began < r.process.began+earlyFor:
+		r.process.early = append(r.process.early, r)
+		return
 	default:
 		t.tally(r)
 	}
+	t.room.give(r.cost)
+	r.classes, r.calls, r.started, r.tags, r.Request, r.cost = nil, nil, nil, nil, trace.Request{}, 0
 }
 
 // tally adds a request to its endpoint.
 func (t *Tier) tally(r *request) {
 	counts := &t.out.Counts
-	if t.Each != nil {
-		for _, tag := range r.tags {
-			t.Each(&r.Request, tag)
-		}
-	}
+	r.say(t.Each)
 	if !r.answered {
 		counts.Unanswered++
 		counts.Unfinished += r.count
@@ -279,6 +301,7 @@ func (t *Tier) tally(r *request) {
 	x := t.endpoint(r)
 	if x == nil {
 		counts.Beyond++
+		counts.Unresolved += r.count
 		return
 	}
 	counts.Requests++
@@ -292,12 +315,16 @@ func (t *Tier) tally(r *request) {
 	x.Idle += r.idle
 	x.Waits += r.waits
 	for _, k := range r.classes {
-		x.add(k)
+		if !x.add(k, &t.room) {
+			t.beyond++
+			counts.Tied -= k.count
+			counts.Unresolved += k.count
+		}
 	}
 	for _, k := range r.calls {
-		x.addCall(k)
+		x.addCall(k, &t.room)
 	}
-	x.addPrograms(r.started)
+	x.addPrograms(r.started, &t.room)
 }
 
 // endpoint returns the tally of a request's member, method and path; nil when there are too many.
@@ -315,7 +342,7 @@ func (t *Tier) endpoint(r *request) *tally {
 			return x
 		}
 	}
-	if len(t.order) >= mostPaths {
+	if len(t.order) >= mostPaths || !t.room.take(tallyBytes+2*len(key)) {
 		return nil
 	}
 	x := &tally{Endpoint: trace.Endpoint{Member: member, Method: r.Method, Path: r.Path}, calls: map[int]*trace.Calls{},
@@ -325,9 +352,13 @@ func (t *Tier) endpoint(r *request) *tally {
 	return x
 }
 
-func (x *tally) add(k used) {
+// add adds the statements of a class; false where there is no room.
+func (x *tally) add(k used, room *budget) bool {
 	c := x.calls[k.class]
 	if c == nil {
+		if !room.take(callsBytes) {
+			return false
+		}
 		c = &trace.Calls{Class: k.class, Least: k.count}
 		x.calls[k.class] = c
 	}
@@ -335,13 +366,14 @@ func (x *tally) add(k used) {
 	c.Count += k.count
 	c.Least, c.Most = min(c.Least, k.count), max(c.Most, k.count)
 	c.Time += k.time
+	return true
 }
 
-func (x *tally) addCall(k *call) {
+func (x *tally) addCall(k *call, room *budget) {
 	key := k.Host + " " + k.Method + " " + k.Path
 	i, known := x.index[key]
 	if !known {
-		if len(x.External) >= mostExternals {
+		if len(x.External) >= mostExternals || !room.take(externalBytes) {
 			return
 		}
 		i = len(x.External)

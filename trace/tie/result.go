@@ -9,16 +9,23 @@ import (
 )
 
 // Seen returns how many statements there were so far, or requests where those are more.
-func (t *Tier) Seen() uint64 { return max(t.out.Counts.Statements, t.out.Counts.Requests) }
+func (t *Tier) Seen() uint64 { return max(t.out.Counts.Statements, t.out.Counts.Requests+t.adopted) }
 
 // Result ends the tying and returns what came of it.
 func (t *Tier) Result() *trace.Result {
 	for _, pid := range slices.Sorted(maps.Keys(t.processes)) {
 		t.settle(t.processes[pid])
 	}
+	apart := t.processes.apart(t.Members)
 	for _, x := range t.order {
 		for _, class := range slices.Sorted(maps.Keys(x.calls)) {
 			c := *x.calls[class]
+			if apart[x.Member][class] {
+				x.Database -= c.Time
+				t.out.Counts.Tied -= c.Count
+				t.out.Counts.Unresolved += c.Count
+				continue
+			}
 			c.Requests = x.Requests
 			if c.With < c.Requests {
 				c.Least = 0
@@ -46,6 +53,15 @@ func (t *Tier) Result() *trace.Result {
 // settle decides what of a process is open still.
 func (t *Tier) settle(p *process) {
 	counts := &t.out.Counts
+	p.settled = true
+	for _, r := range p.early {
+		if p.loop && r.began <= r.unit.unseen {
+			counts.Mixed++
+			counts.Unresolved += r.count
+			continue
+		}
+		t.tally(r)
+	}
 	for _, c := range p.conns {
 		for i, r := range c.queue {
 			if i > 0 || r.done {
@@ -53,10 +69,8 @@ func (t *Tier) settle(p *process) {
 			}
 			r.done = true
 			counts.Unfinished += r.count
-			if t.Each != nil && !r.mixed {
-				for _, tag := range r.tags {
-					t.Each(&r.Request, tag)
-				}
+			if !r.mixed {
+				r.say(t.Each)
 			}
 		}
 	}
@@ -86,9 +100,53 @@ func (t *Tier) settle(p *process) {
 		counts.Outside += n
 		t.classes.list[class].Outside += n
 	}
+	for _, s := range p.said {
+		if !p.loop || !p.apart[s.class] {
+			t.Each(s.of, s.tag)
+		}
+	}
 	if certain && t.Each != nil {
 		for _, tag := range p.tags {
 			t.Each(nil, tag)
 		}
+	}
+}
+
+// apart returns, by member, the classes that its event loops run for no request too.
+func (m processes) apart(members map[int]string) map[string]map[int]bool {
+	out := map[string]map[int]bool{}
+	for pid, p := range m {
+		if !p.loop {
+			continue
+		}
+		member := members[pid]
+		if out[member] == nil {
+			out[member] = map[int]bool{}
+		}
+		maps.Copy(out[member], p.apart)
+	}
+	return out
+}
+
+// A saying is a statement of a request, for tests.
+type saying struct {
+	of    *trace.Request
+	class int
+	tag   string
+}
+
+// say reports to tests which statements are a request's: at once where nothing that is seen later can be
+// against it.
+func (r *request) say(each func(*trace.Request, string)) {
+	if each == nil {
+		return
+	}
+	of := r.Request
+	for _, s := range r.tags {
+		if r.process.golang {
+			each(&of, s.tag)
+			continue
+		}
+		r.process.said = append(r.process.said, saying{&of, s.class, s.tag})
 	}
 }

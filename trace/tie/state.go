@@ -9,18 +9,19 @@ import (
 
 // Bounds of what is kept, so that no program of the service can make it large.
 const (
-	mostUnits     = 150_000 // goroutines and threads, of all processes
+	mostUnits     = 150_000     // goroutines and threads, of all processes
+	forgetEvery   = time.Second // is how often units are looked for that can be forgotten
 	mostConns     = 20_000
 	mostQueued    = 64  // requests of a connection that wait for their answer
-	mostOrphans   = 256 // of a unit; with many units fewer, so that there are mostKept or so of them
+	mostOrphans   = 256 // of a unit; with many units fewer, so that there are mostWaiting or so of them
 	fewOrphans    = 4
-	mostPrepared  = 20_000  // statements of a connection
-	mostKept      = 500_000 // prepared statements of all connections, and requests that others had read
+	mostPrepared  = 20_000 // statements of a connection
 	mostPaths     = 20_000
 	mostClasses   = 5_000
 	mostOfRequest = 200 // classes of one request
 	mostExternals = 50  // of one endpoint
-	mostLevels    = 3   // from a goroutine up to the one that has the request
+	earlyFor      = 2 * time.Second
+	mostLevels    = 3 // from a goroutine up to the one that has the request
 	// older is by how much the number of a goroutine is less than that of the newest one for it to
 	// have been started before it for sure: each processor takes 16 numbers at a time.
 	older = 16 * 256
@@ -46,6 +47,15 @@ type process struct {
 	lone    map[int]uint64
 	tags    []string // of tests, of these
 	foreign bool
+	// apart are the classes that threads ran after their request was answered: of an event loop they may be
+	// anyone's, a timer's say, and so may those of their class be that it ran while a request was alone.
+	apart map[int]bool
+	said  []saying // of tests
+	// early are the requests of threads that began soon after all did: requests that had begun before may
+	// have run statements meanwhile, where threads are event loops.
+	early   []*request
+	began   time.Duration
+	settled bool // early are counted
 }
 
 // A unit is what makes calls: a goroutine, else a thread.
@@ -58,10 +68,14 @@ type unit struct {
 	open    int // requests that it has read and that are not answered
 	last    time.Duration
 	freed   time.Duration // when it answered its last request
-	before  time.Duration // when it answered a request whose reading was not seen
+	before  time.Duration // when it answered a request whose reading was not seen, and had no other
+	unseen  time.Duration // when it answered such a one last
 	waiting []statement   // statements of no request so far
 	started []*started    // processes of no request so far
 	asks    bool          // it runs statements
+	asking  int           // statements of it that are not answered
+	owed    int           // of them, that may be of a request
+	serves  bool          // it has read requests
 }
 
 // A conn is a connection of a process.
@@ -84,6 +98,8 @@ type conn struct {
 	begun     *request      // whose transaction is open
 	locked    bool          // by a statement of it
 	user      *request      // that used it last
+	held      int           // bytes of a request that is not whole
+	refused   bool          // a request was not followed: which answer is of which is not known
 	freed     time.Duration // when its last answer came
 }
 
@@ -107,7 +123,8 @@ type request struct {
 	spent
 	calls   []*call
 	started []*started
-	tags    []string // of tests
+	tags    []statement // of tests
+	cost    int         // of the budget
 }
 
 // holding is what a request has open.
@@ -146,7 +163,11 @@ type statement struct {
 	class   int
 	at      time.Duration
 	request *request // nil when it is of none
-	tag     string   // of tests
+	unit    *unit    // that asked
+	// overlapped is set when that did something else before it was answered.
+	overlapped bool
+	owed       bool   // to a request that it may be of
+	tag        string // of tests
 }
 
 // A call is a request to another service.

@@ -24,6 +24,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 		return
 	}
 	u.asks, c.database, c.asker = true, true, u
+	p.overlap(u, c)
 	if len(c.preparing) > 0 {
 		c.doubted, c.preparing = true, c.preparing[:0]
 	}
@@ -43,7 +44,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			} else {
 				class = t.classes.of(text, m.Cut)
 			}
-			t.run(p, u, c, statement{class: class, at: e.At, tag: tagOf(t.Each, text)})
+			t.run(p, u, c, statement{class: class, at: e.At, unit: u, tag: tagOf(t.Each, text)})
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.last = t.classes.of(m.Text, m.Cut)
@@ -60,11 +61,11 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 				x.class = t.classes.named("(prepared before the trace began)")
 			}
 			c.fresh = false
-			t.run(p, u, c, statement{class: x.class, at: e.At, tag: x.tag})
+			t.run(p, u, c, statement{class: x.class, at: e.At, unit: u, tag: x.tag})
 		case protocol.CloseStmt:
 			if _, known := c.prepared[m.Statement]; known {
 				delete(c.prepared, m.Statement)
-				t.kept--
+				t.room.give(preparedBytes)
 			}
 		}
 	})
@@ -81,10 +82,14 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 	t.out.Counts.Statements++
 	t.classes.list[s.class].Count++
 	r := t.current(p, u)
+	s.owed = r != nil && (r.mixed || !r.answered)
 	switch {
 	case r != nil && r.mixed:
 		t.out.Counts.Unresolved++
 		p.loop = p.loop || !p.golang && !r.doubted
+		if u.open == 0 {
+			p.apart[s.class] = true
+		}
 		r = nil
 	case r != nil && (p.golang || !r.answered):
 		r.waitedFor(u, c, s.at)
@@ -94,7 +99,7 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 		t.attach(r, &s)
 	default:
 		r = nil
-		if len(u.waiting) >= min(mostOrphans, max(mostKept/t.units, fewOrphans)) {
+		if len(u.waiting) >= min(mostOrphans, max(mostWaiting/t.units, fewOrphans)) {
 			t.outsiders(p, u)
 		}
 		u.waiting = append(u.waiting, s)
@@ -104,13 +109,23 @@ func (t *Tier) run(p *process, u *unit, c *conn, s statement) {
 		r.asking++
 	}
 	s.request = r
+	u.asking++
+	if s.owed {
+		u.owed++
+	}
 	c.asked = &s
 }
 
 // answered ends the wait for the answer of the last statement.
 func (c *conn) answered() {
-	if c.asked != nil && c.asked.request != nil {
-		c.asked.request.asking--
+	if c.asked != nil {
+		c.asked.unit.asking--
+		if c.asked.owed {
+			c.asked.unit.owed--
+		}
+		if c.asked.request != nil {
+			c.asked.request.asking--
+		}
 	}
 	c.asked = nil
 }
@@ -150,25 +165,39 @@ func (t *Tier) attach(r *request, s *statement) {
 	if r.answered && s.at > r.began+r.took {
 		r.after++
 	}
-	if k := r.use(s.class); k != nil {
+	if k := r.use(s.class, &t.room); k != nil {
 		k.count++
 	}
 	if t.Each != nil {
-		r.tags = append(r.tags, s.tag)
+		r.tags = append(r.tags, *s)
 	}
 }
 
 // use returns the class's counts in the request; nil when there are too many.
-func (r *request) use(class int) *used {
+func (r *request) use(class int, room *budget) *used {
 	i := slices.IndexFunc(r.classes, func(k used) bool { return k.class == class })
 	if i < 0 {
-		if len(r.classes) >= mostOfRequest {
+		if len(r.classes) >= mostOfRequest || !room.take(usedBytes) {
 			return nil
 		}
+		r.cost += usedBytes
 		i = len(r.classes)
 		r.classes = append(r.classes, used{class: class})
 	}
 	return &r.classes[i]
+}
+
+// overlap notes that a thread does something while statements of it are not answered, on connections other
+// than one. When they are answered later, it has not waited for them: it is an event loop.
+func (p *process) overlap(u *unit, other *conn) {
+	if u.asking == 0 || p.golang || p.loop {
+		return
+	}
+	for _, c := range p.conns {
+		if c != other && c.asked != nil && c.asked.unit == u {
+			c.asked.overlapped = true
+		}
+	}
 }
 
 // replied takes what came of an answer.
@@ -204,10 +233,16 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 	}
 	s := c.asked
 	c.answered()
+	if s.overlapped {
+		p.loop = true
+		if r := s.unit.request; r != nil && !r.answered {
+			r.mixed = true
+		}
+	}
 	t.classes.list[s.class].Time += e.Took
 	if r := s.request; r != nil && !r.done {
 		r.database += e.Took
-		if k := r.use(s.class); k != nil {
+		if k := r.use(s.class, &t.room); k != nil {
 			k.time += e.Took
 		}
 	}
@@ -226,11 +261,10 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 // keep keeps a statement by its number, where there is room.
 func (c *conn) keep(t *Tier, number uint32, x prepared) {
 	if _, known := c.prepared[number]; !known {
-		if t.kept >= mostKept {
+		if !t.room.take(preparedBytes) {
 			t.beyond++
 			return
 		}
-		t.kept++
 	}
 	if c.prepared == nil {
 		c.prepared = map[uint32]prepared{}

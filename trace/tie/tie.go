@@ -1,6 +1,8 @@
 package tie
 
 import (
+	"time"
+
 	"github.com/kasoku/kasoku/logs/routes"
 	"github.com/kasoku/kasoku/trace"
 	"github.com/kasoku/kasoku/trace/protocol"
@@ -27,19 +29,23 @@ type Tier struct {
 	mapper    *routes.Mapper
 	starts    starts
 	gap       bool   // events are missing
-	kept      int    // of mostKept
-	beyond    uint64 // units and connections for which there was no room
+	adopted   uint64 // requests that others had read
+	room      budget
+	forgot    time.Duration // when units were looked for that can be forgotten
+	beyond    uint64        // units, connections and so on for which there was no room
 }
 
 type syncKey struct{ pid, fd int }
 
 // New returns a Tier.
 func New() *Tier {
-	return &Tier{
+	t := &Tier{
 		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{},
 		syncs:     map[syncKey]*trace.Sync{},
 		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(),
 	}
+	t.classes.room = &t.room
+	return t
 }
 
 // Add takes an event. Events come in the order of their times.
@@ -49,7 +55,7 @@ func (t *Tier) Add(e *trace.Event) {
 		t.starts.take(t, e)
 		return
 	case trace.Executed:
-		t.starts.run(e)
+		t.starts.run(t, e)
 		return
 	}
 	p := t.processes.of(e)
@@ -99,7 +105,8 @@ func (m processes) of(e *trace.Event) *process {
 	p := m[e.PID]
 	if p == nil {
 		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
-			serving: map[uint32]bool{}, working: map[*request]bool{}}
+			serving: map[uint32]bool{}, working: map[*request]bool{},
+			apart: map[int]bool{}, began: e.At}
 		m[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0
@@ -117,10 +124,13 @@ func (t *Tier) unit(p *process, e *trace.Event) *unit {
 	if u != nil {
 		return u
 	}
-	if t.units >= mostUnits {
+	full := t.units >= mostUnits || !t.room.take(unitBytes)
+	if full && e.At-t.forgot >= forgetEvery {
+		t.forgot = e.At
 		t.forgetIdle()
+		full = t.units >= mostUnits || !t.room.take(unitBytes)
 	}
-	if t.units >= mostUnits {
+	if full {
 		t.beyond++
 		return nil
 	}
@@ -141,6 +151,10 @@ func (t *Tier) forgetIdle() {
 				t.outsiders(p, u)
 				delete(p.units, id)
 				t.units--
+				t.room.give(unitBytes)
+				if u.serves {
+					t.room.give(servingBytes)
+				}
 			}
 		}
 	}
@@ -152,7 +166,7 @@ func (t *Tier) conn(p *process, fd int) *conn {
 	if c != nil {
 		return c
 	}
-	if t.conns >= mostConns {
+	if t.conns >= mostConns || !t.room.take(connBytes) {
 		t.beyond++
 		return nil
 	}
@@ -183,7 +197,7 @@ func (t *Tier) drop(p *process, u *unit, fd int) {
 	}
 	delete(p.conns, fd)
 	t.conns--
-	t.kept -= len(c.prepared)
+	t.room.give(connBytes + c.held + preparedBytes*len(c.prepared))
 }
 
 func (t *Tier) sync(e *trace.Event) {

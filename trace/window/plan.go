@@ -57,11 +57,9 @@ func Await(ctx context.Context, targets func() []Target) []Target {
 	return nil
 }
 
-// Wait waits until a load that began at that time has gone on for long enough, and returns how
-// long it is to be watched. known is how long the load takes, 0 when that is not known. It
-// returns false where the load is too short, or the context ended before.
-func (p Plan) Wait(ctx context.Context, began time.Time, known time.Duration) (length time.Duration, ok bool) {
-	after, length := p.After, p.For
+// Length returns after how much of a load it is watched, and how long; known is as of [Plan.Wait].
+func (p Plan) Length(known time.Duration) (after, length time.Duration) {
+	after, length = p.After, p.For
 	if !p.Asked {
 		length = min(length, unasked)
 		if known > 0 {
@@ -72,6 +70,14 @@ func (p Plan) Wait(ctx context.Context, began time.Time, known time.Duration) (l
 		after = min(after, known/2)
 		length = min(length, known-after-time.Second)
 	}
+	return after, length
+}
+
+// Wait waits until a load that began at that time has gone on for long enough, and returns how
+// long it is to be watched. known is how long the load takes, 0 when that is not known. It
+// returns false where the load is too short, or the context ended before.
+func (p Plan) Wait(ctx context.Context, began time.Time, known time.Duration) (length time.Duration, ok bool) {
+	after, length := p.Length(known)
 	if length < least {
 		return 0, false
 	}

@@ -19,14 +19,7 @@ func Path(t testing.TB, name string) string {
 	if testing.Short() {
 		t.Skip("runs a peer")
 	}
-	dir := os.Getenv(dirEnv)
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatalf("find %s: %v", name, err)
-		}
-		dir = filepath.Join(cache, "kasoku-peers")
-	}
+	dir := peers(t)
 	for _, d := range append([]string{dir}, filepath.SplitList(os.Getenv("PATH"))...) {
 		if path := filepath.Join(d, name); executable(path) {
 			return path
@@ -34,6 +27,32 @@ func Path(t testing.TB, name string) string {
 	}
 	t.Fatalf("%s is missing, neither in %s nor on PATH; `tools/setup test` installs it", name, dir)
 	return ""
+}
+
+// Dir returns the directory of that name in the one of tools/setup; one that is missing fails the test.
+func Dir(t testing.TB, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs a peer")
+	}
+	dir := filepath.Join(peers(t), name)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Fatalf("%s is missing; `tools/setup test` makes it", dir)
+	}
+	return dir
+}
+
+// peers returns the directory of what tools/setup builds.
+func peers(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv(dirEnv); dir != "" {
+		return dir
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatalf("find what tools/setup builds: %v", err)
+	}
+	return filepath.Join(cache, "kasoku-peers")
 }
 
 func executable(path string) bool {
