@@ -80,12 +80,36 @@ func read(path string) ([]byte, error) {
 // type [*Error]. Of several mistakes it returns the first in the file. Paths stay as they are
 // written.
 func Parse(data []byte, path string) (*Config, error) {
+	c, mistakes := parse(data, path, 1)
+	if len(mistakes) > 0 {
+		return nil, mistakes[0]
+	}
+	return c, nil
+}
+
+// mostMistakes of a file are returned by [Check].
+const mostMistakes = 50
+
+// Check reads a file as [Load] does and returns its mistakes in the order of the file, the
+// first fifty of them. Values are looked at once all of them are of the right type. The error
+// says why the file could not be read.
+func Check(path string) ([]*Error, error) {
+	data, err := read(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	_, mistakes := parse(data, path, mostMistakes)
+	return mistakes, nil
+}
+
+// parse returns what the text says, or so many of its mistakes.
+func parse(data []byte, path string, most int) (*Config, []*Error) {
 	if line := tooDeep(string(data)); line > 0 {
-		return nil, &Error{Path: path, Line: line, Text: fmt.Sprintf("brackets stand more than %d deep", maxDepth), hint: "no key takes lists or tables of lists"}
+		return nil, []*Error{{Path: path, Line: line, Text: fmt.Sprintf("brackets stand more than %d deep", maxDepth), hint: "no key takes lists or tables of lists"}}
 	}
 	doc := map[string]any{}
 	if err := toml.Unmarshal(data, &doc); err != nil {
-		return nil, syntaxError(err, path)
+		return nil, []*Error{syntaxError(err, path)}
 	}
 	c := Default()
 	d := &decoder{}
@@ -97,12 +121,16 @@ func Parse(data []byte, path string) (*Config, error) {
 		return &c, nil
 	}
 	index := indexLines(string(data))
-	first := slices.MinFunc(d.mistakes, func(a, b mistake) int { return index.find(a.path) - index.find(b.path) })
-	return nil, &Error{Path: path, Line: index.find(first.path), Key: first.key(), Text: first.text, hint: first.hintOf()}
+	slices.SortStableFunc(d.mistakes, func(a, b mistake) int { return index.find(a.path) - index.find(b.path) })
+	var out []*Error
+	for _, m := range d.mistakes[:min(most, len(d.mistakes))] {
+		out = append(out, &Error{Path: path, Line: index.find(m.path), Key: m.key(), Text: m.text, hint: m.hintOf()})
+	}
+	return nil, out
 }
 
 // syntaxError places an error of the TOML parser.
-func syntaxError(err error, path string) error {
+func syntaxError(err error, path string) *Error {
 	var syntax toml.ParseError
 	if !errors.As(err, &syntax) {
 		return &Error{Path: path, Text: strings.TrimPrefix(err.Error(), "toml: ")}

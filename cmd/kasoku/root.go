@@ -92,7 +92,7 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e), showcmd.NewCompare(e),
 		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
 	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e))
-	root.AddCommand(initcmd.NewInit(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
+	root.AddCommand(initcmd.NewInit(e), initcmd.NewConfig(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
 	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
