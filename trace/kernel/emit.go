@@ -183,27 +183,24 @@ func (a reporting) goroutine(on *arch) {
 	a.add(asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word), asm.JEq.Imm(asm.R1, 0, numbered))
 	a.set(atWord, 0)
 	a.register(atWord, 8, on.g)
-	a.ofGoroutine(memberGoid, 8)
-	a.load(asm.R1, atNew)
-	a.add(asm.StoreMem(regScratch, eventGoid, asm.R1, asm.DWord))
-	a.ofGoroutine(memberParent, startAfter+8)
-	a.load(asm.R1, atNew)
-	a.add(asm.StoreMem(regScratch, eventParent, asm.R1, asm.DWord))
-	a.load(asm.R1, atNew+startAfter)
-	a.add(asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
-	a.label(numbered)
-}
-
-// ofGoroutine copies n bytes of the goroutine at atWord to atNew, from where a field of the member says.
-// The stack takes them with less checking than the scratch.
-func (a reporting) ofGoroutine(from int16, n int32) {
+	// All three lie near to one another: a second copy would cost as much as this one.
 	a.load(asm.R1, atWord)
-	a.add(asm.LoadMem(asm.R3, regMember, from, asm.Word), asm.Add.Reg(asm.R3, asm.R1))
-	a.user(atNew, n)
+	a.add(asm.LoadMem(asm.R3, regMember, memberGoid, asm.Word), asm.Add.Reg(asm.R3, asm.R1),
+		asm.Mov.Reg(asm.R1, regScratch), asm.Add.Imm(asm.R1, scratchG), asm.Mov.Imm(asm.R2, scratchGSize),
+		asm.FnProbeReadUser.Call(), asm.JNE.Imm(asm.R0, 0, numbered))
+	a.add(asm.LoadMem(asm.R1, regScratch, scratchG, asm.DWord),
+		asm.StoreMem(regScratch, eventGoid, asm.R1, asm.DWord))
+	a.add(asm.LoadMem(asm.R2, regMember, memberParent, asm.Word), asm.LoadMem(asm.R1, regMember, memberGoid, asm.Word),
+		asm.Sub.Reg(asm.R2, asm.R1), asm.JGT.Imm(asm.R2, mostParentAfter, numbered), asm.Add.Reg(asm.R2, regScratch))
+	a.add(asm.LoadMem(asm.R1, asm.R2, scratchG, asm.DWord), asm.StoreMem(regScratch, eventParent, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R2, scratchG+startAfter, asm.Word),
+		asm.StoreMem(regScratch, eventStart, asm.R1, asm.Word))
+	a.label(numbered)
 }
 
 // copyBytes copies the call's bytes after the head, and leaves their number in R6.
 func (a reporting) copyBytes() {
+	a.forget(atCap, atTotal, atCopied) // else the kernel follows each of the kinds of events through what comes
 	a.load(asm.R6, atTotal)
 	a.load(asm.R1, atCap)
 	a.load(asm.R2, atCopied)

@@ -71,6 +71,9 @@ const (
 	firstAll     = firstMembers*firstSize + 8
 )
 
+// mostParentAfter is how far a goroutine has its parent's number after its own, at most.
+const mostParentAfter = 128
+
 // startAfter is how far after its parent's number a goroutine has where it began, in all versions that
 // are known.
 const startAfter = 24
@@ -98,14 +101,16 @@ const (
 
 // How many bytes are copied, at most.
 const (
-	mostText    = 8192 // of a statement
-	mostRead    = 4096 // of what a client sends
-	mostCall    = 1024 // of a request to another service
-	mostReply   = 64   // of the answer of a database
-	mostPart    = 4096 // of one part of a scattered buffer
-	mostParts   = 4
-	scratchAny  = eventHead + mostText + mostPart // u64: see forget
-	scratchSize = scratchAny + 8
+	mostText     = 8192 // of a statement
+	mostRead     = 4096 // of what a client sends
+	mostCall     = 1024 // of a request to another service
+	mostReply    = 64   // of the answer of a database
+	mostPart     = 4096 // of one part of a scattered buffer
+	mostParts    = 4
+	scratchAny   = eventHead + mostText + mostPart // u64: see forget
+	scratchG     = scratchAny + 8                  // a part of a goroutine
+	scratchGSize = mostParentAfter + startAfter + 8
+	scratchSize  = scratchG + scratchGSize
 )
 
 // The numbers that are counted.

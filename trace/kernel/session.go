@@ -204,7 +204,7 @@ func (m *sharedMaps) create() error {
 
 // Add watches a process, with the connections that it has.
 func (s *Session) Add(m Member) error {
-	if m.Goid != 0 && m.Start != m.Parent+startAfter {
+	if m.Goid != 0 && (m.Start != m.Parent+startAfter || m.Parent < m.Goid || m.Parent > m.Goid+mostParentAfter) {
 		return fmt.Errorf("watch process %d: its goroutines are laid out otherwise than those that are known", m.PID)
 	}
 	flags := uint32(watchTraffic)

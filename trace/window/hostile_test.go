@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/trace/kernel"
 )
 
 // helperEnv makes the test binary another process; see TestMain.
@@ -63,7 +64,7 @@ func watchHostile(args string) {
 	w, err := Open(context.Background(), []Target{{PID: pid, Member: "hostile"}}, true)
 	if err == nil {
 		fmt.Println("open")
-		out.Kernel = mapMemory()
+		out.Kernel = kernel.MapMemory()
 		var seen *Seen
 		if seen, err = w.Watch(context.Background(), d); err == nil {
 			out.Events, out.Lost, out.Requests = seen.Events, seen.Lost, seen.Counts.Requests
@@ -75,21 +76,6 @@ func watchHostile(args string) {
 	}
 	out.Resident = mostResident()
 	_ = json.NewEncoder(os.Stdout).Encode(out)
-}
-
-// mapMemory returns what the maps of this process take in the kernel, in bytes.
-func mapMemory() (sum uint64) {
-	names, _ := filepath.Glob("/proc/self/fdinfo/*")
-	for _, name := range names {
-		text, _ := os.ReadFile(name)
-		for line := range strings.Lines(string(text)) {
-			if value, ok := strings.CutPrefix(line, "memlock:"); ok && strings.Contains(string(text), "map_type:") {
-				n, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
-				sum += n
-			}
-		}
-	}
-	return sum
 }
 
 // mostResident returns the most memory that this process has had, in bytes.
