@@ -333,7 +333,7 @@ func findOuter(c *diagnose.Case, endpoint string, loops []Looped) *kasoku.Query 
 			continue
 		}
 		for _, l := range loops {
-			if l.Query != q && l.List == q && l.Per(c) > per && (best == nil || q.Total > best.Total) {
+			if l.Query != q && l.List == q && l.Per(c) > per && l.follows(c, q) && (best == nil || q.Total > best.Total) {
 				best = q
 			}
 		}

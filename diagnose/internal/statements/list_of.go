@@ -91,6 +91,83 @@ func sendsKey(list *kasoku.Query, keys []string) bool {
 	return true // not read to its end
 }
 
+// follows reports whether the lookups are known to be for the rows of a list: their numbers go
+// together over requests, or a name says so. That a list sends about as many rows is chance where
+// a page loops over several things.
+func (l Looped) follows(c *diagnose.Case, list *kasoku.Query) bool {
+	if l.Caller != nil && l.Caller.List == list.ID || len(l.Shape.Keys) == 0 {
+		return true
+	}
+	rows, asked := stemOf(Of(list).Table), stemOf(l.Shape.Table)
+	return slices.ContainsFunc(l.Shape.Keys, func(k string) bool {
+		k = strings.ToLower(k)
+		if k != "id" && strings.Contains(k, rows) { // lesson_id, and the list is of lessons
+			return true
+		}
+		return sendsColumn(c, list, func(t string) bool {
+			if k == "id" { // of authors, and the list sends author_id or author
+				return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "id"), "_"), asked)
+			}
+			return t == k
+		})
+	})
+}
+
+// sendsColumn reports whether a column that a list sends fits; what it sends is taken to fit where
+// it is not known.
+func sendsColumn(c *diagnose.Case, list *kasoku.Query, fits func(column string) bool) bool {
+	depth := 0
+	for _, t := range tokensOf(TextOf(list)) {
+		t = strings.ToLower(t)
+		switch {
+		case t == "(":
+			depth++
+		case t == ")":
+			depth--
+		case depth > 0:
+		case t == "from":
+			return false
+		case t == "*":
+			names := columnsOf(c, list)
+			return names == nil || slices.ContainsFunc(names, fits)
+		case fits(t):
+			return true
+		}
+	}
+	return true // not read to its end
+}
+
+// columnsOf returns the columns of the first table of a statement in lower case, nil where its
+// definition is not known.
+func columnsOf(c *diagnose.Case, q *kasoku.Query) (names []string) {
+	table := Of(q).Table
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		if t.Host != q.Host || !strings.EqualFold(t.Name, table[strings.LastIndexByte(table, '.')+1:]) {
+			continue
+		}
+		for line := range strings.Lines(t.Create) { // as SHOW CREATE TABLE writes it: a column a line
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "`"); ok {
+				name, _, _ := strings.Cut(rest, "`")
+				names = append(names, strings.ToLower(name))
+			}
+		}
+	}
+	return names
+}
+
+// stemOf returns a table's name in lower case without its schema and the ending of a plural.
+func stemOf(table string) string {
+	t := strings.ToLower(table[strings.LastIndexByte(table, '.')+1:])
+	switch {
+	case strings.HasSuffix(t, "ies"):
+		return t[:len(t)-len("ies")] + "y"
+	case strings.HasSuffix(t, "sses"), strings.HasSuffix(t, "xes"), strings.HasSuffix(t, "ches"):
+		return t[:len(t)-len("es")]
+	}
+	return strings.TrimSuffix(t, "s")
+}
+
 // wordColumns are how the names of columns end that hold words for people, and no number of a row.
 var wordColumns = []string{"name", "title", "subject", "status", "type", "text", "description", "email", "label"}
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 )
 
 // TestSendsKey: a list of words has no number by which another table's rows are looked up.
@@ -22,4 +23,33 @@ func TestSendsKey(t *testing.T) {
 	f("select main.* from attributes main where main.objectid = ?", "id", true)
 	f("select distinct acl.rightname from acl", "rightname", true)
 	f("select a.title from a", "b_id", false)
+}
+
+// TestFollows: a loop is in that of a list where a name or their numbers say so, not because
+// the list has about as many rows.
+func TestFollows(t *testing.T) {
+	c := diagnose.NewCase(&kasoku.Recording{Tables: []kasoku.TableDef{
+		{Name: "Attributes", Create: "CREATE TABLE `Attributes` (\n  `id` int,\n  `Name` varchar(255),\n  `ObjectType` varchar(64),\n  `ObjectId` int,\n  PRIMARY KEY (`id`)\n)"},
+		{Name: "comments", Create: "CREATE TABLE `comments` (\n  `id` int,\n  `post_id` int,\n  `user_id` int,\n  KEY `user` (`user_id`)\n)"},
+	}}, nil)
+	f := func(list, lookup string, caller *kasoku.Caller, want bool) {
+		t.Helper()
+		q := &kasoku.Query{ID: "L", Fingerprint: list}
+		l := Looped{Query: &kasoku.Query{ID: "P", Fingerprint: lookup}, Caller: caller}
+		l.Shape = Of(l.Query)
+		if got := l.follows(c, q); got != want {
+			t.Errorf("%s, %s: %v", list, lookup, got)
+		}
+	}
+	attributes := "select main.* from Attributes main where main.objectid = ?"
+	f(attributes, "select * from Tickets where id = ?", nil, false)
+	f(attributes, "select * from ACL where principalid = ?", nil, false)
+	f(attributes, "select * from Tickets where id = ?", &kasoku.Caller{List: "L"}, true)
+	f("select * from comments where post_id = ?", "select * from users where id = ?", nil, true)
+	f("select id, user_id from comments where post_id = ?", "select * from users where id = ?", nil, true)
+	f("select id, body from comments where post_id = ?", "select * from users where id = ?", nil, false)
+	f("select * from posts where user_id = ?", "select count(*) from comments where post_id = ?", nil, true)
+	f("select id from classes where course = ?", "select count(*) from submissions where class_id = ?", nil, true)
+	f("select * from companies where a = ?", "select * from offers where company = ?", nil, true)
+	f("select owner from t where a = ?", "select * from things where owner = ?", nil, true)
 }

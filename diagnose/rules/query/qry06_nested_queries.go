@@ -21,7 +21,8 @@ func (NestedQueries) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an endpoint that runs statements in a loop within a loop.`,
 		Evidence: `as for QRY-05, and the rows that are looked up are sent by a statement that itself runs
-			at least twice in each request and sends more than one row: two levels of loops.`,
+			at least twice in each request and sends more than one row: two levels of loops. Their numbers
+			go together over requests, or a column's name says that the lookups are for those rows.`,
 		Cause: `the program reads a list, for each of its rows another, and for each row of that it asks
 			again; statements grow with the product of the two.`,
 		Fix: `read each level at once, with WHERE … IN (…) or a JOIN, and GROUP BY where the inner
