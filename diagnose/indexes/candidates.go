@@ -189,7 +189,7 @@ func findCandidates(t *table, wishes []wish, descending bool) []*candidate {
 	seen := map[string]bool{}
 	add := func(base []Part, tail []string, covers bool) {
 		c := t.candidate(base, tail, covers)
-		if c == nil || len(out) >= maxCandidates || t.has(c.parts) {
+		if c == nil || len(out) >= maxCandidates || t.has(c.parts) || t.beginsWithPrimary(c.parts) {
 			return
 		}
 		if k := keyOf(c.parts); !seen[k] {
@@ -264,6 +264,12 @@ func (t *table) keyBytes(parts []Part) (n int) {
 // has reports whether the table has an index that begins with the parts.
 func (t *table) has(parts []Part) bool {
 	return slices.ContainsFunc(t.have, func(ix *index) bool { return !ix.other && isPrefix(parts, ix.parts) })
+}
+
+// beginsWithPrimary reports whether parts begin with the whole primary key: the table itself is
+// in that order, and more columns would only copy a part of it.
+func (t *table) beginsWithPrimary(parts []Part) bool {
+	return slices.ContainsFunc(t.have, func(ix *index) bool { return ix.name == "PRIMARY" && isPrefix(ix.parts, parts) })
 }
 
 func isPrefix(short, long []Part) bool {

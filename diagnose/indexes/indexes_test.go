@@ -44,6 +44,7 @@ func TestPropose(t *testing.T) {
 	f("", "SELECT * FROM orders WHERE id = ?")
 	f("", "SELECT * FROM elsewhere WHERE a = ?")
 	f("", "SELECT ( FROM")
+	f("", "SELECT SUM(price) FROM orders WHERE id > ?") // the table is in that order
 	f("equality (customer_id)", "SELECT * FROM orders WHERE customer_id = ?")
 	f("mixed (price DESC, id)", "SELECT * FROM orders ORDER BY price DESC, id ASC LIMIT ?")
 	f("equality (customer_id, price)", "SELECT * FROM orders WHERE customer_id = ? ORDER BY price DESC LIMIT ?")
