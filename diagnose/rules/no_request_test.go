@@ -66,6 +66,22 @@ func TestNoRequest(t *testing.T) {
 	if x := f(c); x.Impact.Of != "of request time at most" {
 		t.Errorf("few calls within the join: %+v", x.Impact)
 	}
+	c = joined(queryRun(ordersGet, []kasoku.Query{q}))
+	few := c.Endpoints[0]
+	few.Route, few.Count, few.Seconds = "/v1/seldom", 19, map[int]kasoku.EndpointSecond{3: {Count: 19}}
+	c.Endpoints = append(c.Endpoints, few)
+	if x := f(c); x.Impact.Of != "of the statements' time, in no request" {
+		t.Errorf("a few requests beside many: %+v", x.Impact)
+	}
+	c.Queries[0].Seconds = map[int]kasoku.QuerySecond{1: {Calls: 38}}
+	if x := f(c); x.Impact.Of != "of request time at most" {
+		t.Errorf("as few calls as requests of an endpoint that is seldom asked: %+v", x.Impact)
+	}
+	c = joined(queryRun(ordersGet, []kasoku.Query{q}))
+	c.Endpoints[0].Seconds = map[int]kasoku.EndpointSecond{3: {Count: 19}}
+	if x := f(c); x.Impact.Of != "of request time at most" {
+		t.Errorf("few requests within the join: %+v", x.Impact)
+	}
 }
 
 // TestWaitInLine: requests that wait for one of the application's workers do so for what the

@@ -47,7 +47,7 @@ func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kas
 		}
 	}
 	i := kasoku.Impact{Share: share, Of: ofRequestTime}
-	if worked, ok := workedTime(c); ok && worked < all {
+	if worked, ok := WorkedTime(c); ok && worked < all {
 		i.Share, i.Estimate = min(d.Seconds()/worked.Seconds(), 1), true
 	}
 	if !known {
@@ -56,22 +56,22 @@ func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kas
 	return i
 }
 
-// workedTime is how long the workers of the application can have worked at most: all that are
+// WorkedTime is how long the workers of the application can have worked at most: all that are
 // there, in each second in which requests were answered. ok is false where the service has
 // several applications, or it is not known how many requests one has in work at a time.
-func workedTime(c *diagnose.Case) (worked time.Duration, ok bool) {
+func WorkedTime(c *diagnose.Case) (worked time.Duration, ok bool) {
 	applications := c.Service.Of(kasoku.RoleApplication)
 	if len(applications) != 1 || applications[0].Threads == 0 {
 		return 0, false
 	}
 	answered := c.RequestsBySecond("access log")
-	at := time.Duration(workersSeen(c, applications[0])*applications[0].Threads) * time.Second
+	at := time.Duration(WorkersSeen(c, applications[0])*applications[0].Threads) * time.Second
 	return time.Duration(len(answered)) * at, len(answered) > 0 && at > 0
 }
 
-// workersSeen is how many workers an application had: those that it was found with, or more where
+// WorkersSeen is how many workers an application had: those that it was found with, or more where
 // it began more under load, as PHP-FPM does, and had them for half of the run.
-func workersSeen(c *diagnose.Case, m *kasoku.Member) int {
+func WorkersSeen(c *diagnose.Case, m *kasoku.Member) int {
 	n := 0
 	for _, s := range c.FindAll(diagnose.Process, process.CPUUser) {
 		of, last := c.Processes().MemberOf(s.Key), len(s.Points)-1

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/logs/join"
 )
 
 // What the times of statements are a share of.
@@ -21,6 +22,10 @@ const (
 // joinedCalls of a class within the seconds that a join looked at are enough to say that no
 // request runs it.
 const joinedCalls = 20
+
+// mostRare is the part of the requests that may be of endpoints of which a join saw too few
+// (join.LeastRequests) to know their statements.
+const mostRare = 0.1
 
 // doubtful are the preconditions of a join without which statements of requests may look
 // like those of none: they run on after the request, or times are off.
@@ -41,11 +46,12 @@ func RequestPart(c *diagnose.Case, q *kasoku.Query) (part float64, known bool) {
 		part += share
 		known = known || x.Class == kasoku.CallerConfirmed
 	}
-	return min(part, 1), known || slices.ContainsFunc(c.Joins, func(j kasoku.Join) bool { return sees(&j, q) })
+	return min(part, 1), known || slices.ContainsFunc(c.Joins, func(j kasoku.Join) bool { return sees(c, &j, q) })
 }
 
-// sees reports whether a join would have found the requests that run a class.
-func sees(j *kasoku.Join, q *kasoku.Query) bool {
+// sees reports whether a join would have found the requests that run a class: it saw enough of
+// its calls, and few requests are of endpoints that may run it unseen.
+func sees(c *diagnose.Case, j *kasoku.Join, q *kasoku.Query) bool {
 	if j.Refused != "" || j.Host != q.Host || q.Verb == "ADMIN" || slices.ContainsFunc(j.Checks,
 		func(k kasoku.JoinCheck) bool { return !k.Holds && slices.Contains(doubtful, k.Name) }) {
 		return false
@@ -56,7 +62,29 @@ func sees(j *kasoku.Join, q *kasoku.Query) bool {
 			calls += v.Calls
 		}
 	}
-	return calls >= joinedCalls
+	rare, all := rareRequests(c, j)
+	return calls >= joinedCalls && float64(rare) <= mostRare*float64(all) && 2*rare < calls
+}
+
+// rareRequests counts the requests at the time of a join that are of endpoints with too few of
+// them, and all.
+func rareRequests(c *diagnose.Case, j *kasoku.Join) (rare, all uint64) {
+	for i := range c.Endpoints {
+		e := &c.Endpoints[i]
+		n := e.Count
+		if len(e.Seconds) > 0 {
+			n = 0
+		}
+		for s, v := range e.Seconds {
+			if at := time.Duration(s) * time.Second; j.Interval.From <= at && at < j.Interval.To {
+				n += v.Count
+			}
+		}
+		if all += n; n < join.LeastRequests {
+			rare += n
+		}
+	}
+	return rare, all
 }
 
 // requestPart returns which part of the time of classes is of requests, and whether that is
