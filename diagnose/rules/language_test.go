@@ -133,12 +133,16 @@ func TestLanguage_Mapper(t *testing.T) {
 	if err != nil || len(all) == 0 {
 		t.Fatal(err)
 	}
-	f := func(statement, want, not string) {
+	prepares, err := filepath.Glob("testdata/DRV-01/fires/*.txtar")
+	if err != nil || len(prepares) == 0 {
+		t.Fatal(err)
+	}
+	says := func(r diagnose.Rule, path, written, statement, want, not string) {
 		t.Helper()
-		rec := recordedCase(t, all[0])
+		rec := recordedCase(t, path)
 		rec.Queries = []kasoku.Query{{ID: "1", Verb: "SELECT", Calls: 100, Fingerprint: statement}}
-		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: "python"}}}
-		found, silent := pool.IdlePool{}.Check(diagnose.NewCase(rec, nil))
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: written}}}
+		found, silent := r.Check(diagnose.NewCase(rec, nil))
 		if len(found) != 1 {
 			t.Fatalf("%d findings, %+v", len(found), silent)
 		}
@@ -147,7 +151,13 @@ func TestLanguage_Mapper(t *testing.T) {
 			t.Errorf("%s: says %s", statement, said)
 		}
 	}
+	f := func(statement, want, not string) {
+		t.Helper()
+		says(pool.IdlePool{}, all[0], "python", statement, want, not)
+	}
 	f("select `shop_item`.`id`, `shop_item`.`name` from `shop_item` where `shop_item`.`id` = ?", "settings.py", "create_engine")
 	f("select token.id as token_id, tokeninfo.`key` as `tokeninfo_key` from token where token.serial = ?", "engine = create_engine(", "settings.py")
 	f("select t.id, t.name from t where t.id = ?", "In Django: CONN_MAX_AGE", "settings.py")
+	says(driver.Prepare{}, prepares[0], "ruby", "select `users`.* from `users` where `users`.`id` = ?", "config/database.yml", "client.prepare")
+	says(driver.Prepare{}, prepares[0], "ruby", "select * from `users` where `id` = ?", "client.query(sql.gsub", "Let the adapter")
 }

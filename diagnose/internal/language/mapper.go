@@ -6,20 +6,23 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 )
 
-// Mappers of Python that advice is written for, as their statements look.
+// Mappers that advice is written for, as their statements look: of Python, and of Ruby.
 const (
-	Django     = "django"
-	SQLAlchemy = "sqlalchemy"
+	Django       = "django"
+	SQLAlchemy   = "sqlalchemy"
+	ActiveRecord = "activerecord"
 )
 
-// MapperOf returns what writes the statements of an application in Python, by how most of those
-// that name columns write them; empty where that is not known, and for other languages.
+// MapperOf returns what writes the statements of an application in Python or Ruby, by how most of
+// those that name columns write them; empty where that is not known, and for other languages.
 //
-// Sources: Django, SQLCompiler.quote_name_unless_alias and DatabaseOperations.quote_name of its
-// MySQL backend: `t`.`c`, each name quoted; SQLAlchemy, LABEL_STYLE_TABLENAME_PLUS_COL, which
-// Query has: t.c AS t_c, and only names that are reserved quoted.
+// Sources: ActiveRecord, quote_column_name of its MySQL adapter, and Django,
+// SQLCompiler.quote_name_unless_alias and DatabaseOperations.quote_name of its MySQL backend:
+// `t`.`c`, each name quoted; SQLAlchemy, LABEL_STYLE_TABLENAME_PLUS_COL, which Query has:
+// t.c AS t_c, and only names that are reserved quoted.
 func MapperOf(c *diagnose.Case) string {
-	if Of(c) != Python {
+	written := Of(c)
+	if written != Python && written != Ruby {
 		return ""
 	}
 	var quoted, labelled, other uint64
@@ -39,9 +42,11 @@ func MapperOf(c *diagnose.Case) string {
 		}
 	}
 	switch all := quoted + labelled + other; {
+	case 2*quoted > all && written == Ruby:
+		return ActiveRecord
 	case 2*quoted > all:
 		return Django
-	case 2*labelled > all:
+	case 2*labelled > all && written == Python:
 		return SQLAlchemy
 	}
 	return ""

@@ -127,7 +127,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}, p.strangers.Bound(c)...),
 		Cause: fmt.Sprintf("%s: 2 round trips where 1 would do. %s %s of %s round trips were prepares.", cause,
 			wording.Capital(c.At()), diagnose.Whole(p.own), diagnose.Whole(p.prepare.By+p.questions.By)),
-		Fixes:  language.Pick(c, prepareFixes),
+		Fixes:  prepareFixesOf(c),
 		Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
 	}}, nil
@@ -183,10 +183,14 @@ var prepareFixes = map[string][]kasoku.Fix{
 			"is in use. mysqli has no such switch: there, keep the statement for the loop that runs it.",
 	}},
 	language.Ruby: {{
-		Text: "Let the adapter put the parameters in", Where: "config/database.yml", Lang: "yaml",
-		Code: "prepared_statements: false", Risk: kasoku.RiskAppRestart,
-		Note: "For Rails with mysql2. Without Rails: client.query with client.escape in place of client.prepare, or keep " +
-			"what prepare returned.",
+		Text: "Put the parameters into the text", Where: "where the statement is run", Lang: "ruby",
+		Code: "- rows = client.prepare(sql).execute(*values)\n" +
+			"+ quoted = values.map { |v| v.nil? ? \"NULL\" : v.is_a?(Numeric) ? v : \"'#{client.escape(v.to_s)}'\" }\n" +
+			"+ rows = client.query(sql.gsub(\"?\") { quoted.shift })",
+		Risk: kasoku.RiskAppRestart,
+		Note: "For mysql2, where no ? stands in a text of sql; a time goes in by strftime(\"%F %T\"). The gem " +
+			"mysql2-cs-bind has it as client.xquery(sql, *values). Or keep what prepare returned, with its connection. In " +
+			"Rails: prepared_statements: false in config/database.yml.",
 	}},
 	language.JavaScript: {{
 		Text: "Let the driver put the parameters in", Where: "where the statement is run", Lang: "javascript",
@@ -220,6 +224,19 @@ var prepareFixes = map[string][]kasoku.Fix{
 
 // mostOf are as many as people call each.
 const mostOf = 0.9
+
+// recordFixes are those of ActiveRecord, of which nothing else is known by its language.
+var recordFixes = []kasoku.Fix{{
+	Text: "Let the adapter put the parameters in", Where: "config/database.yml", Lang: "yaml",
+	Code: "prepared_statements: false", Risk: kasoku.RiskAppRestart, Note: "For mysql2.",
+}}
+
+func prepareFixesOf(c *diagnose.Case) []kasoku.Fix {
+	if language.MapperOf(c) == language.ActiveRecord {
+		return recordFixes
+	}
+	return language.Pick(c, prepareFixes)
+}
 
 // words returns the title of a finding and the beginning of its cause.
 func (Prepare) words(c *diagnose.Case, p prepared) (title, cause string) {
