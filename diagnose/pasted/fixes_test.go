@@ -62,13 +62,14 @@ func changes() map[string]func(rec *kasoku.Recording) {
 	for _, l := range languages {
 		out["an application in "+l] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, l, "") }
 	}
-	for mapper, text := range map[string]string{
-		"Django":     "SELECT `board`.`id`, `board`.`name` FROM `board` WHERE `board`.`id` = ?",
-		"SQLAlchemy": "SELECT board.id AS board_id, board.name AS board_name FROM board WHERE board.id = ?",
+	for _, x := range [][3]string{
+		{"Django", "python", "SELECT `board`.`id`, `board`.`name` FROM `board` WHERE `board`.`id` = ?"},
+		{"SQLAlchemy", "python", "SELECT board.id AS board_id, board.name AS board_name FROM board WHERE board.id = ?"},
+		{"ActiveRecord", "ruby", "SELECT `boards`.* FROM `boards` WHERE `boards`.`id` = ?"},
 	} {
-		out["statements of "+mapper] = func(rec *kasoku.Recording) {
-			rec.Service = servedBy(rec.Service, "python", "")
-			rec.Queries = []kasoku.Query{{ID: "M", Verb: "SELECT", Fingerprint: text, Calls: 1000}}
+		out["statements of "+x[0]] = func(rec *kasoku.Recording) {
+			rec.Service = servedBy(rec.Service, x[1], "")
+			rec.Queries = []kasoku.Query{{ID: "M", Verb: "SELECT", Fingerprint: x[2], Calls: 1000}}
 		}
 	}
 	for _, x := range [][2]string{{"ruby", "unicorn"}, {"python", "uvicorn"}, {"javascript", "pm2"}} {
@@ -165,6 +166,9 @@ func made(t *testing.T) (out []fix) {
 		if r.ID() == "OS-04" {
 			out = append(out, quotaFixes(t, r)...)
 		}
+		if r.ID() == "POOL-06" {
+			out = append(out, onlyConnectionFixes(t, r)...)
+		}
 		if r.ID() == "OS-01" {
 			found, silent := r.Check(diagnose.NewCase(rec, nil))
 			if len(found) != 1 {
@@ -176,6 +180,39 @@ func made(t *testing.T) (out []fix) {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// onlyConnectionFixes are those of POOL-06 for the one connection of a program, by its language; the
+// recorded cases are of pools that are published.
+func onlyConnectionFixes(t *testing.T, r diagnose.Rule) (out []fix) {
+	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second, Hosts: []kasoku.Host{{Cores: 2}}},
+		Settings:  []kasoku.Setting{kasoku.SentOver("", 1)},
+		Queries:   []kasoku.Query{{ID: "Q", Verb: "SELECT", Fingerprint: "select ?", Calls: 1000, Total: 8 * time.Second}},
+		Endpoints: []kasoku.Endpoint{{Method: "GET", Route: "/", Count: 100, Codes: map[int]uint64{200: 100}, Total: time.Minute, Seconds: map[int]kasoku.EndpointSecond{}}}}
+	for s := range 10 {
+		rec.Endpoints[0].Seconds[s] = kasoku.EndpointSecond{Count: 10}
+	}
+	for key, perSec := range map[kasoku.Key]float64{
+		{Source: diagnose.Host, Name: "cpu.user"}: 0.9, {Source: diagnose.Host, Name: "cpu.idle"}: 1.1, {Source: diagnose.MySQL, Name: "Questions"}: 100,
+		{Source: diagnose.Process, Name: "cpu.user", Instance: "10 mysqld"}: 0.6, {Source: diagnose.Process, Name: "cpu.user", Instance: "20 app"}: 0.3,
+	} {
+		s := kasoku.Series{Key: key, Kind: kasoku.Counter}
+		for second := range 11 {
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(second) * time.Second, Value: perSec * float64(second)})
+		}
+		rec.Series = append(rec.Series, s)
+	}
+	for _, l := range []string{"go", "javascript"} {
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{
+			{ID: "d", Role: kasoku.RoleDatabase, Program: "mysqld", Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 10, Leader: true}}},
+			{ID: "a", Role: kasoku.RoleApplication, Program: "app", Language: l, Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 20, Leader: true}}}}}
+		found, silent := r.Check(diagnose.NewCase(rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("POOL-06 in %s: %+v", l, silent)
+		}
+		out = append(out, fix{Fix: found[0].Fixes[0], rule: r.ID(), shows: "the only connection of a program in " + l})
 	}
 	return out
 }

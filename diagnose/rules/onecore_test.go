@@ -92,6 +92,42 @@ func TestOneCore(t *testing.T) {
 	blind(t, r, oneCore(0.97, 0.1).drop(diagnose.Process, "", ""), "recorded in 0 seconds with requests")
 }
 
+// TestOneCore_Line: a process with one request in work computes, and waits for statements; that is
+// all it has time for, and requests wait for it.
+func TestOneCore_Line(t *testing.T) {
+	r := host.OneCore{}
+	f := func(cpu, statements, others float64, threads int) *build {
+		b := oneCore(cpu, others).served("ruby", "unicorn", 1)
+		b.Service.Members[slices.IndexFunc(b.Service.Members, func(m kasoku.Member) bool { return m.Role == kasoku.RoleApplication })].Threads = threads
+		q := kasoku.Query{ID: "Q", Verb: "SELECT", Fingerprint: "select ?", Seconds: map[int]kasoku.QuerySecond{}}
+		for s := range 42 {
+			q.Seconds[s] = kasoku.QuerySecond{Calls: 100, Total: time.Duration(statements * float64(time.Second))}
+		}
+		b.Queries = append(b.Queries, q)
+		return b
+	}
+	x := fires(t, r, f(0.4, 0.55, 0.6, 1), kasoku.Medium, "Puma's one process computed 40.0 % of the time and waited for statements 55.0 % of it, "+
+		"with one request in work at a time. 100 requests were open for each process, and 1.00 of 2 cores stood idle")
+	if !strings.Contains(x.Title, "one request in work") || x.Fixes[0].Code != "worker_processes 2\npreload_app true" || x.Impact.Share > 0.5 {
+		t.Errorf("%+v", x)
+	}
+	silent(t, r, f(0.4, 0.45, 0.6, 1), 0.4, 0.5, "used 0.40 of a core")
+	silent(t, r, f(0.4, 0.55, 1.2, 1), 0.5, 0.9, "only 0.40 was left to it")
+	silent(t, r, f(0.4, 0.55, 0.6, 5), 0.4, 0.5, "used 0.40 of a core") // Puma's other threads go on
+	silent(t, r, f(0.4, 0.55, 0.6, 0), 0.4, 0.5, "used 0.40 of a core")
+	idle := f(0.4, 0.55, 0.6, 1).latency(3, time.Millisecond, 0)
+	silent(t, r, idle, 0.4, 0.5, "used 0.40 of a core") // no request waits
+	locked := f(0.4, 0.55, 0.6, 1).counter("Innodb_row_lock_time", 0, 0, 16000)
+	silent(t, r, locked, 0.4, 0.5, "used 0.40 of a core")
+	silent(t, r, f(0.4, 0.55, 0.6, 1).program("21 puma", 0.1, 1e8).program("22 puma", 0.1, 1e8), 0.4, 0.5, "used 0.40 of a core") // more than were counted
+	// Two of them on two cores wait as well.
+	two := f(0.3, 1.3, 0.6, 1).program("21 puma", 0.3, 1e8)
+	two.served("ruby", "unicorn", 2)
+	if x = fires(t, r, two, kasoku.Medium, "Each of puma's 2 processes computed 30.0 %"); !strings.Contains(x.Fixes[0].Code, "worker_processes 3") {
+		t.Errorf("%+v", x.Fixes)
+	}
+}
+
 // TestOneCore_MainThread: of Node.js the main thread counts, where threads were recorded.
 func TestOneCore_MainThread(t *testing.T) {
 	r := host.OneCore{}

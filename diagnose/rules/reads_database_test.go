@@ -36,7 +36,7 @@ func databaseReads(id string) (extract.Keys, bool) {
 	case "LCK-02":
 		return extract.Keys{Locks: true, Messages: true, Settings: server, Series: append(locks, keys(diagnose.MySQL, "Innodb_deadlocks")...)}, true
 	case "POOL-06":
-		return extract.Keys{Settings: variables, Series: slices.Concat(locks, pool, busy, programs)}, true
+		return extract.Keys{Settings: variables, Queries: true, Service: true, Series: slices.Concat(locks, pool, busy, programs)}, true
 	case "HW-03":
 		return extract.Keys{Settings: server, Series: slices.Concat(busy, programs)}, true
 	case "HW-11":

@@ -109,8 +109,8 @@ func hostReads(id string, server []string) extract.Keys {
 	case "HW-07":
 		return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle", "cpu.iowait")}
 	case "HW-12":
-		return extract.Keys{Settings: append(server, "max_connections"), Service: true, Series: slices.Concat(busy, programs,
-			keys(diagnose.Process, "thread.cpu"), keys(diagnose.Host, "mem.total", "mem.available"), status("Threads_connected"),
+		return extract.Keys{Settings: append(server, "max_connections"), Service: true, Queries: true, Series: slices.Concat(busy, programs,
+			keys(diagnose.Process, "thread.cpu"), keys(diagnose.Host, "mem.total", "mem.available"), status("Threads_connected", "Innodb_row_lock_time"),
 			keys(diagnose.Cgroup, "cpu.max", "cpu.usage", "memory.max", "memory.current"))}
 	case "OS-01":
 		return extract.Keys{Settings: server, Messages: true, Series: keys(diagnose.Process, "fds", "fds_limit")}

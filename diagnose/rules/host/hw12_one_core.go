@@ -37,18 +37,22 @@ func (OneCore) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds an application whose processes use a core each, and can use no more, while others are idle.`,
 		Evidence: `the application runs in Ruby (MRI), Python (CPython), Node.js, PHP or Perl, in fewer processes
-			than it may use cores: those of the host, of taskset or a cpuset, or of the quota of its control group. In at least half of the seconds with
-			requests, five or more, each of its processes used 90 % of a core and none more than 115 %; of
+			than it may use cores: those of the host, of taskset or a cpuset, or of the quota of its control
+			group. In at least half of the seconds with requests, five or more, each of its processes used 90 % of a core and none more than 115 %; of
 			Node.js the main thread counts where threads were recorded. In these seconds at least half a core
-			was idle and left of the quota.`,
+			was idle and left of the quota. Or its workers have one request in work at a time (PHP-FPM, Unicorn,
+			gunicorn's sync), computed or waited for statements 90 % of the time, at least two requests were
+			open for each, and as much of the CPU was idle.`,
 		Cause: `these runtimes run the program's code on one core for each process: requests wait in the queue
-			of the process, and the other cores are of no use to it.`,
+			of the process, and the other cores are of no use to it. Where a process has one request in work it
+			does nothing for the others while it waits for the database.`,
 		Fix: `more processes, as many as there are cores and as the memory allows, by the setting of the
 			server that runs the application.`,
 		Silent: `for other languages and those that are not known, when a process has CPU left, uses more than
 			a core, or as many run as there are cores; when neighbours, the load's generator or the database
-			use the other cores; blind when neither the members of the service nor requests nor the CPU were
-			recorded.`,
+			use the other cores; where it waits for statements, when several applications run them, locks of
+			rows take half of their time, or it began more processes than were counted; blind when neither the
+			members of the service nor requests nor the CPU were recorded.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU, diagnose.OnMemory},
 	}
 }
@@ -93,12 +97,12 @@ func (r OneCore) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 // when something is.
 func (w workers) quiet() (near float64, why string) {
 	switch {
-	case float64(w.n)+idleCore > w.cores:
+	case float64(w.n)+idleCore > w.cores && !w.lined():
 		return 0, fmt.Sprintf("%s runs in %s, and %s cores are all it may use", w.m.Program, w.processes(),
 			unit.Plain(w.cores))
 	case w.most > pastCore:
 		return 0, fmt.Sprintf("a process of %s uses %s cores: it is not held to one", w.m.Program, unit.Sig3(w.most))
-	case w.each < fullCore:
+	case w.each < fullCore && !w.lined():
 		return w.each / fullCore, fmt.Sprintf("%s used %s of a core; the threshold is %s", w.who(), unit.Sig3(w.each),
 			unit.Plain(fullCore))
 	case w.room < idleCore:
@@ -141,28 +145,35 @@ func (r OneCore) finding(c *diagnose.Case, w workers) kasoku.Finding {
 			unit.Plain(w.cores))
 	}
 	late, latency := slowdownOf(c)
+	full := diagnose.Signal{Holds: w.room >= 2*idleCore || float64(w.fullSeconds) >= nearlyAlways*float64(w.seconds),
+		Lacks: "neither a whole core is idle nor are the processes full nearly all the time"}
+	clause := fmt.Sprintf("%s can use %s of %s cores", w.m.Program, unit.Plain(float64(w.n)), unit.Plain(w.cores))
+	cause := fmt.Sprintf("%s used %s of a core (median; at least %s in %d of %d seconds with requests), while %s of %s "+
+		"cores %s. %s runs the program's code on one core for each process, so requests wait for it and the other cores "+
+		"do not help.", wording.Capital(w.who()), unit.Sig3(w.each), unit.Plain(fullCore), w.fullSeconds, w.seconds,
+		unit.Sig3(w.room), unit.Plain(w.cores), w.stood(), runtimes[w.m.Language])
+	verify := fmt.Sprintf("repeat the load: %s must use more than %s of CPU, and the p99 must fall", w.m.Program,
+		coresOf(w.n))
+	if w.lined() {
+		title, cause = w.line.title(&w, name), wording.Capital(w.who())+" "+w.line.cause(&w)
+		clause = fmt.Sprintf("requests wait in line for %s of %s", w.processes(), w.m.Program)
+		full = diagnose.Signal{Holds: w.line.open >= 2*leastLine, Lacks: "few requests wait for each process"}
+		verify = "repeat the load: fewer requests are open at a time, and the p99 must fall"
+	}
 	elsewhere := diagnose.Signal{Holds: true}
 	if w.m.Limits.CPUs == "" {
 		elsewhere = diagnose.Signal{Blind: unknownCores}
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: w.m.Program}, Title: title,
-		Clause:   fmt.Sprintf("%s can use %s of %s cores", w.m.Program, unit.Plain(float64(w.n)), unit.Plain(w.cores)),
-		Severity: kasoku.Problem,
-		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: w.room >= 2*idleCore || float64(w.fullSeconds) >= nearlyAlways*float64(w.seconds),
-				Lacks: "neither a whole core is idle nor are the processes full nearly all the time"}, late,
-			elsewhere),
+		Clause:   clause,
+		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, full, late, elsewhere),
 		Impact:   kasoku.Impact{Share: w.waiting(c), Of: "of request time", Estimate: true},
 		Evidence: append(w.evidence(c), latencyEvidence(c)...),
-		Cause: fmt.Sprintf("%s used %s of a core (median; at least %s in %d of %d seconds with requests), while %s of %s "+
-			"cores %s. %s runs the program's code on one core for each process, so requests wait for it and the other cores "+
-			"do not help.%s", wording.Capital(w.who()), unit.Sig3(w.each), unit.Plain(fullCore), w.fullSeconds, w.seconds,
-			unit.Sig3(w.room), unit.Plain(w.cores), w.stood(), runtimes[w.m.Language], latency),
-		Fixes:  w.fixes(c),
-		Expect: "requests wait less: the processes use the cores that are idle now",
-		Verify: fmt.Sprintf("repeat the load: %s must use more than %s of CPU, and the p99 must fall", w.m.Program,
-			coresOf(w.n)),
+		Cause:    cause + latency,
+		Fixes:    w.fixes(c),
+		Expect:   "requests wait less: the processes use the cores that are idle now",
+		Verify:   verify,
 		Interval: c.Focus.Interval,
 	}
 }
@@ -220,7 +231,7 @@ func latencyEvidence(c *diagnose.Case) []kasoku.Evidence {
 // waiting estimates the share of requests' time that is no work: neither the processes' CPU
 // for a request nor the statements that it runs, which go on beside it.
 func (w workers) waiting(c *diagnose.Case) float64 {
-	rate, mean := cmp.Or(c.Focus.Pace, c.PerSec()), meanLatency(c)
+	rate, mean := pace(c), meanLatency(c)
 	if rate <= 0 || mean <= 0 {
 		return 0
 	}
@@ -229,8 +240,15 @@ func (w workers) waiting(c *diagnose.Case) float64 {
 	for i := range c.Queries {
 		statements += c.Statements().QueryTime(&c.Queries[i])
 	}
-	return max(1-work-c.Statements().ShareOf(statements), 0)
+	share := max(1-work-c.Statements().ShareOf(statements), 0)
+	if w.lined() { // more processes take turns at what they all wait for
+		share *= 1 - float64(w.n)/float64(w.want())
+	}
+	return share
 }
+
+// pace is how many requests a second the focus answers, else the whole run.
+func pace(c *diagnose.Case) float64 { return cmp.Or(c.Focus.Pace, c.PerSec()) }
 
 // meanLatency is how long a request takes in the focus, else in the whole run.
 func meanLatency(c *diagnose.Case) time.Duration {
@@ -256,6 +274,9 @@ func (w workers) evidence(c *diagnose.Case) []kasoku.Evidence {
 		Value: unit.Sig3(w.idle) + " cores", Number: w.idle, Strong: true, Series: []kasoku.Key{w.idleKey},
 		Interval: c.Focus.Interval,
 	}}
+	if w.lined() {
+		out = append(out, w.line.evidence(c)...)
+	}
 	if w.quota > 0 {
 		out = append(out, kasoku.Evidence{Source: diagnose.Cgroup, Text: "CPU quota of its control group",
 			Note: w.quotaKey.Instance, Value: unit.Sig3(w.quota) + " cores", Number: w.quota, Strong: true,

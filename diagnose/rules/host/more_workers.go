@@ -84,9 +84,12 @@ func pm2Instances(n int) kasoku.Fix {
 			"exec_mode: \"cluster\" }],\n};", n)}
 }
 
+// want is how many processes there should be.
+func (w workers) want() int { return max(int(w.cores), w.n+1) }
+
 // fixes give the server as many processes as there are cores, or as the memory allows.
 func (w workers) fixes(c *diagnose.Case) []kasoku.Fix {
-	want := max(int(w.cores), w.n+1)
+	want := w.want()
 	free, known := w.memory(c)
 	n := want
 	if known && w.rss > 0 {

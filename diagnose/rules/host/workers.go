@@ -52,6 +52,7 @@ type workers struct {
 	quota                float64 // of the control group that leaves least; 0: none
 	cpus                 []int   // the cores that it is held to; none: all of the host's
 	quotaKey, idleKey    kasoku.Key
+	line                 line
 	keys                 []kasoku.Key // of the processes' CPU
 	rss                  float64      // the most that one of the busiest held, bytes
 }
@@ -67,6 +68,7 @@ func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (wo
 	}
 	w.hostCores, w.cores, w.quota, w.quotaKey, w.cpus = a.Host, a.Cores, a.Quota, a.QuotaKey, a.CPUs
 	var each, most, idle, room []float64
+	w.line = newLine(c, &w)
 	for _, iv := range secondsOf(c, m) {
 		if requests[int(iv.From/time.Second)]+requests[int((iv.To-1)/time.Second)] <= 0 {
 			continue
@@ -77,6 +79,7 @@ func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (wo
 		}
 		each, most = append(each, used[w.n-1]), append(most, used[0])
 		free, ok := w.idleIn(c, iv)
+		w.line.add(iv, used[:w.n], min(free, w.left(c, iv)), ok)
 		if ok && used[w.n-1] >= fullCore {
 			idle, room = append(idle, free), append(room, min(free, w.left(c, iv)))
 		}
@@ -91,6 +94,9 @@ func workersOf(c *diagnose.Case, m *kasoku.Member, requests map[int]float64) (wo
 		return w, errors.New("the host's CPU was not recorded second by second")
 	}
 	w.idle, w.room = median(idle), median(room)
+	if w.line.settle(c, &w); w.lined() {
+		w.idle, w.room = median(w.line.free), median(w.line.free)
+	}
 	w.keys, w.rss = keysOf(c, m)
 	return w, nil
 }

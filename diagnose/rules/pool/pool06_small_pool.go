@@ -37,12 +37,17 @@ func (SmallPool) Doc() diagnose.Doc {
 		Summary: `finds a pool of connections that is too small.`,
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
 			waited for a connection for at least 5 % of their time, with at least one wait for each ten
-			requests, while locks of rows took less than half of that.`,
+			requests, while locks of rows took less than half of that. Where none is published: the slow log has nine
+			in ten of the statements that the server counted, all of one connection, which was in them for 70 % of
+			the time; with the program's CPU they fill nine tenths of it, two requests and more were open on
+			average, and half a core was idle.`,
 		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
 		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
 		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
 			wait too), or the service uses all of its database's host, or three statements for each core
-			run at once there and no CPU is left, whoever uses it; blind when no pool is published.`,
+			run at once there and no CPU is left, whoever uses it; blind when no pool is published
+			and more than one connection was seen, or the workers have one request in work at a time (HW-12), or
+			others use the server too.`,
 	}
 }
 
@@ -50,6 +55,9 @@ func (SmallPool) Doc() diagnose.Doc {
 func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	p, err := evidence.PoolLoads(c)
 	if err != nil {
+		if only, ok := onlyOf(c); ok {
+			return []kasoku.Finding{r.onlyFinding(c, only)}, nil
+		}
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	least := float64(fewPoolWaits)
