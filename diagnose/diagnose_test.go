@@ -277,6 +277,16 @@ func TestVerdict(t *testing.T) {
 	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: b is slow.",
 		steady, finding("A", 0.7, func(f *kasoku.Finding) { f.Impact.Of, f.Clause = "of round trips to MariaDB over the run", "a is slow" }),
 		finding("B", 0.5, clause("b is slow", true)))
+	// Where the slow log lacks the statements, nothing says what costs most.
+	unlogged := *steady
+	unlogged.Warnings = []kasoku.Warning{{Code: UnloggedCode, Text: "the slow log holds 0 of 300 statements (Questions): sessions that were open"}}
+	unlogged.Series = append(slices.Clone(steady.Series), kasoku.Series{Key: kasoku.Key{Source: MySQL, Name: "Questions"}, Kind: kasoku.Counter,
+		Points: []kasoku.Point{{At: 0, Value: 1}, {At: sec(13), Value: 101}, {At: sec(23), Value: 301}}})
+	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most is not known: the slow log holds 0 of 300 statements.",
+		&unlogged, finding("A", 0.7, clause("a is slow", true)))
+	unlogged.Queries = []kasoku.Query{{Calls: 290}}
+	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: a is slow.",
+		&unlogged, finding("A", 0.7, clause("a is slow", true)))
 	f("No requests were counted.", &kasoku.Recording{})
 	f("Nothing broke: 100 % of 5 requests succeed.", &kasoku.Recording{Run: kasoku.Run{Length: sec(9)},
 		Endpoints: []kasoku.Endpoint{{Seconds: map[int]kasoku.EndpointSecond{1: {Count: 5}}}}})

@@ -197,7 +197,9 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	if n := refusedBots(c, t); n > 0 {
 		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
 	}
-	if top := costliest(d); top != "" {
+	if lost := unloggedWords(c); lost != "" {
+		s += "; what costs most is not known: " + lost
+	} else if top := costliest(d); top != "" {
 		s += "; what costs most: " + top
 	}
 	if l, ok := c.Hosts().NearestLimit(); ok {
@@ -268,6 +270,28 @@ func failedClause(c *Case) string {
 		parts = append(parts, unit.Counted(int(n), "request was", "requests were")+" given up by the client (499)")
 	}
 	return strings.Join(parts, ", and ")
+}
+
+// UnloggedCode is the code of the warning that sessions which were open before a run have no
+// statements in the slow log.
+const UnloggedCode = "slow-log-partial"
+
+// unloggedWords names the statements that the slow log lacks, where those are more than half.
+func unloggedWords(c *Case) string {
+	at := slices.IndexFunc(c.Warnings, func(w kasoku.Warning) bool { return w.Code == UnloggedCode })
+	asked, err := c.Counters().Status("Questions")
+	if at < 0 || err != nil {
+		return ""
+	}
+	var calls float64
+	for i := range c.Queries {
+		calls += float64(c.Queries[i].Calls)
+	}
+	if calls >= asked.By/2 {
+		return ""
+	}
+	text, _, _ := strings.Cut(c.Warnings[at].Text, " (Questions)")
+	return text
 }
 
 // costliest is the clause of the finding with the largest impact, else its title; empty

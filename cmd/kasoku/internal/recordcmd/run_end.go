@@ -241,6 +241,12 @@ func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 	c.Repeats = runs[:len(runs)-1]
 	d := diagnose.Diagnose(c, rules.All())
 	s.e.SayLine("verdict  %s", d.Verdict)
+	for _, w := range last.Warnings {
+		if w.Code == diagnose.UnloggedCode {
+			s.e.SayLine("warning  %s", w.Text)
+			s.e.SayLine("hint     %s", w.Hint)
+		}
+	}
 	for _, f := range d.Findings {
 		if f.Severity == kasoku.Problem {
 			s.e.SayLine("finding  %s  %s", f.ID, f.Title)
