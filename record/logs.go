@@ -40,6 +40,7 @@ type logbook struct {
 	access     *accesslog.Table    // of all access logs; nil before they are read
 	accessRead []callers.LogRoutes // of each access log by itself
 	endpoints  []kasoku.Endpoint
+	slow       []kasoku.SlowRequest // of all access logs
 	messages   []kasoku.Message
 	slowRead   bool           // the slow log gave the run its queries
 	queries    []kasoku.Query // of the slow log, with a statement of each as it was sent
@@ -253,12 +254,12 @@ func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	for i := range b.endpoints {
 		b.endpoints[i].Host = b.host()
 	}
-	slow := b.access.Slowest()
-	for i := range slow {
-		slow[i].Host = b.host()
-		slow[i].URI = string(secret.Append(nil, []byte(slow[i].URI)))
+	b.slow = b.access.Slowest()
+	for i := range b.slow {
+		b.slow[i].Host = b.host()
+		b.slow[i].URI = string(secret.Append(nil, []byte(b.slow[i].URI)))
 	}
-	return w, errors.Join(err, store.Save(b.store, b.endpoints), store.Save(b.store, slow))
+	return w, errors.Join(err, store.Save(b.store, b.endpoints), store.Save(b.store, b.slow))
 }
 
 func (b *logbook) collectAppLog(src *lines.Window, o applog.Options) (kasoku.LogWindow, error) {

@@ -13,10 +13,10 @@ import (
 // savePhases stores what the run's stretches were for, and marks where each
 // begins, and what else a load reported of its course. A load in steps reports its
 // phases itself; so does one that hands them over, but for its initialize.
-func (l *loads) savePhases(endpoints []kasoku.Endpoint) error {
+func (l *loads) savePhases(logs *logbook) error {
 	var found []kasoku.Phase
 	if len(l.steps) == 0 || len(l.phases) > 0 {
-		found = phases.Find(phases.OfLog(endpoints), l.run.Length, l.o.On)
+		found = phases.Find(phases.OfLog(logs.endpoints), l.run.Length, l.o.On, phases.OpenOf(logs.slow)...)
 	}
 	if len(l.phases) > 0 {
 		found = withInitialize(l.phases, found)

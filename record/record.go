@@ -311,7 +311,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	errs = append(errs, s.part("logs", s.ending.collectLogs), s.part("join", func() error { return s.joins.save(ctx) }),
 		s.part("trace", func() error { return s.tracing.save(s.joins) }),
 		s.part("digests", s.digests.save), s.part("load", s.loads.save), s.part("rows", s.rows.save),
-		s.part("phases", func() error { return s.loads.savePhases(s.logs.endpoints) }))
+		s.part("phases", func() error { return s.loads.savePhases(s.logs) }))
 	if s.db != nil {
 		s.ending.ask(ctx, "plans of the slowest statements", s.ending.plansLimit(), func(ctx context.Context) error {
 			errs = append(errs, s.ending.savePlans(ctx))

@@ -34,6 +34,14 @@ func OfLog(endpoints []kasoku.Endpoint) []Traffic {
 	return out
 }
 
+// OpenOf returns the times in which requests were open.
+func OpenOf(requests []kasoku.SlowRequest) (out []kasoku.Interval) {
+	for _, r := range requests {
+		out = append(out, kasoku.Interval{From: max(r.At-r.Latency, 0), To: r.At})
+	}
+	return out
+}
+
 // What distinguishes load from little traffic.
 const (
 	// loadShare is the share of the highest level from which a second is load. A
@@ -57,6 +65,10 @@ const (
 	overMean    = 3
 	chance      = 7
 	leastRandom = 20
+	// fewRequests are so few that their answers by the second do not show when a load went on, where
+	// they are slow: openAtOnce of them open all the time do.
+	fewRequests = 400
+	openAtOnce  = 2
 )
 
 // maxSeconds bounds the length of a run: a month.
@@ -64,12 +76,17 @@ const maxSeconds = 31 * 24 * 3600
 
 // Find returns the phases of a run of that length. Initialize says by which request
 // it is begun; the zero value stands for [Initialize].
-func Find(traffic []Traffic, length time.Duration, initialize Request) []kasoku.Phase {
+func Find(traffic []Traffic, length time.Duration, initialize Request, open ...kasoku.Interval) []kasoku.Phase {
 	if initialize == (Request{}) {
 		initialize = Initialize
 	}
 	n := int(min(max(length+time.Second-1, 0)/time.Second, maxSeconds))
-	c := counted{counts: make([]uint64, n), busy: make([]time.Duration, n), length: length}
+	c := counted{counts: make([]uint64, n), busy: make([]time.Duration, n), length: length, open: make([]int, n)}
+	for _, iv := range open {
+		for s := max(int(iv.From/time.Second), 0); s < n && time.Duration(s)*time.Second < iv.To; s++ {
+			c.open[s]++
+		}
+	}
 	for _, t := range traffic {
 		if initialize.Matches(t.Method, t.Route) {
 			c.initialize(t, initialize)
@@ -95,6 +112,7 @@ type counted struct {
 	length time.Duration
 	counts []uint64        // without the initializes
 	busy   []time.Duration // the time that the requests of a second took, by the mean of their routes
+	open   []int           // requests that are known to be open, by second
 	total  uint64
 	inits  []kasoku.Phase // sorted
 }
@@ -146,6 +164,7 @@ func (c *counted) loaded() []bool {
 	eachRun(joinGaps(out, most), func(from, to int) { trimStretch(out[from:to], least) })
 	out = joinGaps(out, most)
 	c.bridge(out)
+	c.waited(out)
 	var busy time.Duration
 	seconds := 0
 	eachRun(out, func(from, to int) {
@@ -185,6 +204,28 @@ func (c *counted) bridge(load []bool) {
 		}
 		if still && sum(last, from) >= loadShare*all/seconds*float64(len(gap)) {
 			for s := last; s < from; s++ {
+				load[s] = true
+			}
+		}
+		last = to
+	})
+}
+
+// waited makes seconds the load's in which nothing was answered, or little, as requests were open: those
+// before it and between two of its stretches. It is for few requests that are slow, as where several
+// clients wait in line for one worker.
+func (c *counted) waited(load []bool) {
+	if c.total > fewRequests {
+		return
+	}
+	last := 0
+	eachRun(slices.Clone(load), func(from, to int) {
+		at := from
+		for at > last && c.open[at-1] >= openAtOnce {
+			at--
+		}
+		if last == 0 || at == last { // before the first stretch, or all of what lies between
+			for s := at; s < from; s++ {
 				load[s] = true
 			}
 		}
