@@ -3,11 +3,13 @@ package rules
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules/web"
+	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -58,6 +60,37 @@ func TestStaticFiles_PassesOn(t *testing.T) {
 	}
 	if found, _ := (web.StaticFiles{}).Check(diagnose.NewCase(rec, nil)); len(found) > 0 {
 		t.Errorf("rows of a table are files: %+v", found[0])
+	}
+}
+
+// TestStaticFiles_InLine: what files take where requests wait in line for one worker is mostly the line.
+func TestStaticFiles_InLine(t *testing.T) {
+	rec := recordedCase(t, "testdata/NGX-02/fires/mariadb-bare.txtar")
+	rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Workers: 1, Threads: 1}}}
+	var all time.Duration
+	seconds := map[int]bool{}
+	for i := range rec.Endpoints {
+		e := &rec.Endpoints[i]
+		for s := range e.Seconds {
+			seconds[s] = true
+		}
+		e.Latency = histogram.New()
+		e.Latency.RecordN(time.Millisecond, e.Count/5+1)
+		e.Latency.RecordN(time.Second, e.Count-e.Count/5-1)
+		e.Total, e.Upstream = e.Latency.Sum(), e.Latency.Sum()
+		all += e.Total
+	}
+	found, silent := (web.StaticFiles{}).Check(diagnose.NewCase(rec, nil))
+	if len(found) != 1 {
+		t.Fatalf("silent: %+v", silent)
+	}
+	f := found[0]
+	if len(seconds) >= int(all.Seconds()) || f.Impact.Share > 0.05 || !f.Impact.Estimate || !strings.Contains(f.Cause, "most of it in line for the application's workers") {
+		t.Errorf("%d s, %s: %+v %s", len(seconds), all, f.Impact, f.Cause)
+	}
+	rec.Service.Members[0].Threads = 0 // how many it has in work is not known
+	if found, _ = (web.StaticFiles{}).Check(diagnose.NewCase(rec, nil)); found[0].Impact.Share < 0.09 || !strings.Contains(found[0].Cause, "The application took") {
+		t.Errorf("%+v %s", found[0].Impact, found[0].Cause)
 	}
 }
 

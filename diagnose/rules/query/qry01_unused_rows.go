@@ -232,7 +232,8 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 		Verify: "the next run: Rows_sent a call of the statement",
 		Fixes: []kasoku.Fix{{Text: "Ask for the rows and columns that are used", Where: evidence.HandlerOf(name),
 			Note: "How many rows the answer needs is not in the log: a page has its LIMIT after its ORDER BY, the newest " +
-				"row LIMIT 1. " +
+				"row LIMIT 1. Where the program leaves out some of the rows that it reads, that condition goes into the " +
+				"statement first: else the page has fewer. " +
 				"Where rows are counted or added up by the program, let the database do it: SELECT COUNT(*), SUM(…), MAX(…).",
 			Risk: kasoku.RiskAppRestart}},
 	}

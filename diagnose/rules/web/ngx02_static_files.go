@@ -110,18 +110,43 @@ func (r StaticFiles) finding(c *diagnose.Case, found []*kasoku.Endpoint, count u
 	if len(files) > 0 {
 		impact = webserver.SavedTime(c, saved, false)
 	}
+	spent := "The application took " + unit.Duration(took) + " for them."
+	if work, all, ok := workInLine(c, found); ok {
+		impact.Share, impact.Estimate = min(impact.Share, work.Seconds()/all.Seconds()), true
+		spent = fmt.Sprintf("They took %s, most of it in line for the application's workers: about %s of it is work.",
+			unit.Duration(took), unit.Duration(work))
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: webserver.EndpointName(found[0])},
 		Title:    "The application sends files that nginx could send",
 		Severity: evidence.SeverityOf(impact.Share), Impact: impact, Evidence: quotes,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, place),
-		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. The application took %s "+
-			"for them.",
-			unit.Count(count), wording.List(names, 4), unit.Duration(took)),
+		Cause: fmt.Sprintf("nginx passed on %s requests for files that have one size each: %s. %s", unit.Count(count),
+			wording.List(names, 4), spent),
 		Fixes:  []kasoku.Fix{staticFix(c, found, files)},
 		Expect: "the application is not asked for files",
 		Verify: "repeat the load: these requests have no upstream time", Interval: c.Whole(),
 	}
+}
+
+// quickest is the part of an endpoint's requests that found a free worker at once, at least.
+const quickest = 0.1
+
+// workInLine returns how long files take where requests wait in line for a worker, by those
+// requests of each that waited least, and how long the workers can have worked. ok is false where
+// no requests wait in line, or that is not known.
+func workInLine(c *diagnose.Case, found []*kasoku.Endpoint) (work, all time.Duration, ok bool) {
+	all, ok = evidence.WorkedTime(c)
+	if !ok || all >= c.Statements().RequestTime() {
+		return 0, 0, false
+	}
+	for _, e := range found {
+		if e.Latency == nil || e.Latency.Count() == 0 {
+			return 0, 0, false
+		}
+		work += time.Duration(e.UpstreamCount) * e.Latency.Quantile(quickest)
+	}
+	return work, all, true
 }
 
 // namedByID reports whether the last segment of a route is an id with an extension, such as
