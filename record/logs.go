@@ -256,8 +256,7 @@ func (b *logbook) collectAccessLog(src *lines.Window, o accesslog.Options) (kaso
 	}
 	b.slow = b.access.Slowest()
 	for i := range b.slow {
-		b.slow[i].Host = b.host()
-		b.slow[i].URI = string(secret.Append(nil, []byte(b.slow[i].URI)))
+		b.slow[i].Host, b.slow[i].URI = b.host(), string(secret.Append(nil, []byte(b.slow[i].URI)))
 	}
 	return w, errors.Join(err, store.Save(b.store, b.endpoints), store.Save(b.store, b.slow))
 }
