@@ -34,10 +34,16 @@ func OfLog(endpoints []kasoku.Endpoint) []Traffic {
 	return out
 }
 
-// OpenOf returns the times in which requests were open.
+// OpenOf returns the times in which the slowest requests were open; none where they are of so few
+// routes that these may wait by design.
 func OpenOf(requests []kasoku.SlowRequest) (out []kasoku.Interval) {
+	seen := map[string]bool{}
 	for _, r := range requests {
+		seen[r.Method+" "+r.Route] = true
 		out = append(out, kasoku.Interval{From: max(r.At-r.Latency, 0), To: r.At})
+	}
+	if len(seen) < slowRoutes {
+		return nil
 	}
 	return out
 }
@@ -66,9 +72,11 @@ const (
 	chance      = 7
 	leastRandom = 20
 	// fewRequests are so few that their answers by the second do not show when a load went on, where
-	// they are slow: openAtOnce of them open all the time do.
-	fewRequests = 400
+	// they are slow: openAtOnce of them open all the time do. Those of fewer routes than slowRoutes may
+	// wait by design, as who asks for news does.
+	fewRequests = 2000
 	openAtOnce  = 2
+	slowRoutes  = 3
 )
 
 // maxSeconds bounds the length of a run: a month.

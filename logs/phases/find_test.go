@@ -201,16 +201,17 @@ func TestFind_Bursts(t *testing.T) {
 // TestFind_Open: few clients that wait in line for one worker are answered in bursts, with seconds of nothing
 // between them; that their requests are open shows that the load went on.
 func TestFind_Open(t *testing.T) {
+	routes := 3
 	const bursts = "2×0 1×1 12×0 1×9 6×0 2×20 10×0 1×2 1×30 9×0"
 	f := func(spec, open, want string) {
 		t.Helper()
 		var slow []kasoku.SlowRequest
-		for _, o := range strings.Fields(open) {
+		for i, o := range strings.Fields(open) {
 			var from, to int
 			if _, err := fmt.Sscanf(o, "%d-%d", &from, &to); err != nil {
 				t.Fatal(err)
 			}
-			slow = append(slow, kasoku.SlowRequest{At: time.Duration(to) * time.Second, Latency: time.Duration(to-from) * time.Second})
+			slow = append(slow, kasoku.SlowRequest{Route: fmt.Sprint("/", min(i, routes-1)), At: time.Duration(to) * time.Second, Latency: time.Duration(to-from) * time.Second})
 		}
 		if got := words(Find([]Traffic{{Method: "GET", Route: "/", Seconds: counts(spec)}}, 45*time.Second, Request{}, OpenOf(slow)...)); got != want {
 			t.Errorf("%s, %s: got %s\nwant %s", spec, open, got, want)
@@ -219,8 +220,10 @@ func TestFind_Open(t *testing.T) {
 	f(bursts, "", "idle 0-15, load 15-16, idle 16-22, load 22-24, idle 24-35, load 35-36, idle 36-45")
 	f(bursts, "3-15 3-16 15-24 16-23 23-36 24-35", "idle 0-3, load 3-36, idle 36-45")
 	f(bursts, "15-23 16-23 23-36", "idle 0-15, load 15-24, idle 24-35, load 35-36, idle 36-45") // one alone, as who waits for news
-	f(bursts, "23-36 24-30", "idle 0-15, load 15-16, idle 16-22, load 22-24, idle 24-35, load 35-36, idle 36-45")
-	f("2×0 10×100 10×0 10×100 13×0", "5-30 5-30 8-25", "idle 0-2, load 2-12, idle 12-22, load 22-32, idle 32-45") // many requests show it
+	f(bursts, "23-36 24-30 1-2", "idle 0-15, load 15-16, idle 16-22, load 22-24, idle 24-35, load 35-36, idle 36-45")
+	f("2×0 10×101 10×0 10×100 13×0", "5-30 5-30 8-25", "idle 0-2, load 2-12, idle 12-22, load 22-32, idle 32-45") // many requests show it
+	routes = 2
+	f(bursts, "3-15 3-16 15-24 16-23 23-36 24-35", "idle 0-15, load 15-16, idle 16-22, load 22-24, idle 24-35, load 35-36, idle 36-45") // they may wait by design
 }
 
 func TestParseRequest(t *testing.T) {
