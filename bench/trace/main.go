@@ -218,7 +218,7 @@ var usual = window.Planned(nil, config.Default().Trace.For, config.Default().Tra
 // Runs of a minute lie further apart than the hundredth that is promised; so that is reckoned from the pairs.
 func (l *driver) wholeRuns(ctx context.Context, pid int, length time.Duration) error {
 	after, watched := usual.Length(length)
-	if watched < time.Second {
+	if length <= 0 || watched < time.Second {
 		return nil
 	}
 	var err error

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -55,8 +56,12 @@ func load(points []point, types *kernelTypes) loading {
 // load has the kernel take a program. One whose arguments have types is loaded by the number of its type, for
 // which the library would make values of all types of the kernel; where that is refused the library says why.
 func (p point) load(types *kernelTypes) (*ebpf.Program, error) {
-	if p.typed && types != nil && types.points[p.name] != 0 {
-		if program, err := p.loadTyped(types.points[p.name]); err == nil {
+	number := uint32(0)
+	if p.typed && types != nil {
+		number = types.points[p.name]
+	}
+	if !p.typed || number != 0 {
+		if program, err := p.loadBy(number); err == nil {
 			return program, nil
 		}
 	}
@@ -82,9 +87,9 @@ type loadAttributes struct {
 	_                  [2]uint32 // attach_prog_fd, core_relo_cnt
 }
 
-// loadTyped loads a program by the number of the type of what runs at its point. Both processors read the low
-// byte first.
-func (p point) loadTyped(number uint32) (*ebpf.Program, error) {
+// loadBy loads a program by the number of the type of what runs at its point; 0 where its arguments have no
+// types. Both processors read the low byte first.
+func (p point) loadBy(number uint32) (*ebpf.Program, error) {
 	spec := p.spec()
 	var code bytes.Buffer
 	if err := slices.Clone(spec.Instructions).Marshal(&code, binary.LittleEndian); err != nil {
@@ -92,23 +97,28 @@ func (p point) loadTyped(number uint32) (*ebpf.Program, error) {
 	}
 	words := append([]byte(license), 0)
 	attr := loadAttributes{
-		kind: unix.BPF_PROG_TYPE_TRACING, instructions: uint32(code.Len() / asm.InstructionSize),
+		kind: uint32(spec.Type), instructions: uint32(code.Len() / asm.InstructionSize),
 		code: unsafe.Pointer(unsafe.SliceData(code.Bytes())), license: unsafe.Pointer(unsafe.SliceData(words)),
-		attachType: unix.BPF_TRACE_RAW_TP, attachTo: number,
+		attachType: uint32(spec.AttachType), attachTo: number,
 	}
 	copy(attr.name[:len(attr.name)-1], spec.Name)
-	const tries = 10 // the runtime's signals interrupt the kernel's checking
-	for range tries {
-		fd, _, errno := unix.Syscall(unix.SYS_BPF, unix.BPF_PROG_LOAD, uintptr(unsafe.Pointer(&attr)),
-			unsafe.Sizeof(attr))
-		runtime.KeepAlive(&attr)
-		switch errno {
-		case 0:
-			return ebpf.NewProgramFromFD(int(fd)) // it is closed by exec
-		case unix.EAGAIN, unix.EINTR:
-		default:
-			return nil, errno
-		}
+	// The runtime's signals would have the kernel begin anew with its checking.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, before unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = math.MaxUint64
 	}
-	return nil, unix.EAGAIN
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &all, &before); err != nil {
+		return nil, err
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_BPF, unix.BPF_PROG_LOAD, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+	runtime.KeepAlive(&attr)
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil {
+		return nil, err
+	}
+	if errno != 0 {
+		return nil, errno
+	}
+	return ebpf.NewProgramFromFD(int(fd)) // it is closed by exec
 }

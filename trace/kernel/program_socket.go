@@ -41,10 +41,12 @@ func ofSockets(on *arch, m *sharedMaps) []point {
 	}
 }
 
-// ofDisks are the points at which files are written to their disks; which of them there are depends on
-// the filesystems that the kernel has.
-func ofDisks(on *arch, m *sharedMaps) (out []point) {
-	for _, filesystem := range []string{"ext4", "f2fs"} {
+// filesystems are those that show when files are written to their disks.
+var filesystems = []string{"ext4", "f2fs"}
+
+// ofDisks are the points at which files of some filesystems are written to their disks.
+func ofDisks(on *arch, m *sharedMaps, filesystems []string) (out []point) {
+	for _, filesystem := range filesystems {
 		out = append(out, point{name: filesystem + "_sync_file_exit", code: syncEnd(on, m), optional: true},
 			point{name: filesystem + "_sync_file_enter", code: syncBegin(on, m), optional: true})
 	}

@@ -90,7 +90,7 @@ func (s *Session) open(on *arch, anyWay bool) error {
 	if err := s.create(); err != nil {
 		return err
 	}
-	sockets, disks := load(ofSockets(on, &s.maps), types), load(ofDisks(on, &s.maps), types)
+	sockets, disks := load(ofSockets(on, &s.maps), types), load(ofDisks(on, &s.maps, registered()), types)
 	starts := s.loadStarts(on, types)
 	err = errors.Join(s.attach(sockets), s.attach(disks))
 	switch {
@@ -119,6 +119,17 @@ func (s *Session) create() (err error) {
 		return fmt.Errorf("read the ring buffer: %w", err)
 	}
 	return nil
+}
+
+// registered returns which of the filesystems that can be watched the kernel has.
+func registered() (out []string) {
+	text, err := os.ReadFile("/proc/filesystems")
+	for _, name := range filesystems {
+		if err != nil || slices.Contains(strings.Fields(string(text)), name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // calls attaches what watches every system call of the host.

@@ -438,7 +438,7 @@ func TestOtherProcessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, a := range archs {
-		for _, p := range slices.Concat(ofCalls(a, &m), ofSockets(a, &m), ofDisks(a, &m), ofStarts(a, &m, fields)) {
+		for _, p := range slices.Concat(ofCalls(a, &m), ofSockets(a, &m), ofDisks(a, &m, filesystems), ofStarts(a, &m, fields)) {
 			program, err := ebpf.NewProgram(p.spec())
 			if err != nil {
 				t.Errorf("%s: %s: %+v", name, p.name, err)
