@@ -113,7 +113,7 @@ func (a exiting) judge() {
 	a.event(trace.Foreign, 8)
 
 	a.label("server")
-	a.add(asm.JNE.Imm(asm.R3, protocolUnknown, "read"))
+	a.add(asm.JNE.Imm(asm.R3, protocolUnknown, "read"), asm.JEq.Imm(asm.R1, le("HTTP"), "called before"))
 	a.greeted()
 	a.request()
 	a.load(asm.R4, atTotal)
@@ -123,6 +123,9 @@ func (a exiting) judge() {
 		asm.JNE.Imm(asm.R4, 0x0200, "foreign"))
 	a.label("unsure")
 	a.add(asm.StoreImm(regConn, connRole, roleUnknown, asm.Word))
+	a.goTo("out")
+	a.label("called before") // an answer: who reads it had opened the connection just before all began
+	a.become(roleClient, protocolHTTP)
 	a.goTo("out")
 	a.label("foreign")
 	a.add(asm.StoreImm(regConn, connProtocol, protocolOther, asm.Word))

@@ -255,6 +255,53 @@ func TestAnotherConnection(t *testing.T) {
 	}
 }
 
+// TestCalledBefore: a connection to another service that was opened just before all began, and whose first
+// bytes that are seen are an answer, is no client's of a protocol that is not known.
+func TestCalledBefore(t *testing.T) {
+	s := mustOpen(t)
+	a, b, err := socketPair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer b.Close()
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	var key uint64
+	var keys []uint64
+	for i := s.maps.conns.Iterate(); i.Next(&key, new([connSize]byte)); {
+		keys = append(keys, key)
+	}
+	for _, key := range keys { // none had been opened when it was looked for them
+		if err := s.maps.conns.Delete(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buffer := make([]byte, 100)
+	for _, text := range []string{"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 404 Not Found\r\n\r\n"} {
+		if _, err := b.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Read(buffer); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Write([]byte("GET /next HTTP/1.1\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Read(buffer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kinds := map[trace.Kind]int{}
+	if _, err := s.Drain(func(e *trace.Event) { kinds[e.Kind]++ }); err != nil {
+		t.Fatal(err)
+	}
+	if kinds[trace.Foreign] != 0 || kinds[trace.Called] != 2 || kinds[trace.Replied] != 1 || kinds[trace.Read] != 2 {
+		t.Errorf("%v", kinds)
+	}
+}
+
 // TestManyMembers: a process is watched also where it is not one of the first.
 func TestManyMembers(t *testing.T) {
 	s := mustOpen(t)

@@ -60,6 +60,9 @@ func (j *judge) perfect(t *testing.T, seen *Seen, least uint64) {
 	t.Helper()
 	t.Logf("%d right, %d wrong, %d missed, %d of jobs; attached in %s, CPU %s, %d events, %d lost; %+v; %v",
 		j.right, j.wrong, j.missed, j.jobs, seen.Attach, seen.CPU, seen.Events, seen.Lost, seen.Counts, seen.Notes)
+	for _, u := range seen.Uncovered {
+		t.Logf("not covered: %s, %d", u.What, u.Count)
+	}
 	if j.wrong > 0 || j.missed > 0 || j.right < least {
 		t.Errorf("%d right of at least %d, %d wrong, %d missed: %s", j.right, least, j.wrong, j.missed,
 			strings.Join(j.examples, "; "))
