@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/observe/sockets"
 )
 
 // Neighbour is what a process outside of the service is called, and what it runs, where the members
@@ -24,6 +26,7 @@ type Names struct {
 	meant    func(name string) bool // it means something to rules
 	programs map[string]bool        // by their files
 	comms    map[string]bool        // by the names that the kernel has
+	ports    map[string]bool        // of connections
 }
 
 // OwnNames returns the names that stay of a service: of its members, of some processes, of the words of
@@ -33,7 +36,7 @@ func OwnNames(s *kasoku.Service, pids []int, command []string, meant func(name s
 		return nil
 	}
 	n := &Names{service: s, pids: append(slices.Clone(pids), os.Getpid()), meant: meant, programs: map[string]bool{},
-		comms: map[string]bool{}}
+		comms: map[string]bool{}, ports: map[string]bool{}}
 	for _, words := range command {
 		for _, word := range strings.Fields(words) {
 			name := filepath.Base(word)
@@ -54,6 +57,13 @@ func OwnNames(s *kasoku.Service, pids []int, command []string, meant func(name s
 
 // commLength is how much of a program's name the kernel keeps: include/linux/sched.h, TASK_COMM_LEN.
 const commLength = 15
+
+// KeepPort keeps the port of an address of TCP, such as the database's.
+func (n *Names) KeepPort(network, address string) {
+	if _, port, err := net.SplitHostPort(address); err == nil && network == "tcp" {
+		n.ports[port] = true
+	}
+}
 
 // KeepPrograms keeps also what else runs under the name of a member's process: for who looks on, and
 // does not see each worker that begins.
@@ -101,8 +111,39 @@ func (n *Names) ownsGroup(name string) bool {
 	return slices.ContainsFunc(n.service.Members, func(m kasoku.Member) bool { return m.Unit == name || m.InGroup(name) || m.Within(name) })
 }
 
-// Sink returns a sink that hands on to another what is sampled: without sums and control groups of
-// neighbours, their processes without names. Without names that stay it is the other one.
+// Others are called the ports of connections that are of no member, as far as is known.
+const Others = "others"
+
+// Socket returns what an instance of a series of sockets is called: a listener, or the connections of a port.
+func (n *Names) Socket(_, instance string) string {
+	word, port, _ := strings.Cut(instance, " ")
+	if instance == "" || n.listensAt(word, port) {
+		return instance
+	}
+	if word == "at" || word == "to" {
+		return word + " " + Others
+	}
+	return Neighbour
+}
+
+// listensAt reports whether a member listens at an address, or for "at" and "to" at a port, or calls
+// another there.
+func (n *Names) listensAt(address, port string) bool {
+	if (address == "at" || address == "to") && n.ports[port] {
+		return true
+	}
+	at := func(l kasoku.Listener) bool {
+		if address != "at" && address != "to" {
+			return l.Address == address
+		}
+		return l.Network == "tcp" && strings.HasSuffix(l.Address, ":"+port)
+	}
+	return slices.ContainsFunc(n.service.Members, func(m kasoku.Member) bool { return slices.ContainsFunc(m.Listeners, at) }) ||
+		slices.ContainsFunc(n.service.Edges, func(e kasoku.Edge) bool { return at(e.At) })
+}
+
+// Sink returns a sink that hands on to another what is sampled: without sums, control groups and
+// sockets of neighbours, their processes without names. Without names that stay it is the other one.
 func (n *Names) Sink(to observe.Sink) observe.Sink {
 	if n == nil {
 		return to
@@ -124,6 +165,8 @@ func (s *nameless) Frame(f *kasoku.Frame) error {
 		for i := range f.Samples {
 			f.Samples[i].Instance = s.names.Instance(f.Samples[i].Name, f.Samples[i].Instance)
 		}
+	case sockets.Name:
+		f.Samples = slices.DeleteFunc(f.Samples, func(x kasoku.Sample) bool { return s.names.Socket(x.Name, x.Instance) != x.Instance })
 	case cgroup.Name:
 		f.Samples = slices.DeleteFunc(f.Samples, func(x kasoku.Sample) bool { return !s.names.ownsGroup(x.Instance) })
 	}
