@@ -98,7 +98,7 @@ func (w *site) servesAt(line int) bool {
 }
 
 // settleNamed decides which blocks answer in files that the user named and that no nginx has read as
-// far as is known: those of a file that it has read, by another name or as a copy; none, where its
+// far as is known: those of a file that it has read with the same text; none, where its
 // files are known; else those that answer the load's targets.
 func settleNamed(ctx context.Context, all []kasoku.Config, sites []site, s *kasoku.Service, targets []string) {
 	known := slices.ContainsFunc(s.Of(kasoku.RoleWeb), func(m *kasoku.Member) bool { return len(m.Blocks) > 0 })
@@ -112,7 +112,7 @@ func settleNamed(ctx context.Context, all []kasoku.Config, sites []site, s *kaso
 		}
 		at := -1
 		for k := range sites {
-			if o := &sites[k]; o.known && (isSameFile(w.path, o.path) || all[k].Text == all[i].Text) {
+			if o := &sites[k]; o.known && all[k].Text == all[i].Text { // by another name too, as in sites-available
 				at = k
 				break
 			}
@@ -144,17 +144,6 @@ func settleNamed(ctx context.Context, all []kasoku.Config, sites []site, s *kaso
 			}
 		}
 	}
-}
-
-// isSameFile reports whether two names lead to one file of this host, as those of sites-available and
-// sites-enabled.
-func isSameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := filepath.EvalSymlinks(a)
-	y, err2 := filepath.EvalSymlinks(b)
-	return err == nil && err2 == nil && x == y
 }
 
 // othersFiles returns which files only others' server blocks include, by their places.

@@ -26,7 +26,7 @@ import (
 // not known whose its user and schema are.
 const (
 	burst     = 48
-	idleLooks = 8
+	idleLooks = 4
 	mostTurns = 32
 	mostPIDs  = 256 // that are looked at
 )

@@ -55,7 +55,16 @@ func Answering(ctx context.Context, conf []nginxconf.Config, targets []string) (
 			}
 		}
 	}
+	asked := map[string]bool{} // a load may have a thousand URLs of one site
 	for _, target := range targets {
+		at, name, _ := strings.Cut(target, " ")
+		scheme, rest, _ := strings.Cut(at, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		if key := scheme + "://" + host + " " + name; asked[key] {
+			continue
+		} else if rest != "" {
+			asked[key] = true
+		}
 		p := placeOf(ctx, target)
 		if p.Address == "" {
 			return nil
