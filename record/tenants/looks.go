@@ -6,9 +6,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/mysql"
@@ -19,16 +22,16 @@ import (
 
 // Sessions of programs that connect anew for each request, as PHP does, last milliseconds: a
 // look at all processes of the host sees hardly one of them. So the sessions, the server's
-// sockets, and who of a few processes holds their other ends, are looked at in turn, burst times
-// without a pause, which takes 1 ms to 5 ms each: a connection by TCP need not be seen by all three at
-// once, as each has a key of the next. There is a burst at the turns 1, 2, 4 … mostTurns of
-// [Book.Again]. It ends early when so many looks, idleLooks, saw no session of which it is
+// sockets, and who of a few processes holds their other ends, are looked at in turn, without a pause
+// for up to burstWithin: a connection by TCP need not be seen by all three at once, as each has a key
+// of the next. A burst ends early when so many looks, idleLooks, saw no session of which it is
 // not known whose its user and schema are.
 const (
-	burst     = 48
-	idleLooks = 4
-	mostTurns = 32
-	mostPIDs  = 256 // that are looked at
+	burstWithin = time.Second
+	idleLooks   = 4
+	everyTurn   = 8 // until then, and later at turns that are powers of 2
+	mostTurns   = 32
+	mostPIDs    = 256 // that are looked at
 )
 
 // A hunt ties sessions of a server to the programs that have them.
@@ -38,11 +41,15 @@ type hunt struct {
 	ends    map[uint64]uint32 // sockets of sessions, by connection id, that were known before
 	own     []int             // kasoku's processes
 	user    string            // kasoku's at the server
+	schema  string            // the service's, by the user's word
 	turn    int
 	votes   map[vote]int
+	pids    []int             // that are looked at
+	party   map[int]int       // of each of them, the place in parties
 	sides   map[uint32]whose  // connections of this burst, by the inodes of the callers' ends
 	inodes  map[uint16]uint32 // callers' ends, by port, likewise
 	loose   map[account]bool  // of sessions of which it was not known whose they are
+	shared  bool              // a program outside of the service was seen to be connected
 }
 
 // A vote is that an account is of a side, by sockets that have no port.
@@ -59,20 +66,22 @@ const sureVotes = 2
 // may have any that were not seen.
 func newHunt(seen *members.Result, id, dsn string, own []int) *hunt {
 	h := &hunt{server: seen.At(id), parties: seen.Parties, user: mysqlflags.User(dsn), own: append(own, os.Getpid()),
-		votes: map[vote]int{}, loose: map[account]bool{}}
+		schema: mysqlflags.Database(dsn), votes: map[vote]int{}, loose: map[account]bool{}}
 	if !slices.ContainsFunc(h.parties, func(p members.Party) bool { return !p.Member }) {
 		return nil
 	}
 	return h
 }
 
-// Again looks for sessions again, at the calls 1, 2, 4 … 32 of it.
+// Again looks for sessions again, at the calls 1, 2, 4 … 32 of it, and until one of the service is
+// known at each of the first.
 func (b *Book) Again(ctx context.Context, r *mysql.Reader) {
 	h := b.hunt
 	if h == nil || h.turn >= mostTurns {
 		return
 	}
-	if h.turn++; h.turn&(h.turn-1) == 0 {
+	h.turn++
+	if h.turn&(h.turn-1) == 0 || h.turn <= everyTurn && len(b.own.accounts) == 0 { // only this goroutine writes them
 		b.burst(ctx, r)
 	}
 }
@@ -80,10 +89,11 @@ func (b *Book) Again(ctx context.Context, r *mysql.Reader) {
 // burst looks some times. What cannot be asked is not learned.
 func (b *Book) burst(ctx context.Context, r *mysql.Reader) {
 	b.hunt.sides, b.hunt.inodes = map[uint32]whose{}, map[uint16]uint32{}
-	sessions := mysql.NewClients(r)
+	b.hunt.findProcesses()
+	sessions, until := mysql.NewClients(r), time.Now().Add(burstWithin)
 	before, err := sessions.List(ctx)
 	idle := 0
-	for n := 0; n < burst && err == nil && ctx.Err() == nil; n++ {
+	for err == nil && ctx.Err() == nil && time.Now().Before(until) {
 		var open bool
 		before, open, err = b.lookOnce(ctx, sessions, before)
 		if idle++; open {
@@ -100,13 +110,21 @@ func (b *Book) burst(ctx context.Context, r *mysql.Reader) {
 func (b *Book) lookOnce(ctx context.Context, sessions mysql.Clients, before []mysql.Client) (after []mysql.Client,
 	open bool, err error) {
 	h := b.hunt
+	// At a pause after the sockets a session of some milliseconds would never be seen with its own.
+	var meanwhile []mysql.Client
+	var listed sync.WaitGroup
+	listed.Go(contain.Func(contain.Part{Kind: contain.Goroutine, Name: "sessions of the database"}, func() {
+		meanwhile, _ = sessions.List(ctx) // the next one fails too
+	}))
 	h.lookAtHolders()
 	callers, err := scan.Callers(ctx, h.server)
+	listed.Wait()
 	if err != nil {
 		return nil, false, err
 	}
 	h.lookAtHolders()
 	for _, k := range callers {
+		h.shared = h.shared || h.sides[k.Inode] == othersSide
 		if k.Port != 0 {
 			h.inodes[k.Port] = k.Inode
 		}
@@ -116,8 +134,7 @@ func (b *Book) lookOnce(ctx context.Context, sessions mysql.Clients, before []my
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tieByPort(before)
-	b.tieByPort(after)
+	b.tieByPort(slices.Concat(before, meanwhile, after))
 	b.tieBySocket(before, after, callers)
 	open = len(b.own.accounts) == 0
 	for _, c := range after {
@@ -133,9 +150,15 @@ func (b *Book) lookOnce(ctx context.Context, sessions mysql.Clients, before []my
 // mostLoose bounds the accounts that are remembered of which it is not known whose they are.
 const mostLoose = 1000
 
-// isAmbiguous reports whether no session of the service is known, and several accounts may be its.
+// isKnown reports whether a session of the service was seen, or its schema named.
+func (h *hunt) isKnown(own *side) bool {
+	return len(own.connections) > 0 || own.schemas[h.schema] && h.schema != ""
+}
+
+// isAmbiguous reports whether no session of the service is known, others have some, and several
+// accounts may be either's.
 func (h *hunt) isAmbiguous(own, others *side) bool {
-	if len(own.users) > 0 || len(own.schemas) > 0 {
+	if !h.shared || h.isKnown(own) {
 		return false
 	}
 	n := 0
@@ -157,29 +180,26 @@ const (
 	kasokuSide
 )
 
-// lookAtHolders takes note of whose the sockets are that the parties hold now.
-func (h *hunt) lookAtHolders() {
-	pids := slices.Clone(h.own)
-	party := map[int]int{} // by process
+// findProcesses lists the processes of the parties, with the children that their leaders have now.
+func (h *hunt) findProcesses() {
+	h.pids, h.party = slices.Clone(h.own), map[int]int{}
 	for i, p := range h.parties {
-		own := p.PIDs
-		for _, child := range command.ThreadChildren(p.Leader, 1) {
-			if !slices.Contains(own, child) {
-				own = append(own[:len(own):len(own)], child)
-			}
-		}
-		for _, pid := range own {
-			if _, there := party[pid]; !there && len(pids) < mostPIDs {
-				party[pid] = i
-				pids = append(pids, pid)
+		for _, pid := range append(slices.Clone(p.PIDs), command.ThreadChildren(p.Leader, 1)...) {
+			if _, there := h.party[pid]; !there && len(h.pids) < mostPIDs {
+				h.party[pid] = i
+				h.pids = append(h.pids, pid)
 			}
 		}
 	}
-	held := scan.HoldersOf(pids)
+}
+
+// lookAtHolders takes note of whose the sockets are that the parties hold now.
+func (h *hunt) lookAtHolders() {
+	held := scan.HoldersOf(h.pids)
 	now := map[uint32]whose{}
 	for inode, holders := range held {
 		for n, pid := range holders {
-			side := h.sideOf(pid, party, held)
+			side := h.sideOf(pid, held)
 			if n > 0 && side != now[inode] {
 				side = unknownSide // handed on, or shared: it may be anyone's
 			}
@@ -196,11 +216,11 @@ func (h *hunt) lookAtHolders() {
 
 // sideOf returns whose a process is. A child of a leader of several programs is of that one at
 // whose sockets it listens.
-func (h *hunt) sideOf(pid int, party map[int]int, held map[uint32][]int) whose {
+func (h *hunt) sideOf(pid int, held map[uint32][]int) whose {
 	if slices.Contains(h.own, pid) {
 		return kasokuSide
 	}
-	i, ok := party[pid]
+	i, ok := h.party[pid]
 	if !ok {
 		return unknownSide
 	}
@@ -249,7 +269,7 @@ func (b *Book) tieBySocket(before, after []mysql.Client, callers []scan.Caller) 
 	for _, k := range callers {
 		of := b.hunt.sides[k.Inode]
 		switch {
-		case k.Port != 0 || k.Accept != 0 && b.hunt.isKnown(k.Accept, after):
+		case k.Port != 0 || k.Accept != 0 && b.hunt.isTied(k.Accept, after):
 		case of == kasokuSide:
 			kasoku++
 		case of == unknownSide || side != unknownSide && side != of:
@@ -285,9 +305,9 @@ func (b *Book) tieBySocket(before, after []mysql.Client, callers []scan.Caller) 
 	}
 }
 
-// isKnown reports whether a socket of the server is that of a session that is still there and
+// isTied reports whether a socket of the server is that of a session that is still there and
 // was tied by it.
-func (h *hunt) isKnown(inode uint32, sessions []mysql.Client) bool {
+func (h *hunt) isTied(inode uint32, sessions []mysql.Client) bool {
 	return slices.ContainsFunc(sessions, func(c mysql.Client) bool { return h.ends[c.ID] == inode })
 }
 
@@ -302,16 +322,15 @@ func isLocal(host string) bool {
 // it is, where those of the service are known, or several may be the service's. In a session that used the service's own user and
 // schema everything is the service's.
 func (b *Book) isUnknown(e *slowlog.Event) bool {
-	known := len(b.own.users) > 0 || len(b.own.schemas) > 0
 	switch {
 	case b.hunt == nil || !isLocal(string(e.Host)) || b.own.connections[e.ThreadID] || b.sessions[e.ThreadID]:
 		return false
-	case !known:
+	case !b.hunt.isKnown(&b.own):
 		return b.hunt.isAmbiguous(&b.own, &b.others)
 	}
 	user := b.own.users[string(e.User)]
 	if !e.HasOwnSchema() || len(e.Schema) == 0 {
-		return !user
+		return !user && len(b.own.connections) > 0
 	}
 	schema := b.own.schemas[string(e.Schema)]
 	if user && schema && len(b.sessions) < mostSent {
@@ -327,7 +346,7 @@ func (b *Book) isUnknown(e *slowlog.Event) bool {
 func (b *Book) isUnknownSchema(schema string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.hunt != nil && len(b.own.schemas) > 0 && !b.own.schemas[schema]
+	return b.hunt != nil && b.hunt.isKnown(&b.own) && !b.own.schemas[schema]
 }
 
 // unknownWarnings says how many statements are no one's that is known, or that the sessions of

@@ -121,7 +121,7 @@ func (b *Book) hunts(h *hunt, ends map[uint64]uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.hunt != nil {
-		h.turn, h.votes, h.loose = b.hunt.turn, b.hunt.votes, b.hunt.loose
+		h.turn, h.votes, h.loose, h.shared = b.hunt.turn, b.hunt.votes, b.hunt.loose, b.hunt.shared
 	}
 	b.hunt = h
 }
