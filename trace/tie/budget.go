@@ -2,7 +2,7 @@ package tie
 
 // mostBytes is the most memory, more or less, of all that is kept, so that no program of the service can
 // make it large. The garbage collector lets as much again come together.
-const mostBytes = 24 << 20
+const mostBytes = 20 << 20
 
 // What is kept takes so many bytes, with its place in maps, texts apart.
 const (
