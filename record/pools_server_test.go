@@ -24,7 +24,7 @@ import (
 // pageAnew connects for each request, and ends its connection with it.
 const pageAnew = `<?php $d = getenv('SOCK') ? new mysqli('localhost', getenv('U'), '', getenv('DB'), 0, getenv('SOCK'))
 	: new mysqli('127.0.0.1', getenv('U'), '', getenv('DB'), (int)getenv('PORT'));
-$d->query('SELECT id, SLEEP(0.01) FROM ' . getenv('T') . ' WHERE id = ' . rand(1, 9)); echo 'ok';`
+$d->query('SELECT id, SLEEP(0.04) FROM ' . getenv('T') . ' WHERE id = ' . rand(1, 9)); echo 'ok';`
 
 const poolsConf = `{user}
 pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
@@ -111,14 +111,14 @@ func TestRecord_Pools(t *testing.T) {
 			if _, err = Record(t.Context(), Options{Path: path, Capture: &capture.Options{}, Sources: Sources{AccessLog: web.AccessLog},
 				Database: Database{MySQL: s.DSN("", c.schema), SlowLog: true}, Course: Course{Load: &Load{Targets: []load.Target{{
 					Method: http.MethodGet, URL: web.URL() + "/", Header: http.Header{"Host": {"shop.test"}}}}, Engine: engine,
-					Each: 6 * time.Second, Next: Climb(40)}}}); err != nil {
+					Each: 6 * time.Second, Next: Climb(20)}}}); err != nil {
 				t.Fatal(err)
 			}
 			rec, err := store.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if own := callsOf(rec, "own"); own < 200 && (own > 0 || !c.socket || c.schema != "") {
+			if own := callsOf(rec, "own"); own < 100 && (own > 0 || !c.socket || c.schema != "") {
 				t.Errorf("%d calls of the service; %+v\n%+v", own, rec.Warnings, rec.Service)
 			}
 			said := slices.ContainsFunc(rec.Warnings, func(w kasoku.Warning) bool {
