@@ -195,6 +195,9 @@ func patternOf(e ast.ExprNode) string {
 			return PatternText
 		}
 	case *ast.FuncCallExpr:
+		if e.FnName.L == "replace" && len(e.Args) == 3 { // of backslashes, as Hibernate writes it
+			return patternOf(e.Args[0])
+		}
 		if e.FnName.L == "concat" && len(e.Args) > 0 {
 			if p := patternOf(e.Args[0]); p != PatternAny {
 				return p

@@ -62,6 +62,10 @@ func (r LikeScan) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				out = append(out, r.prefix(c, s))
 			}
 		default:
+			if s.foundSome() {
+				said = "an index serves some of the patterns of a LIKE on " + s.read.Table.Name
+				continue
+			}
 			out = append(out, r.words(c, s))
 		}
 	}
@@ -87,6 +91,18 @@ func (s *scan) pattern() string {
 		}
 	}
 	return known
+}
+
+// wholeTable is the part of a table's rows from which a call reads all of it: the server estimates them.
+const wholeTable = 0.95
+
+// foundSome reports whether an index of the column serves some calls: patterns that were not kept begin
+// with text in some, and are % alone in those that read the whole table.
+func (s *scan) foundSome() bool {
+	return !s.part && s.rowsRead() < wholeTable*float64(s.read.Table.Rows) &&
+		slices.ContainsFunc(s.hidden, func(h indexes.Hidden) bool {
+			return h.Pattern == "" && !h.Folded && s.indexed(h.Column)
+		})
 }
 
 func isText(kind string) bool {
