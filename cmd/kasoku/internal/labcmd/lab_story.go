@@ -195,33 +195,39 @@ func (f *storyFlags) runFlags() *labRunFlags {
 		lab: labFlags{database: f.database, size: f.size, set: map[string]bool{"size": true}}}
 }
 
-// walk makes the runs of all steps. What goes wrong ends it.
-func (s *walker) walk(ctx context.Context) error {
+// walk makes the runs of all steps. What keeps a run from its end ends it; what went wrong
+// beside a run that is whole is returned after the last.
+func (s *walker) walk(ctx context.Context) (beside error) {
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		s.sides = []*labSide{{name: step.Name}}
-		o := &labRecord{flags: &s.f.lab, duration: s.flags.duration, options: record.Options{Rules: rules.All(), Hard: s.hard}}
-		o.options.Run.Label, o.options.Run.Version = step.Name, cli.VersionString()
-		var err error
-		if o.options.Path, err = cli.PlaceRun(&o.options.Run, "", s.flags.out.Dir, s.e.Now()); err != nil {
-			return err
-		}
-		res, err := s.run(ctx, s.labRuns, o, step.Name)
+		res, err := s.record(ctx, step)
 		s.progress.Clear()
-		if res == nil {
-			return err
+		if res == nil || ctx.Err() != nil || res.rec.Run.State != kasoku.Finished { // cut short: it is no step
+			return errors.Join(beside, err)
 		}
-		if err != nil || ctx.Err() != nil { // a run that was cut short is no step
-			return err
+		if err != nil {
+			beside = errors.Join(beside, fmt.Errorf("step %s: %w", step.Name, err))
 		}
 		if failed := cli.NothingSucceeded(res.rec); failed != "" {
-			return fmt.Errorf("step %s: %s", step.Name, failed)
+			return errors.Join(beside, fmt.Errorf("step %s: %s", step.Name, failed))
 		}
 		m := &writeup.Measured{Figures: s.figures(res), File: filepath.Base(res.path), Finding: firstFinding(res.rec)}
 		s.got[step.Name] = m
 		s.progress.Say(fmt.Sprintf("step %d of %d  %s  %s", i+1, len(s.Steps), step.Name, s.here(m)))
 	}
-	return nil
+	return beside
+}
+
+// record makes the run of a step.
+func (s *walker) record(ctx context.Context, step *writeup.Step) (*labRunResult, error) {
+	s.sides = []*labSide{{name: step.Name}}
+	o := &labRecord{flags: &s.f.lab, duration: s.flags.duration, options: record.Options{Rules: rules.All(), Hard: s.hard}}
+	o.options.Run.Label, o.options.Run.Version = step.Name, cli.VersionString()
+	var err error
+	if o.options.Path, err = cli.PlaceRun(&o.options.Run, "", s.flags.out.Dir, s.e.Now()); err != nil {
+		return nil, err
+	}
+	return s.run(ctx, s.labRuns, o, step.Name)
 }
 
 // firstFinding is the first finding of a run in a few words, empty when it has none.
