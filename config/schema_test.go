@@ -161,6 +161,6 @@ func TestSchema_Holds(t *testing.T) {
 	f("load.steps = 'many'", false)
 	f("mysql.slow_log = 'yes'", false)
 	f("sources.off = ['sockets', 'nothing']", false)
-	f("[[finalize.units]]\nname = 'app'\nstrat = 'x'", false)
+	f("[[finalize.units]]\nname = 'app'\nbegin = 'x'", false)
 	f("watch.pids = [1.5]", false)
 }
