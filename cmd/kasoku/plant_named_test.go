@@ -50,25 +50,27 @@ func (l *plantLedger) add(p contain.Part) {
 // plantedElsewhere are the parts in which a test of another package plants a panic, as
 // "PACKAGE TEST".
 var plantedElsewhere = map[string]string{
-	"goroutine graphite sender": "wire/graphite TestPlantedSender",
-	"output page of metrics":    "export TestPlantedPage",
-	"panel run":                 "watch TestPlantedRun",
+	"goroutine graphite sender":      "wire/graphite TestPlantedSender",
+	"goroutine loading of a program": "trace/kernel TestPlantedLoading",
+	"output page of metrics":         "export TestPlantedPage",
+	"panel run":                      "watch TestPlantedRun",
 }
 
 // unplanted are the parts in which none does, each with why.
 var unplanted = map[string]string{
-	"goroutine lock of the guard":      "it is in a guard alone whose recorder was killed, which has no answer",
-	"step end of the command":          "as above",
-	"step slow log of new sessions":    "it begins when a slow log is a burden, after half a minute; what it returns is an error of the step that holds it",
-	"check profiles of a program":      "it is entered for each program that listens on this host, those of other tests",
-	"goroutine sampling of goroutines": "it needs the right to read a Go program of another process; without samples the profile says so",
-	"engine dial":                      "it is entered where a name has addresses of both families; its error is that of the request",
-	"engine scenario":                  "no command here has a scenario: labs do",
-	"engine progress of a scenario":    "as above",
-	"engine resources of a page":       "as above",
-	"step seconds":                     "no command here makes the load in the recorder: labs do",
-	"step autopilot":                   "it needs a lab that it may change; TestAutopilot has its errors",
-	"step trial:*":                     "it needs a project that it may change; an error of a trial puts back all the same",
+	"goroutine lock of the guard":        "it is in a guard alone whose recorder was killed, which has no answer",
+	"step end of the command":            "as above",
+	"step slow log of new sessions":      "it begins when a slow log is a burden, after half a minute; what it returns is an error of the step that holds it",
+	"check profiles of a program":        "it is entered for each program that listens on this host, those of other tests",
+	"goroutine sessions of the database": "it needs a program of another project that connects anew for each request; one look lacks what it would list",
+	"goroutine sampling of goroutines":   "it needs the right to read a Go program of another process; without samples the profile says so",
+	"engine dial":                        "it is entered where a name has addresses of both families; its error is that of the request",
+	"engine scenario":                    "no command here has a scenario: labs do",
+	"engine progress of a scenario":      "as above",
+	"engine resources of a page":         "as above",
+	"step seconds":                       "no command here makes the load in the recorder: labs do",
+	"step autopilot":                     "it needs a lab that it may change; TestAutopilot has its errors",
+	"step trial:*":                       "it needs a project that it may change; an error of a trial puts back all the same",
 }
 
 // check compares the parts with those that the code names.
