@@ -31,7 +31,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println("open")
-		select {}
+		for { // not select {}: with no other goroutine that is a deadlock, which ends the process by itself
+			_ = unix.Pause()
+		}
 	case "hostile":
 		hostile()
 		return
