@@ -4,9 +4,9 @@
 // The one idea: figures of two machines differ, effects should not. A [Story] is a table
 // of steps, each with the published figures and the steps that it is held against; an
 // [Effect] is the ratio of two steps' figures, there and here, and [Effect.Verdict] says
-// whether it has the same direction and is within [Factor] of the same size. What a
-// machine decides, such as how long its disk takes for a commit, is marked in the table
-// before anything runs.
+// whether it has the same direction and is within [Factor] of the same size. Why
+// one may differ, such as how long a disk takes for a commit, stands in the table before
+// anything runs.
 //
 // The labs have the tables; the command `kasoku lab story` makes the runs.
 package writeup

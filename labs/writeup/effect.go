@@ -16,9 +16,12 @@ const (
 // Factor is how far the size of an effect may be from the published one.
 const Factor = 3
 
-// noise is the ratio within which an effect may be either way: two runs of one state
-// differ as much.
-const noise = 1.05
+// Ratios within which an effect may be either way, and above which one that was published has
+// to be seen: two runs of one state differ by some percent, there and here.
+const (
+	noise = 1.05
+	plain = 1.10
+)
 
 // An Effect is what a step did to one figure, against another step.
 type Effect struct {
@@ -28,7 +31,7 @@ type Effect struct {
 	// [Missing] where a figure is.
 	Author, Here float64
 	Expect       Direction // where Author is missing
-	Hardware     string
+	Differs      string
 	Kept         string
 }
 
@@ -42,7 +45,7 @@ func (s *Story) Effects(got map[string]*Measured) []Effect {
 			base := s.Step(name)
 			for k, f := range s.Figures {
 				e := Effect{
-					Figure: f, Step: st.Name, Against: name, Hardware: st.Hardware,
+					Figure: f, Step: st.Name, Against: name, Differs: st.Differs,
 					Author: f.gain(base.Of(k), st.Of(k)), Here: f.gain(got[name].Of(k), got[st.Name].Of(k)),
 				}
 				if k == 0 {
@@ -109,10 +112,13 @@ func (e *Effect) Verdict() Verdict {
 	switch {
 	case here == Unknown || there == Unknown:
 		return Open
-	case here == Same && there != Same:
-		return Nothing
-	case here != there && (math.IsNaN(e.Author) || (e.Here > 1) != (e.Author > 1)):
+	case here == there && here == Same:
+		return AsThere
+	case math.IsNaN(e.Author) && here != there, !math.IsNaN(e.Author) && (e.Here > 1) != (e.Author > 1) &&
+		here != Same:
 		return OtherWay
+	case here == Same && (math.IsNaN(e.Author) || math.Max(e.Author, 1/e.Author) > plain || (e.Here > 1) != (e.Author > 1)):
+		return Nothing
 	case e.Here > Factor*e.Author || e.Here*Factor < e.Author: // neither, of no published size
 		if math.Abs(math.Log(e.Here)) > math.Abs(math.Log(e.Author)) {
 			return Larger
@@ -122,8 +128,8 @@ func (e *Effect) Verdict() Verdict {
 	return AsThere
 }
 
-// Holds reports whether the effect is what the write-up says, or one whose size the table
-// left to the machine before it was run.
+// Holds reports whether the effect is what the write-up says, or one of which the table says
+// why it may differ.
 func (e *Effect) Holds() bool {
 	switch v := e.Verdict(); v {
 	case AsThere:
@@ -131,6 +137,6 @@ func (e *Effect) Holds() bool {
 	case Open:
 		return false
 	default:
-		return e.Hardware != ""
+		return e.Differs != ""
 	}
 }

@@ -13,7 +13,7 @@ func story() *writeup.Story {
 		Steps: []writeup.Step{
 			{Name: "first", Author: []float64{12, 30}},
 			{Name: "pool", Against: []string{"first"}, Author: []float64{6, 99}},
-			{Name: "disk", Against: []string{"pool", "first"}, Author: []float64{1}, Hardware: "the disk", Kept: "it is right"},
+			{Name: "disk", Against: []string{"pool", "first"}, Author: []float64{1}, Differs: "the disk", Kept: "it is right"},
 			{Name: "back", Against: []string{"pool"}, Expect: writeup.Worse},
 		},
 	}
@@ -34,6 +34,8 @@ func TestVerdict(t *testing.T) {
 		{"more of a loss", 0.9, 0.25, "", writeup.Larger},
 		{"less of a loss", 0.2, 0.7, "", writeup.Smaller},
 		{"none where there was one", 1.5, 1.02, "", writeup.Nothing},
+		{"little where there was little", 1.07, 1.02, "", writeup.AsThere},
+		{"little, to the other side", 1.07, 0.98, "", writeup.Nothing},
 		{"the other way", 1.5, 0.8, "", writeup.OtherWay},
 		{"a loss that became a gain", 0.9, 1.2, "", writeup.OtherWay},
 		{"neither there nor here", 1.03, 0.97, "", writeup.AsThere},
@@ -53,9 +55,9 @@ func TestVerdict(t *testing.T) {
 		if e.Holds() != (tt.want == writeup.AsThere) {
 			t.Errorf("%s: holds %v", tt.name, e.Holds())
 		}
-		e.Hardware = "the disk"
+		e.Differs = "the disk"
 		if e.Holds() != (tt.want != writeup.Open) {
-			t.Errorf("%s: decided by hardware: holds %v", tt.name, e.Holds())
+			t.Errorf("%s: may differ: holds %v", tt.name, e.Holds())
 		}
 	}
 }

@@ -31,8 +31,10 @@ type Step struct {
 	// Expect is what the author said of the main figure's effect where nothing was
 	// published of its size.
 	Expect Direction
-	// Hardware says why the machine decides how large the effect is; empty: it does not.
-	Hardware string
+	// Differs says why the effect may be another one here, which is known before it is run:
+	// the machine decides it, or the published figure holds more than the lab's step; empty:
+	// it may not.
+	Differs string
 	// Kept says why the author kept the change although the main figure did not gain.
 	Kept string
 }

@@ -107,8 +107,8 @@ func newLabStory(e *cli.Env) *cobra.Command {
 		Short: "Walk a write-up's steps: what its author saw, changed, got, and what this machine gives",
 		Long: `For each step of the write-up start the lab in the state that its author had, run the
 load under a recording, and stop it. At the end stands a table of effects, the author's beside
-those of here: figures of two machines differ, the direction of an effect should not. What is
-decided by hardware is marked beforehand.
+those of here: figures of two machines differ, the direction of an effect should not. Why an
+effect may differ, such as by hardware, is marked beforehand.
 
 Stories: ` + strings.Join(names, ", ") + `. Each takes less than eight minutes.
 

@@ -49,7 +49,7 @@ type effectJSON struct {
 	Expected string   `json:"expected,omitempty"`
 	Here     *float64 `json:"here"`
 	Verdict  string   `json:"verdict"`
-	Hardware string   `json:"decided_by_hardware,omitempty"`
+	Differs  string   `json:"may_differ_because,omitempty"`
 	Kept     string   `json:"kept_because,omitempty"`
 	Holds    bool     `json:"holds"`
 }
@@ -81,7 +81,7 @@ func (s *walker) json() writeupJSON {
 	}
 	for _, e := range s.Effects(s.got) {
 		out.Effects = append(out.Effects, effectJSON{e.Step, e.Against, e.Figure.Key, known(e.Author), string(e.Expect),
-			known(e.Here), string(e.Verdict()), e.Hardware, e.Kept, e.Holds()})
+			known(e.Here), string(e.Verdict()), e.Differs, e.Kept, e.Holds()})
 	}
 	return out
 }
@@ -128,15 +128,15 @@ func (s *walker) document() *report.Document {
 
 // effectsVerdict counts what holds.
 func effectsVerdict(effects []writeup.Effect) string {
-	var holds, hardware, other, open int
+	var holds, differs, other, open int
 	for i := range effects {
 		switch e := &effects[i]; {
 		case e.Verdict() == writeup.Open:
 			open++
 		case e.Verdict() == writeup.AsThere:
 			holds++
-		case e.Hardware != "":
-			hardware++
+		case e.Differs != "":
+			differs++
 		default:
 			other++
 		}
@@ -146,8 +146,8 @@ func effectsVerdict(effects []writeup.Effect) string {
 		are = " is the author's"
 	}
 	out := unit.Count(holds) + " of " + unit.Counted(len(effects)-open, "effect", "effects") + are
-	if hardware > 0 {
-		out += ", " + unit.Count(hardware) + " decided by hardware"
+	if differs > 0 {
+		out += ", " + unit.Counted(differs, "differs", "differ") + " as the story foretells"
 	}
 	if other > 0 {
 		out += ", " + unit.Counted(other, "goes another way or size", "go another way or size")
@@ -209,18 +209,18 @@ func figureOf(v float64) report.Cell {
 	if v >= 1000 {
 		return report.Cell{Text: unit.Plain(math.Round(v)), Raw: rawNumber(v)}
 	}
-	return report.Cell{Text: unit.Sig3(v), Raw: rawNumber(v)}
+	return report.Cell{Text: unit.Sig3Fine(v), Raw: rawNumber(v)}
 }
 
 func effectTable(effects []writeup.Effect) *report.Table {
 	t := &report.Table{ID: "effects", Columns: []report.Column{
-		{Key: "step", Head: "step"},
-		{Key: "against", Head: "against"},
-		{Key: "figure", Head: "figure"},
+		{Key: "step", Head: "step", Cut: true, Least: 14},
+		{Key: "against", Head: "against", Cut: true, Least: 10},
+		{Key: "figure", Head: "figure", Cut: true, Least: 10},
 		{Key: "author", Head: "author", Align: report.Right},
 		{Key: "here", Head: "here", Align: report.Right},
 		{Key: "verdict", Head: "here it is", Tag: true},
-		{Key: "because", Head: "left to hardware", Cut: true, Drop: 1},
+		{Key: "because", Head: "may differ, as", Cut: true, Drop: 1},
 	}}
 	for i := range effects {
 		e := &effects[i]
@@ -230,7 +230,7 @@ func effectTable(effects []writeup.Effect) *report.Table {
 			v.Tone = report.Dim
 		case e.Verdict() == writeup.AsThere:
 			v.Tone = report.Good
-		case e.Hardware == "":
+		case e.Differs == "":
 			v.Tone = report.Bad
 		}
 		author := ratioCell(e.Author)
@@ -238,9 +238,9 @@ func effectTable(effects []writeup.Effect) *report.Table {
 			author = cell.Text(string(e.Expect))
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(e.Step), cell.Text(e.Against),
-			cell.Text(e.Figure.Name), author, ratioCell(e.Here), v, cell.Text(e.Hardware)}})
+			cell.Text(e.Figure.Name), author, ratioCell(e.Here), v, cell.Text(e.Differs)}})
 	}
-	if !slices.ContainsFunc(effects, func(e writeup.Effect) bool { return e.Hardware != "" }) {
+	if !slices.ContainsFunc(effects, func(e writeup.Effect) bool { return e.Differs != "" }) {
 		return t.WithoutEmpty()
 	}
 	return t

@@ -85,7 +85,7 @@ func exampleStory() *walker {
 				{Name: "first", Did: "as it was shipped", Author: []float64{1683, 404}},
 				{Name: "index", Saw: "one SELECT takes it all", Did: "an index", Against: []string{"first"},
 					Author: []float64{16_664, 18.4}, Kept: "the mean fell"},
-				{Name: "disk", Did: "a faster disk", Against: []string{"index"}, Author: []float64{20_000}, Hardware: "the disk"},
+				{Name: "disk", Did: "a faster disk", Against: []string{"index"}, Author: []float64{20_000}, Differs: "the disk"},
 			},
 		}},
 		labRuns: &labRuns{e: &cli.Env{Name: "kasoku"}},
