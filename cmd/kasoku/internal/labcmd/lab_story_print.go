@@ -214,8 +214,8 @@ func figureOf(v float64) report.Cell {
 
 func effectTable(effects []writeup.Effect) *report.Table {
 	t := &report.Table{ID: "effects", Columns: []report.Column{
-		{Key: "step", Head: "step", Cut: true, Least: 14},
-		{Key: "against", Head: "against", Cut: true, Least: 10},
+		{Key: "step", Head: "step", Cut: true, Middle: true, Least: 16},
+		{Key: "against", Head: "against", Cut: true, Middle: true, Least: 14},
 		{Key: "figure", Head: "figure", Cut: true, Least: 10},
 		{Key: "author", Head: "author", Align: report.Right},
 		{Key: "here", Head: "here", Align: report.Right},
