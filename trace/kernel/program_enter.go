@@ -26,7 +26,7 @@ const (
 )
 
 // prepareReads is how many reads after the preparing of a statement are reported: some clients
-// read the number of bytes first.
+// read the number of bytes first, and some send the first execution before they read.
 const prepareReads = 4
 
 // entering assembles the program that runs when a system call begins.
@@ -208,8 +208,13 @@ func (a entering) decide() {
 	a.add(asm.Sub.Imm(asm.R4, 4), asm.JNE.Reg(asm.R4, asm.R1, "methods")) // its first bytes are its length
 	a.label("surely")
 	a.become(roleClient, protocolMySQL)
-	a.add(asm.JEq.Imm(asm.R5, commandClose, "unanswered"), asm.Mov.Imm(asm.R1, 1), asm.JNE.Imm(asm.R5,
-		commandPrepare, "once"))
+	a.add(asm.JEq.Imm(asm.R5, commandClose, "unanswered"), asm.Mov.Imm(asm.R1, 1), asm.JEq.Imm(asm.R5,
+		commandPrepare, "several"), asm.JEq.Imm(asm.R5, commandExecute, "executed"), asm.JNE.Imm(asm.R5,
+		commandBulkExecute, "once"))
+	const last = 0xffffff // most of the number of what was prepared just now, which may not be answered
+	a.label("executed")
+	a.add(asm.LoadMem(asm.R4, asm.R10, atPeek+4, asm.Word), asm.RSh.Imm(asm.R4, 8), asm.JNE.Imm(asm.R4, last, "once"))
+	a.label("several")
 	a.add(asm.Mov.Imm(asm.R1, prepareReads))
 	a.label("once")
 	a.await()

@@ -189,6 +189,54 @@ func session(t *testing.T, s *Session) {
 	}
 }
 
+// TestPreparedTogether: where the first execution is sent with the preparation, the answers to both are
+// reported that come in two readings.
+func TestPreparedTogether(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	served, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	for _, command := range []string{"\x09\x00\x00\x00\x16SELECT ?", "\x05\x00\x00\x00\x17\xff\xff\xff\xff"} {
+		if _, err := c.Write([]byte(command)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reply := range []string{"\x01\x00\x00\x01a", "\x01\x00\x00\x01b"} {
+		if _, err := served.Write([]byte(reply)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, len(reply))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	if _, err := s.Drain(func(e *trace.Event) {
+		if e.Kind == trace.Replied {
+			got = append(got, string(e.Bytes))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"\x01\x00\x00\x01a", "\x01\x00\x00\x01b"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestStrangers: of a process that was not added nothing is reported.
 func TestStrangers(t *testing.T) {
 	s := mustOpen(t)

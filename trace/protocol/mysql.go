@@ -58,6 +58,13 @@ func Commands(b []byte, each func(Command)) {
 	}
 }
 
+// ExecutesLast reports whether bytes begin with the execution of what was prepared just now, whose answer the
+// client need not have.
+func ExecutesLast(b []byte) bool {
+	return len(b) >= packetHead+5 && b[3] == 0 && (b[packetHead] == Execute || b[packetHead] == BulkExecute) &&
+		binary.LittleEndian.Uint32(b[packetHead+1:]) == LastPrepared
+}
+
 // QueryText returns the SQL of a command: clients that send attributes put them before it.
 // They do so with CLIENT_QUERY_ATTRIBUTES, of which the number of parameters, 0, and of sets,
 // 1, are left when there are none. Where there are some it returns nil: they are values.
@@ -83,6 +90,8 @@ type Reply struct {
 	Known      bool   // InTransaction is
 	// InTransaction reports whether a transaction is open after the command.
 	InTransaction bool
+	// Manual reports whether the transaction that a next statement begins stays open: autocommit is off.
+	Manual bool
 }
 
 // ReadReply reads the first packet of an answer; prepared says that it is that of a Prepare.
@@ -110,8 +119,8 @@ func ReadReply(b []byte, prepared bool) (r Reply, ok bool) {
 			at += lengthOf(body[at])
 		}
 		if at+2 <= len(body) {
-			const inTransaction = 1
-			r.Known, r.InTransaction = true, body[at]&inTransaction != 0
+			const inTransaction, autocommit = 1, 2
+			r.Known, r.InTransaction, r.Manual = true, body[at]&inTransaction != 0, body[at]&autocommit == 0
 		}
 	}
 	return r, true

@@ -86,6 +86,21 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+func TestExecutesLast(t *testing.T) {
+	f := func(bytes string, want bool) {
+		t.Helper()
+		if got := ExecutesLast([]byte(bytes)); got != want {
+			t.Errorf("%q: %v", bytes, got)
+		}
+	}
+	f("\x05\x00\x00\x00\x17\xff\xff\xff\xff", true)
+	f("\x05\x00\x00\x00\xfa\xff\xff\xff\xff", true)
+	f("\x05\x00\x00\x00\x17\x01\x00\x00\x00", false)
+	f("\x05\x00\x00\x00\x16\xff\xff\xff\xff", false)
+	f("\x05\x00\x00\x01\x17\xff\xff\xff\xff", false)
+	f("\x05\x00\x00\x00\x17\xff\xff", false)
+}
+
 func TestReadReply(t *testing.T) {
 	f := func(bytes string, prepared bool, want Reply, ok bool) {
 		t.Helper()
@@ -94,6 +109,8 @@ func TestReadReply(t *testing.T) {
 		}
 	}
 	f("\x07\x00\x00\x01\x00\x00\x00\x03\x00\x00\x00", false, Reply{OK: true, Known: true, InTransaction: true}, true)
+	f("\x07\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00", false, Reply{OK: true, Known: true, InTransaction: true, Manual: true},
+		true)
 	f("\x07\x00\x00\x01\x00\xfc\x00\x02\x00\x02\x00\x00\x00", false, Reply{OK: true, Known: true}, true)
 	f("\x0c\x00\x00\x01\x00\x09\x00\x00\x00\x01\x00", true, Reply{OK: true, Statement: 9}, true)
 	f("\x0c\x00\x00\x01\x00\x09", true, Reply{}, false)

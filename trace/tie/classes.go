@@ -68,6 +68,12 @@ func (c *classes) add(key string, class trace.Class) int {
 	return i
 }
 
+// readsLocked reports whether statements of a class read rows of tables and lock them: they begin a
+// transaction where autocommit is off.
+func (c *classes) readsLocked(class int) bool {
+	return c.locks[class] && strings.Contains(c.list[class].Fingerprint, " from ")
+}
+
 // locksRows reports whether statements of a fingerprint lock rows until their transaction ends: all that
 // write do, and reads that ask for it.
 func locksRows(fingerprint string) bool {

@@ -90,6 +90,42 @@ func TestLostPrepared(t *testing.T) {
 	}
 }
 
+// TestPreparedTogether: a client that sends the first execution with the preparation and reads then has both
+// answers in one reading, or in two; later executions are of that text too, by its number. A thread that
+// does so is no event loop.
+func TestPreparedTogether(t *testing.T) {
+	const prepared, done = "\x0c\x00\x00\x01\x00\x05\x00\x00\x00\x01\x00", "\x01\x00\x00\x01\x02"
+	for _, apart := range []bool{false, true} {
+		s := newStory()
+		one := thread(1)
+		s.read(one, 10, "/a")
+		s.add(one, trace.Asked, 91, packet("\x16/*a*/ SELECT ? FROM a"))
+		s.add(one, trace.Asked, 91, packet("\x17\xff\xff\xff\xff"))
+		s.add(one, trace.Replied, 91, prepared)
+		if apart {
+			s.at += 20 * time.Millisecond
+			e := trace.Event{Kind: trace.Replied, At: s.at, PID: 7, TID: 1, FD: 91, Bytes: []byte(done), Total: len(done),
+				Took: 21 * time.Millisecond}
+			s.tier.Add(&e)
+		}
+		s.query(one, 92, "b") // on another connection
+		s.add(one, trace.Asked, 91, packet("\x17\x05\x00\x00\x00"))
+		s.add(one, trace.Replied, 91, done)
+		s.answer(one, 10)
+		s.read(one, 10, "/c")
+		s.query(one, 92, "c")
+		s.answer(one, 10)
+		r := s.want(t, "a>/a b>/a a>/a c>/c")
+		want := 2 * time.Millisecond
+		if apart {
+			want += 20 * time.Millisecond
+		}
+		if k := r.Classes[0]; k.Count != 2 || k.Time != want || r.Counts.Tied != 4 {
+			t.Errorf("apart %v: %+v, want 2 in %s; %+v", apart, k, want, r.Counts)
+		}
+	}
+}
+
 // TestGap: what was in work while events were lost is not counted, what began later is.
 func TestGap(t *testing.T) {
 	s := newStory()

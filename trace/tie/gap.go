@@ -19,8 +19,8 @@ func (t *Tier) Gap(open bool) {
 			t.room.give(preparedBytes * len(c.prepared))
 			clear(c.prepared)
 			c.answered()
-			c.preparing, c.reply, c.call, c.last = c.preparing[:0], c.reply[:0], nil, -1
-			c.user = nil
+			c.preparing, c.reply, c.call, c.last = c.preparing[:0], c.reply[:0], nil, unprepared
+			c.user, c.manual = nil, false
 			c.doubted = open
 		}
 		for _, u := range p.units {

@@ -93,7 +93,8 @@ type conn struct {
 	reply     []byte     // of a prepare, what came so far
 	asked     *statement // that is not answered
 	call      *call
-	last      int // class that was prepared last
+	last      prepared // that was prepared last
+	manual    bool     // autocommit is off
 	fresh     bool
 	begun     *request      // whose transaction is open
 	locked    bool          // by a statement of it
@@ -151,6 +152,9 @@ type prepared struct {
 	tag   string
 }
 
+// unprepared is what was prepared last where nothing is known to have been.
+var unprepared = prepared{class: -1}
+
 // used is a class of statements in one request.
 type used struct {
 	class int
@@ -166,8 +170,9 @@ type statement struct {
 	unit    *unit    // that asked
 	// overlapped is set when that did something else before it was answered.
 	overlapped bool
-	owed       bool   // to a request that it may be of
-	tag        string // of tests
+	owed       bool          // to a request that it may be of
+	counted    time.Duration // of its time: until an answer to its preparation came, perhaps with its own
+	tag        string        // of tests
 }
 
 // A call is a request to another service.

@@ -25,7 +25,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 	}
 	u.asks, c.database, c.asker = true, true, u
 	p.overlap(u, c)
-	if len(c.preparing) > 0 {
+	if len(c.preparing) > 0 && !protocol.ExecutesLast(e.Bytes) {
 		c.doubted, c.preparing = true, c.preparing[:0]
 	}
 	protocol.Commands(e.Bytes, func(m protocol.Command) {
@@ -47,21 +47,24 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			t.run(p, u, c, statement{class: class, at: e.At, unit: u, tag: tagOf(t.Each, text)})
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
-			c.last = t.classes.of(m.Text, m.Cut)
+			c.answered() // the one before, perhaps together with its preparation
+			c.last = prepared{t.classes.of(m.Text, m.Cut), tagOf(t.Each, m.Text)}
 			if !c.doubted && len(c.preparing) < mostQueued {
-				c.preparing = append(c.preparing, prepared{c.last, tagOf(t.Each, m.Text)})
+				c.preparing = append(c.preparing, c.last)
 			}
 			c.reply = c.reply[:0]
 		case protocol.Execute, protocol.BulkExecute:
 			x, known := c.prepared[m.Statement]
 			switch {
-			case m.Statement == protocol.LastPrepared && c.last >= 0:
-				x.class = c.last
+			case m.Statement == protocol.LastPrepared && c.last != unprepared:
+				x = c.last
 			case !known:
 				x.class = t.classes.named("(prepared before the trace began)")
 			}
 			c.fresh = false
 			t.run(p, u, c, statement{class: x.class, at: e.At, unit: u, tag: x.tag})
+		case protocol.Ping:
+			c.answered()
 		case protocol.CloseStmt:
 			if _, known := c.prepared[m.Statement]; known {
 				delete(c.prepared, m.Statement)
@@ -146,8 +149,8 @@ func (r *request) waitedFor(u *unit, c *conn, at time.Duration) {
 // so: who used that one next had no need to wait for it.
 func (p *process) hadFree(c *conn) bool {
 	for _, x := range p.conns {
-		if x != c && x.database && x.asked == nil && len(x.preparing) == 0 && x.begun == nil && x.freed > 0 &&
-			c.freed-x.freed >= least {
+		waits := x.asked != nil && x.asked.counted == 0 || len(x.preparing) > 0
+		if x != c && x.database && !waits && x.begun == nil && x.freed > 0 && c.freed-x.freed >= least {
 			return true
 		}
 	}
@@ -194,7 +197,7 @@ func (p *process) overlap(u *unit, other *conn) {
 		return
 	}
 	for _, c := range p.conns {
-		if c != other && c.asked != nil && c.asked.unit == u {
+		if c != other && c.asked != nil && c.asked.unit == u && c.asked.counted == 0 {
 			c.asked.overlapped = true
 		}
 	}
@@ -226,6 +229,10 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 		}
 		c.preparing = c.preparing[1:]
 		c.reply = c.reply[:0]
+		if s := c.asked; s != nil { // its answer may have come with that
+			s.counted = e.Took
+			t.took(s, s.counted)
+		}
 		return
 	}
 	if c.asked == nil {
@@ -239,21 +246,30 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 			r.mixed = true
 		}
 	}
-	t.classes.list[s.class].Time += e.Took
-	if r := s.request; r != nil && !r.done {
-		r.database += e.Took
-		if k := r.use(s.class, &t.room); k != nil {
-			k.time += e.Took
-		}
-	}
-	if reply, ok := protocol.ReadReply(e.Bytes, false); ok && reply.Known {
+	t.took(s, e.Took-s.counted)
+	switch reply, ok := protocol.ReadReply(e.Bytes, false); {
+	case ok && reply.Known:
+		c.manual = reply.Manual
 		c.transaction(s.request, reply.InTransaction)
+	case ok && c.manual && !reply.Failed && t.classes.readsLocked(s.class): // rows, at whose end it is said
+		c.transaction(s.request, true)
 	}
 	if r := s.request; r != nil && c.begun == r && t.classes.locks[s.class] {
 		r.locks = s.class
 		if !c.locked {
 			c.locked = true
 			r.locked++
+		}
+	}
+}
+
+// took adds time to a statement.
+func (t *Tier) took(s *statement, time time.Duration) {
+	t.classes.list[s.class].Time += time
+	if r := s.request; r != nil && !r.done {
+		r.database += time
+		if k := r.use(s.class, &t.room); k != nil {
+			k.time += time
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (t *Tier) conn(p *process, fd int) *conn {
 		return nil
 	}
 	t.conns++
-	c = &conn{last: -1}
+	c = &conn{last: unprepared}
 	p.conns[fd] = c
 	return c
 }

@@ -266,6 +266,44 @@ func TestLockedRows(t *testing.T) {
 	}
 }
 
+// TestAutocommitOff: where autocommit is off, reading rows to lock them begins a transaction, which the answer
+// says at its end, that is not seen.
+func TestAutocommitOff(t *testing.T) {
+	s := newStory()
+	one := thread(1)
+	const rows = "\x01\x00\x00\x01\x02"
+	run := func(text, reply string) {
+		s.add(one, trace.Asked, 91, packet("\x03"+text))
+		s.add(one, trace.Replied, 91, reply)
+	}
+	call := func(path string) {
+		s.add(one, trace.Called, 50, "POST "+path+" HTTP/1.1\r\nHost: bank\r\n\r\n")
+		s.add(one, trace.Replied, 50, "HTTP/1.1 200 OK")
+	}
+	s.read(one, 10, "/a")
+	run("SELECT a FROM t WHERE id = 1 FOR UPDATE", rows)
+	call("/on")
+	run("set autocommit=0", "\x07\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00")
+	run("SELECT 1 FOR UPDATE", rows)
+	call("/none")
+	run("SELECT a FROM t WHERE id = 1 FOR UPDATE", "\x09\x00\x00\x01\xff\x10\x04")
+	call("/failed")
+	run("SELECT a FROM t WHERE id = 1 FOR UPDATE", rows)
+	call("/off")
+	run("COMMIT", "\x07\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00")
+	call("/over")
+	s.answer(one, 10)
+	for _, x := range s.tier.Result().Endpoints[0].External {
+		want := uint64(0)
+		if x.Path == "/off" {
+			want = 1
+		}
+		if x.Held != want || x.Locked != want {
+			t.Errorf("%s: held %d, locked %d, want %d", x.Path, x.Held, x.Locked, want)
+		}
+	}
+}
+
 // TestLonelyCaller: of what Go's net/http sends by a goroutine of the connection's own it is known whose it
 // is where one request alone can have sent it: it is in work, and waits for no database.
 func TestLonelyCaller(t *testing.T) {
