@@ -23,8 +23,9 @@ type app struct {
 	command func(t *testing.T, dir, listen string) *exec.Cmd
 	fastCGI bool
 	jobs    bool
-	calls   bool // other services
 	paths   []string
+	locks   string // what locks rows while other services are called; empty: none are called
+	starter string // the program by which others are started, if any
 }
 
 var apps = []app{
@@ -33,10 +34,10 @@ var apps = []app{
 			"--graceful-timeout", "1",
 			"-b", listen,
 			"--chdir", abs(t, "testdata"), "app:app")
-	}, false, true, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}},
+	}, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
 	{"puma", func(t *testing.T, dir, listen string) *exec.Cmd {
 		return exec.Command("puma", "-q", "-t", "8:8", "-b", "tcp://"+listen, abs(t, "testdata/config.ru"))
-	}, false, true, false, []string{"/one", "/posts", "/prepared", "/none", "/slow"}},
+	}, false, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}, "", ""},
 	{"php-fpm", func(t *testing.T, dir, listen string) *exec.Cmd {
 		conf := filepath.Join(dir, "fpm.conf")
 		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/fpm.sock\n"+
@@ -45,7 +46,7 @@ var apps = []app{
 			t.Fatal(err)
 		}
 		return exec.Command(fpm(t), "-R", "-F", "-y", conf)
-	}, true, false, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}},
+	}, true, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
 }
 
 func abs(t *testing.T, name string) string {
@@ -63,101 +64,113 @@ func TestTruth_Threads(t *testing.T) {
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	other := startOther(t)
 	for _, a := range apps {
-		t.Run(a.name, func(t *testing.T) {
-			port, err := sandbox.FreePort()
-			if err != nil {
-				t.Fatal(err)
+		t.Run(a.name, func(t *testing.T) { a.truth(t, db, other) })
+	}
+}
+
+// truth holds what is seen of an app to what its statements say of themselves.
+func (a *app) truth(t *testing.T, db *sandbox.Server, other string) {
+	base, pid := a.start(t, db, other)
+	targets := func() (out []Target) {
+		for _, pid := range family(pid) {
+			out = append(out, Target{PID: pid, Member: a.name})
+		}
+		return out
+	}
+	t.Run("programs", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		watched := targets()
+		wg := drive(ctx, t, keepAlive(4), base, 4, "/start", "/one")
+		startsAreExact(t, watch(t, &judge{}, watched...), a.starter)
+		cancel()
+		wg.Wait()
+	})
+	if a.locks != "" {
+		t.Run("calls", func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			watched := targets()
+			wg := drive(ctx, t, keepAlive(8), base, 8, "/held", "/call", "/one")
+			callsAreExact(t, watch(t, &judge{}, watched...), a.locks)
+			cancel()
+			wg.Wait()
+		})
+	}
+	for _, inFlight := range inFlights() {
+		t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
+			defer cancel()
+			wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
+			var j judge
+			seen := watch(t, &j, targets()...)
+			cancel()
+			wg.Wait()
+			j.perfect(t, seen, 100)
+			if a.jobs && j.jobs == 0 {
+				t.Error("no statement of a job was seen")
 			}
-			dir, listen := t.TempDir(), "127.0.0.1:"+strconv.Itoa(port)
-			cmd := a.command(t, dir, listen)
-			cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(db.Port), "SOCKET="+db.Socket, "USER_NAME=root",
-				"PASSWORD=", "OTHER="+other)
-			var log strings.Builder
-			cmd.Stdout, cmd.Stderr = &log, &log
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				_ = cmd.Process.Signal(os.Interrupt)
-				_ = cmd.Wait()
-				if t.Failed() {
-					t.Log(log.String())
+			for _, e := range seen.Endpoints {
+				for _, k := range e.Calls {
+					text := seen.Classes[k.Class].Fingerprint
+					t.Logf("%s %s: %.4f × %s (%d to %d), of requests %d", e.Method, e.Path,
+						float64(k.Count)/float64(k.Requests), text, k.Least, k.Most, k.Requests)
+					if strings.HasPrefix(text, "(") { // each request prepares its own
+						t.Errorf("%d statements of %s have no text", k.Count, e.Path)
+					}
 				}
-			})
-			base := "http://" + listen
-			if a.fastCGI {
-				n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(fastCGIConf,
-					filepath.Join(dir, "fpm.sock"), abs(t, "testdata/app.php"))})
-				base = "http://127.0.0.1:" + strconv.Itoa(n.Port)
-				sandboxtest.Until(t, "its socket", func() bool {
-					_, err := os.Stat(filepath.Join(dir,
-						"fpm.sock"))
-					return err == nil
-				})
-			} else {
-				sandboxtest.Until(t, "an answer of one of its processes", func() bool {
-					resp, err := http.Get(base + a.paths[0])
-					if err == nil {
-						_ = resp.Body.Close()
-					}
-					return err == nil
-				})
-			}
-			targets := func() (out []Target) {
-				for _, pid := range family(cmd.Process.Pid) {
-					out = append(out, Target{PID: pid, Member: a.name})
-				}
-				return out
-			}
-			t.Run("programs", func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				watched := targets()
-				wg := drive(ctx, t, keepAlive(4), base, 4, "/start", "/one")
-				startsAreExact(t, watch(t, &judge{}, watched...))
-				cancel()
-				wg.Wait()
-			})
-			if a.calls {
-				t.Run("calls", func(t *testing.T) {
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					defer cancel()
-					watched := targets()
-					wg := drive(ctx, t, keepAlive(8), base, 8, "/held", "/call", "/one")
-					callsAreExact(t, watch(t, &judge{}, watched...))
-					cancel()
-					wg.Wait()
-				})
-			}
-			for _, inFlight := range inFlights() {
-				t.Run(strconv.Itoa(inFlight), func(t *testing.T) {
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
-					defer cancel()
-					wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
-					var j judge
-					seen := watch(t, &j, targets()...)
-					cancel()
-					wg.Wait()
-					j.perfect(t, seen, 100)
-					if a.jobs && j.jobs == 0 {
-						t.Error("no statement of a job was seen")
-					}
-					for _, e := range seen.Endpoints {
-						for _, k := range e.Calls {
-							t.Logf("%s %s: %.4f × %s (%d to %d), of requests %d", e.Method, e.Path,
-								float64(k.Count)/float64(k.Requests),
-								seen.Classes[k.Class].Fingerprint, k.Least, k.Most, k.Requests)
-						}
-					}
-				})
 			}
 		})
 	}
 }
 
+// start starts an app, and returns where it is asked and its first process.
+func (a *app) start(t *testing.T, db *sandbox.Server, other string) (base string, pid int) {
+	port, err := sandbox.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, listen := t.TempDir(), "127.0.0.1:"+strconv.Itoa(port)
+	cmd := a.command(t, dir, listen)
+	cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(db.Port), "SOCKET="+db.Socket, "USER_NAME=root",
+		"PASSWORD=", "OTHER="+other)
+	var log strings.Builder
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	if a.fastCGI {
+		n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(fastCGIConf,
+			filepath.Join(dir, "fpm.sock"), abs(t, "testdata/app.php"))})
+		sandboxtest.Until(t, "its socket", func() bool {
+			_, err := os.Stat(filepath.Join(dir,
+				"fpm.sock"))
+			return err == nil
+		})
+		return "http://127.0.0.1:" + strconv.Itoa(n.Port), cmd.Process.Pid
+	}
+	base = "http://" + listen
+	sandboxtest.Until(t, "an answer of one of its processes", func() bool {
+		resp, err := http.Get(base + a.paths[0])
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err == nil
+	})
+	return base, cmd.Process.Pid
+}
+
 // callsAreExact checks that each request of /held, and of /call, asked the other service once, and that rows
-// were locked meanwhile by those of /held alone: what LCK-05 reads.
-func callsAreExact(t *testing.T, seen *Seen) {
+// were locked meanwhile by those of /held alone: what LCK-05 reads. They were locked by statements of that
+// fingerprint.
+func callsAreExact(t *testing.T, seen *Seen, locks string) {
 	t.Helper()
 	for _, e := range seen.Endpoints {
 		var got []string
@@ -171,7 +184,7 @@ func callsAreExact(t *testing.T, seen *Seen) {
 		n, want := e.Requests, ""
 		switch e.Path {
 		case "/held":
-			want = fmt.Sprintf("GET /rates/:id: %d, held %d, locked %d by %q", n, n, n, "select ? for update")
+			want = fmt.Sprintf("GET /rates/:id: %d, held %d, locked %d by %q", n, n, n, locks)
 		case "/call":
 			want = fmt.Sprintf("GET /rates/:id: %d, held 0, locked 0 by %q", n, seen.Classes[0].Fingerprint)
 		}

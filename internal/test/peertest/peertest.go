@@ -37,7 +37,7 @@ func Dir(t testing.TB, name string) string {
 	}
 	dir := filepath.Join(peers(t), name)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		t.Fatalf("%s is missing; `tools/setup test` makes it", dir)
+		t.Fatalf("%s is missing; `tools/setup test` makes it, or `tools/setup long`", dir)
 	}
 	return dir
 }
