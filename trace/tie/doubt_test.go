@@ -166,6 +166,34 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
+// TestCutOff: where threads answer what others have read, what one did when all ended is not of the request that
+// it answered last: it may be of one that was not answered yet.
+func TestCutOff(t *testing.T) {
+	for _, seen := range []bool{true, false} { // that another one has read it
+		s := newStory()
+		reactor, worker := thread(1), thread(2)
+		s.read(worker, 10, "/slow")
+		s.query(worker, 91, "slow")
+		s.answer(worker, 10)
+		if seen {
+			s.read(reactor, 11, "/a")
+		}
+		s.query(worker, 91, "a")
+		s.answer(worker, 11)
+		s.read(worker, 10, "/b")
+		s.query(worker, 91, "b")
+		s.answer(worker, 10)
+		s.query(worker, 91, "posts")
+		want := "slow>/slow b>/b"
+		if seen {
+			want += " a>/a"
+		}
+		if r := s.want(t, want); r.Counts.Unfinished != 1 {
+			t.Errorf("%+v", r.Counts)
+		}
+	}
+}
+
 // TestReadBefore: what a thread does for a request that was read before all began is not of the one
 // that it answered last.
 func TestReadBefore(t *testing.T) {

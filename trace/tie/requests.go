@@ -227,6 +227,8 @@ func (t *Tier) unseen(p *process, u *unit, c *conn, at time.Duration) {
 		return
 	case p.golang || !u.request.answered:
 		u.request.doubt()
+	default: // it had read one itself meanwhile
+		p.hands = true
 	}
 	t.out.Counts.Before += uint64(len(u.waiting))
 	u.waiting = u.waiting[:0]
@@ -240,7 +242,7 @@ func (t *Tier) adopt(u *unit, r *request) {
 	if reader.request == r {
 		reader.request = nil
 	}
-	r.adopted, r.mixed, r.unit = true, r.doubted, u
+	r.adopted, r.mixed, r.unit, r.process.hands = true, r.doubted, u, true
 	for i := range u.waiting {
 		w := &u.waiting[i]
 		switch {

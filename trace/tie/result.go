@@ -77,6 +77,10 @@ func (t *Tier) settle(p *process) {
 	for _, u := range p.units {
 		switch r := u.request; {
 		case r != nil && r.answered:
+			if p.hands { // what it did last may be for one that another thread has read
+				counts.Unfinished += uint64(len(u.waiting))
+				u.waiting = u.waiting[:0]
+			}
 			t.late(u, r)
 			t.end(r)
 		default:

@@ -42,6 +42,7 @@ type process struct {
 	// thread of the process turns out to be an event loop.
 	adopted []*request
 	loop    bool
+	hands   bool // its threads answer what others have read
 	// lone are the statements of no request, by class. They count as such where requests are known
 	// otherwise: where some ran statements, and no client spoke what is not read.
 	lone    map[int]uint64
