@@ -95,14 +95,19 @@ type conn struct {
 	asked     *statement // that is not answered
 	call      *call
 	last      prepared // that was prepared last
-	manual    bool     // autocommit is off
 	fresh     bool
-	begun     *request      // whose transaction is open
-	locked    bool          // by a statement of it
-	user      *request      // that used it last
-	held      int           // bytes of a request that is not whole
-	refused   bool          // a request was not followed: which answer is of which is not known
-	freed     time.Duration // when its last answer came
+	transacting
+	user    *request      // that used it last
+	held    int           // bytes of a request that is not whole
+	refused bool          // a request was not followed: which answer is of which is not known
+	freed   time.Duration // when its last answer came
+}
+
+// transacting is what of transactions a connection is in.
+type transacting struct {
+	manual bool     // autocommit is off
+	begun  *request // whose transaction is open
+	locked bool     // by a statement of it
 }
 
 // A request is one of a client.

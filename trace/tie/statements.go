@@ -231,7 +231,7 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 		c.reply = c.reply[:0]
 		if s := c.asked; s != nil { // its answer may have come with that
 			s.counted = e.Took
-			t.took(s, s.counted)
+			s.took(t, s.counted)
 		}
 		return
 	}
@@ -246,7 +246,7 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 			r.mixed = true
 		}
 	}
-	t.took(s, e.Took-s.counted)
+	s.took(t, e.Took-s.counted)
 	switch reply, ok := protocol.ReadReply(e.Bytes, false); {
 	case ok && reply.Known:
 		c.manual = reply.Manual
@@ -264,7 +264,7 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 }
 
 // took adds time to a statement.
-func (t *Tier) took(s *statement, time time.Duration) {
+func (s *statement) took(t *Tier, time time.Duration) {
 	t.classes.list[s.class].Time += time
 	if r := s.request; r != nil && !r.done {
 		r.database += time
