@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -16,6 +17,10 @@ import (
 // parsedShare is from which part of the program's CPU on it is said that it parses, under
 // load, what does not change.
 const parsedShare = 0.05
+
+// leastParsed is how much CPU a profile has to show in it, five samples at the usual 100 a second: of
+// few samples one is a large part, and what is parsed once, when it is first used, may be in it.
+const leastParsed = 50 * time.Millisecond
 
 // A parsing is what programs parse once, as a rule, and some for each request.
 type parsing struct {
@@ -56,11 +61,11 @@ func parsedAgain(c *diagnose.Case, program string) (out []parsed) {
 		best := parsed{parsing: &parsings[i]}
 		for k := range c.Profiles {
 			p := &c.Profiles[k]
-			if p.Kind != kasoku.ProfileCPU || p.Program != "" && p.Program != program {
+			if p.Kind != kasoku.ProfileCPU || p.Unit != "nanoseconds" || p.Program != "" && p.Program != program {
 				continue
 			}
 			for _, f := range p.Functions {
-				if share := p.Share(f.Cum); share > best.share && best.functions().MatchString(f.Name) {
+				if share := p.Share(f.Cum); share > best.share && time.Duration(f.Cum) >= leastParsed && best.functions().MatchString(f.Name) {
 					best.share, best.function, best.profile = min(share, 1), f.Name, p
 				}
 			}
