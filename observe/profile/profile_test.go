@@ -140,7 +140,7 @@ func TestTakeCut(t *testing.T) {
 		time.AfterFunc(d, func() { close(over) })
 		return over
 	}
-	got := profile.Take(t.Context(), profile.Options{Address: address, CPU: []time.Duration{time.Second, time.Minute}, Over: after(1500 * time.Millisecond), Now: clock()})
+	got := profile.Take(t.Context(), profile.Options{Address: address, CPU: []time.Duration{time.Second, time.Minute}, Over: after(4 * time.Second), Now: clock()})
 	if by := byKind(t, got); by[kasoku.ProfileCPU] == nil || by[kasoku.ProfileHeap] == nil || len(got.Warnings) > 0 {
 		t.Errorf("%+v", got)
 	}
