@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -62,13 +63,19 @@ func sees(c *diagnose.Case, j *kasoku.Join, q *kasoku.Query) bool {
 			calls += v.Calls
 		}
 	}
-	rare, all := rareRequests(c, j)
-	return calls >= joinedCalls && float64(rare) <= mostRare*float64(all) && 2*rare < calls
+	if calls < joinedCalls {
+		return false
+	}
+	n := diagnose.Once(c, fmt.Sprint("rare requests ", j.Host, j.Interval), func() rareRequests { return countRare(c, j) })
+	return float64(n.rare) <= mostRare*float64(n.all) && 2*n.rare < calls
 }
 
-// rareRequests counts the requests at the time of a join that are of endpoints with too few of
-// them, and all.
-func rareRequests(c *diagnose.Case, j *kasoku.Join) (rare, all uint64) {
+// rareRequests are the requests at the time of a join that are of endpoints with too few of them,
+// and all.
+type rareRequests struct{ rare, all uint64 }
+
+// countRare counts them.
+func countRare(c *diagnose.Case, j *kasoku.Join) (out rareRequests) {
 	for i := range c.Endpoints {
 		e := &c.Endpoints[i]
 		n := e.Count
@@ -80,11 +87,11 @@ func rareRequests(c *diagnose.Case, j *kasoku.Join) (rare, all uint64) {
 				n += v.Count
 			}
 		}
-		if all += n; n < join.LeastRequests {
-			rare += n
+		if out.all += n; n < join.LeastRequests {
+			out.rare += n
 		}
 	}
-	return rare, all
+	return out
 }
 
 // requestPart returns which part of the time of classes is of requests, and whether that is
