@@ -96,12 +96,11 @@ type storyFlags struct {
 	out      cli.Output
 }
 
+// storyNames are those of stories, in the same order: these need no lab for a command's help.
+var storyNames = []string{"userapi", "insertbench", "isuumo", "isucond", "isucholar"}
+
 func newLabStory(e *cli.Env) *cobra.Command {
 	var f storyFlags
-	var names []string
-	for _, t := range stories() {
-		names = append(names, t.Lab)
-	}
 	cmd := &cobra.Command{
 		Use:   "story NAME",
 		Short: "Walk a write-up's steps: what its author saw, changed, got, and what this machine gives",
@@ -110,7 +109,7 @@ load under a recording, and stop it. At the end stands a table of effects, the a
 those of here: figures of two machines differ, the direction of an effect should not. Why an
 effect may differ, such as by hardware, is marked beforehand.
 
-Stories: ` + strings.Join(names, ", ") + `. Each takes less than eight minutes.
+Stories: ` + strings.Join(storyNames, ", ") + `. Each takes less than eight minutes.
 
 Exit code 1 when an effect is not the author's, 3 when it was stopped; what was measured by
 then is printed, and the runs are kept.`,
@@ -120,17 +119,20 @@ then is printed, and the runs are kept.`,
   kasoku lab story isuumo -html isuumo.html`,
 		Annotations:       map[string]string{"vegeta": "flags"},
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(storyNames, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, t := range stories() {
 				if t.Lab == args[0] {
+					if cmd.Flags().Changed("size") && t.Lab != "isuumo" {
+						return cli.Usagef("", "--size is for isuumo")
+					}
 					return f.walkThrough(cmd.Context(), e, t)
 				}
 			}
 			if _, err := labNamed(args[0]); err != nil {
 				return err
 			}
-			return cli.Usagef("", "no story of %s: want %s", args[0], strings.Join(names, ", "))
+			return cli.Usagef("", "no story of %s: want %s", args[0], strings.Join(storyNames, ", "))
 		},
 	}
 	fl := cmd.Flags()

@@ -21,7 +21,9 @@ import (
 // TestStories: each story is a table that is whole, and each of its steps is a state of
 // its lab, other than the one before.
 func TestStories(t *testing.T) {
+	var names []string
 	for _, tl := range stories() {
+		names = append(names, tl.Lab)
 		if err := tl.Check(); err != nil {
 			t.Errorf("%s: %v", tl.Lab, err)
 		}
@@ -39,6 +41,9 @@ func TestStories(t *testing.T) {
 		if whole := time.Duration(len(tl.Steps)) * (tl.each + 15*time.Second); whole > 8*time.Minute {
 			t.Errorf("%s takes %s", tl.Lab, whole)
 		}
+	}
+	if !slices.Equal(names, storyNames) {
+		t.Errorf("the stories are %q, and storyNames %q", names, storyNames)
 	}
 }
 
