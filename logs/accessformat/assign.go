@@ -118,6 +118,9 @@ func (p *Parser) rareValue(m *meaning, v []byte, r *Record) bool {
 
 // finish ties up the values of a line that was understood.
 func (p *Parser) finish(r *Record) {
+	if len(r.Path) == 0 {
+		r.Method = nil
+	}
 	if r.Has&(HasLatency|HasUpstream) == HasUpstream {
 		r.Latency = r.Upstream
 		r.Has |= HasLatency

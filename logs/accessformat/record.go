@@ -27,8 +27,8 @@ type Record struct {
 	Zone       int32         // s ahead of UTC in which the time was written, or in which it was read
 
 	Request  []byte // the request line as logged; nil when the format has none
-	Method   []byte // empty when the request was no HTTP request
-	Path     []byte // with the query string, as logged; empty with no method
+	Method   []byte // empty with no path, and where the log has paths alone
+	Path     []byte // with the query string, as logged; empty when the request was no HTTP request
 	Protocol []byte // HTTP/1.1; empty when the log has none
 
 	Status       int           // 0 when the log has none, and when the server sent none
