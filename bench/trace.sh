@@ -6,8 +6,8 @@
 # Exit status: 0 all goals met, 1 not all, 3 when nothing could be measured.
 #
 # Environment:
-#   PAIRS    default 9; the median counts
-#   SECONDS_ of each half of a pair, default 4
+#   PAIRS    default 36; the median counts. Many short ones: what else the host does goes on for seconds
+#   SECONDS_ of each half of a pair, default 1
 #   RUN      of a run with the default window, and of one without a trace, default 1m; 0: none
 #   BASE     a revision without the trace, whose binary is compared; default: no comparison
 set -uo pipefail
@@ -26,5 +26,5 @@ if [ -n "${BASE:-}" ]; then
   (cd "$dir/base" && "$go" build -trimpath -ldflags='-s -w' -o "$dir/kasoku-base" ./cmd/kasoku)
   git worktree remove --force "$dir/base"
 fi
-"$dir/bench" -server "$dir/goserver" -kasoku "$dir/kasoku" -base "$dir/kasoku-base" -pairs "${PAIRS:-9}" -half "${SECONDS_:-4}s" \
+"$dir/bench" -server "$dir/goserver" -kasoku "$dir/kasoku" -base "$dir/kasoku-base" -pairs "${PAIRS:-36}" -half "${SECONDS_:-1}s" \
   -run "${RUN:-1m}"

@@ -8,9 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,8 +46,8 @@ func main() {
 	server := flag.String("server", "", "the test server of Go")
 	kasoku := flag.String("kasoku", "", "the binary")
 	base := flag.String("base", "", "a binary without the trace")
-	pairs := flag.Int("pairs", 9, "with and without")
-	half := flag.Duration("half", 4*time.Second, "of a pair")
+	pairs := flag.Int("pairs", 36, "with and without")
+	half := flag.Duration("half", time.Second, "of a pair")
 	run := flag.Duration("run", time.Minute, "a run with the default window, and one without a trace; 0: none")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
@@ -106,6 +108,7 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half, run tim
 	var grown, attach, rates []float64
 	var events, lost uint64
 	before := l.costOf(pid, func() { time.Sleep(half) })
+	alone := []float64{before}
 	for range pairs {
 		w, err := window.Open(ctx, []window.Target{{PID: pid, Member: "goserver"}}, true)
 		if err != nil {
@@ -118,7 +121,7 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half, run tim
 		}
 		after := l.costOf(pid, func() { time.Sleep(half) })
 		without := (before + after) / 2
-		before = after
+		before, alone = after, append(alone, after)
 		grown = append(grown, with/without-1)
 		attach = append(attach, seen.Attach.Seconds())
 		events, lost = events+seen.Events, lost+seen.Lost
@@ -133,6 +136,8 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half, run tim
 		return err
 	}
 	cpu := median.Of(grown)
+	fmt.Printf("median of %d pairs %s; the same of stretches in which nothing was watched %s\n", pairs, within(grown),
+		within(control(alone)))
 	b.goal("statements a second, median", fmt.Sprintf("%.0f", median.Of(rates)), fmt.Sprintf("≥ %d",
 		leastStatements), median.Of(rates) >= leastStatements)
 	share := float64(lost) / float64(max(events+lost, 1))
@@ -209,6 +214,27 @@ func (l *driver) costOf(pid int, meanwhile func()) float64 {
 	cpu, done := cpuOf(pid), l.done.Load()
 	meanwhile()
 	return float64((cpuOf(pid) - cpu).Microseconds()) / float64(max(l.done.Load()-done, 1))
+}
+
+// control compares each stretch in which nothing was watched with those before and after it, as a watched one
+// is: how far it is from 0 is by chance.
+func control(alone []float64) (out []float64) {
+	for i := 1; i+1 < len(alone); i++ {
+		out = append(out, alone[i]/((alone[i-1]+alone[i+1])/2)-1)
+	}
+	return out
+}
+
+// within writes a median with its interval of 95 %, which lies between two of the values in their order; see
+// Conover, Practical Nonparametric Statistics, 3.2.
+func within(values []float64) string {
+	if len(values) < 6 {
+		return "of too few"
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := float64(len(sorted))
+	k := int(n/2 - 1.96*math.Sqrt(n)/2)
+	return fmt.Sprintf("%+.1f %% (%+.1f to %+.1f)", 100*median.Of(values), 100*sorted[k], 100*sorted[len(sorted)-1-k])
 }
 
 // usual is the plan of a run that does not ask for a trace, nor against it; see [config.Default].
