@@ -50,6 +50,7 @@ const (
 	protocolHTTP    = 1
 	protocolMySQL   = 2
 	protocolFastCGI = 3
+	protocolUWSGI   = 4
 	protocolOther   = 8
 	protocolTLS     = 9
 )

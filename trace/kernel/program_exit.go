@@ -118,6 +118,7 @@ func (a exiting) judge() {
 	a.request()
 	a.load(asm.R4, atTotal)
 	a.add(asm.JLT.Imm(asm.R4, 4, "http")) // the first byte alone, as Go's net/http reads it
+	a.uwsgi()
 	// The answer of a database, whose connection was opened just before all began: a short packet of number 1 or 2.
 	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 16), asm.JEq.Imm(asm.R4, 0x0100, "unsure"),
 		asm.JNE.Imm(asm.R4, 0x0200, "foreign"))
@@ -132,6 +133,9 @@ func (a exiting) judge() {
 	a.event(trace.Foreign, 8)
 	a.label("http")
 	a.become(roleServer, protocolHTTP)
+	a.goTo("read")
+	a.label("uwsgi")
+	a.become(roleServer, protocolUWSGI)
 	a.goTo("read")
 	a.label("fastcgi")
 	a.become(roleServer, protocolFastCGI)
@@ -210,14 +214,16 @@ func (a exiting) request() {
 	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.And.Imm(asm.R4, 0xffff), asm.JEq.Imm(asm.R4, begin, "fastcgi"))
 }
 
-// uwsgi goes on where the bytes in R1 are the head of a request of uwsgi, alone or with what it announces.
+// uwsgi goes on where the bytes in R1 are the head of a request of uwsgi's protocol, alone, or with all the
+// variables that it announces and what may come after them.
 func (a exiting) uwsgi() {
+	const fewest = 16 // bytes of variables, of which there are some
 	no := a.fresh("no_uwsgi")
 	a.add(asm.Mov.Reg(asm.R4, asm.R1), asm.And.Imm(asm.R4, 0xff), asm.JNE.Imm(asm.R4, 0, no), // modifiers
 		asm.Mov.Reg(asm.R4, asm.R1), asm.RSh.Imm(asm.R4, 24), asm.JNE.Imm(asm.R4, 0, no),
-		asm.Mov.Reg(asm.R5, asm.R1), asm.RSh.Imm(asm.R5, 8), asm.JEq.Imm(asm.R5, 0, no))
+		asm.Mov.Reg(asm.R5, asm.R1), asm.RSh.Imm(asm.R5, 8), asm.JLT.Imm(asm.R5, fewest, no))
 	a.load(asm.R4, atTotal)
-	a.add(asm.Sub.Imm(asm.R4, 4), asm.JEq.Imm(asm.R4, 0, "foreign"), asm.JEq.Reg(asm.R4, asm.R5, "foreign"))
+	a.add(asm.Sub.Imm(asm.R4, 4), asm.JEq.Imm(asm.R4, 0, "uwsgi"), asm.JGE.Reg(asm.R4, asm.R5, "uwsgi"))
 	a.label(no)
 }
 

@@ -1,5 +1,5 @@
 // Package protocol reads what a service's processes say to each other from the first bytes of their
-// system calls: requests of HTTP/1 and of FastCGI, commands of MySQL.
+// system calls: requests of HTTP/1, of FastCGI and of uwsgi's protocol, commands of MySQL.
 //
 // A call's bytes are known in part: the first of them, and how many there were. Readers go
 // over what they do not know where its length says what it is, and begin anew where they

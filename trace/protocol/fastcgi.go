@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/kasoku/kasoku/trace"
@@ -109,17 +108,27 @@ func readParams(b []byte) (r trace.Request, ok bool) {
 			break
 		}
 		b = rest
-		switch string(name) {
-		case "REQUEST_METHOD":
-			r.Method = string(clean(value, mostMethod))
-		case "REQUEST_URI":
-			r.Path = pathOf(value)
-		case "SCRIPT_NAME", "DOCUMENT_URI":
-			script = value
-		case "HTTP_HOST":
-			r.Host = string(clean(value, mostHost))
-		}
+		variable(&r, &script, name, value)
 	}
+	return asked(r, script)
+}
+
+// variable takes a variable of CGI that says what is asked, or by which script; see RFC 3875, 4.1.
+func variable(r *trace.Request, script *[]byte, name, value []byte) {
+	switch string(name) {
+	case "REQUEST_METHOD":
+		r.Method = string(clean(value, mostMethod))
+	case "REQUEST_URI":
+		r.Path = pathOf(value)
+	case "SCRIPT_NAME", "DOCUMENT_URI":
+		*script = value
+	case "HTTP_HOST":
+		r.Host = string(clean(value, mostHost))
+	}
+}
+
+// asked returns what the variables of CGI asked, where they did.
+func asked(r trace.Request, script []byte) (trace.Request, bool) {
 	if r.Path == "" {
 		r.Path = pathOf(script)
 	}
@@ -146,17 +155,4 @@ func param(b []byte) (name, value, rest []byte, ok bool) {
 	}
 	name, b = b[:sizes[0]], b[sizes[0]:]
 	return name, b[:sizes[1]], b[sizes[1]:], true
-}
-
-// Name returns what a client speaks whose first bytes are no request that is read.
-func Name(b []byte) string {
-	switch {
-	case len(b) >= 2 && (b[0] == 0x16 || b[0] == 0x17) && b[1] == 3:
-		return "TLS"
-	case bytes.HasPrefix(b, []byte("PRI ")):
-		return "HTTP/2"
-	case len(b) >= 4 && b[0] == 0 && b[3] == 0:
-		return "uwsgi"
-	}
-	return "another protocol"
 }

@@ -163,9 +163,43 @@ func TestFastCGI(t *testing.T) {
 	f("", begin+record(4, "\x0e\x03REQUEST")+none, "garbage", "\x01")
 }
 
+// variables returns a request of uwsgi's protocol.
+func variables(namesAndValues ...string) string {
+	var b []byte
+	for _, text := range namesAndValues {
+		b = append(binary.LittleEndian.AppendUint16(b, uint16(len(text))), text...)
+	}
+	return string(append(binary.LittleEndian.AppendUint16([]byte{0}, uint16(len(b))), 0)) + string(b)
+}
+
+func TestUWSGI(t *testing.T) {
+	whole := variables("QUERY_STRING", "b=12", "REQUEST_METHOD", "GET", "REQUEST_URI", "/a?b=12", "HTTP_HOST", "h")
+	f := func(want string, pieces ...string) {
+		t.Helper()
+		var got []string
+		u := NewRequests([]byte(pieces[0]))
+		for _, p := range pieces {
+			known, rest, _ := strings.Cut(p, "‖")
+			u.Feed([]byte(known), len(known)+len(rest), func(r trace.Request) {
+				got = append(got, r.Method+" "+r.Path+" "+r.Host)
+			})
+		}
+		if s := strings.Join(got, ", "); s != want || u.Held() > len(whole) {
+			t.Errorf("got %q, want %q; %d bytes are kept", s, want, u.Held())
+		}
+	}
+	f("GET /a h", whole)
+	f("GET /a h", whole+"a body", "and more of it", whole)
+	f("GET /a h", whole[:4], whole[4:40], whole[40:])
+	f("GET /a ", whole[:len(whole)-5]+"‖HOST_")
+	f("POST /s ", variables("REQUEST_METHOD", "POST", "SCRIPT_NAME", "/s"))
+	f("", variables("REQUEST_METHOD", "GET"))
+	f("", whole[:30]+"‖0123456789")
+}
+
 func TestName(t *testing.T) {
 	for bytes, want := range map[string]string{
-		"\x16\x03\x01\x02": "TLS", "PRI * HT": "HTTP/2", "\x00\x10\x01\x00": "uwsgi", "SSH-2.0": "another protocol", "": "another protocol",
+		"\x16\x03\x01\x02": "TLS", "PRI * HT": "HTTP/2", "SSH-2.0": "another protocol", "": "another protocol",
 	} {
 		if got := Name([]byte(bytes)); got != want {
 			t.Errorf("%q: %s", bytes, got)
@@ -207,6 +241,24 @@ func FuzzFastCGI(f *testing.F) {
 		c.Feed(b[cut:], len(b)-cut, each)
 		if len(c.params) > mostHead {
 			t.Errorf("%d bytes are kept", len(c.params))
+		}
+	})
+}
+
+func FuzzUWSGI(f *testing.F) {
+	f.Add([]byte(variables("REQUEST_METHOD", "GET", "REQUEST_URI", "/a?b=12")), 4, 3)
+	f.Fuzz(func(t *testing.T, b []byte, cut, unknown int) {
+		cut = min(max(cut, 0), len(b))
+		var u UWSGI
+		each := func(r trace.Request) {
+			if r.Method == "" || len(r.Path) > mostPath {
+				t.Errorf("%+v", r)
+			}
+		}
+		u.Feed(b[:cut], cut+max(unknown, 0)%100_000, each)
+		u.Feed(b[cut:], len(b)-cut, each)
+		if len(u.vars) > mostHead {
+			t.Errorf("%d bytes are kept", len(u.vars))
 		}
 	})
 }

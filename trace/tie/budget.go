@@ -40,20 +40,10 @@ func (b *budget) give(n int) { b.used -= n }
 // hold takes room for what a connection has of a request that is not whole. Where there is none it returns
 // false, and that is forgotten: what comes next on the connection is not known before a call begins a request.
 func (b *budget) hold(c *conn) (room bool) {
-	n := 0
-	switch {
-	case c.fastCGI != nil:
-		n = c.fastCGI.Held()
-	case c.http != nil:
-		n = c.http.Held()
-	}
+	n := c.requests.Held()
 	room = n <= c.held || b.take(n-c.held)
 	if !room {
-		if c.fastCGI != nil {
-			c.fastCGI.Forget()
-		} else {
-			c.http.Forget()
-		}
+		c.requests.Forget()
 		n = 0
 	}
 	if n < c.held {

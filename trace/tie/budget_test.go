@@ -88,7 +88,7 @@ func TestBudgetHeads(t *testing.T) {
 	}
 	held := 0
 	for _, c := range s.tier.processes[7].conns {
-		held += c.http.Held()
+		held += c.requests.Held()
 	}
 	if held > mostBytes || held < mostBytes/2 || s.tier.beyond == 0 || s.tier.room.used > mostBytes {
 		t.Errorf("%d bytes of heads are kept, %d used, %d beyond", held, s.tier.room.used, s.tier.beyond)

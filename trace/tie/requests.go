@@ -14,12 +14,8 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 	if c == nil {
 		return
 	}
-	if c.http == nil && c.fastCGI == nil {
-		if len(e.Bytes) > 1 && e.Bytes[0] == 1 && e.Bytes[1] == 1 {
-			c.fastCGI = &protocol.FastCGI{}
-		} else {
-			c.http = &protocol.HTTP{}
-		}
+	if c.requests == nil {
+		c.requests = protocol.NewRequests(e.Bytes)
 	}
 	begin := func(r trace.Request) {
 		cost := requestBytes + len(r.Method) + len(r.Path) + len(r.Host)
@@ -41,11 +37,7 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 			t.start(c.queue[0])
 		}
 	}
-	if c.fastCGI != nil {
-		c.fastCGI.Feed(e.Bytes, e.Total, begin)
-	} else {
-		c.http.Feed(e.Bytes, e.Total, begin)
-	}
+	c.requests.Feed(e.Bytes, e.Total, begin)
 	if !t.room.hold(c) {
 		t.beyond++
 	}
@@ -221,7 +213,7 @@ func (t *Tier) unseen(p *process, u *unit, c *conn, at time.Duration) {
 	switch {
 	case u.request == nil:
 		u.before = at
-	case c != nil && c.fastCGI != nil: // more of an answer
+	case c != nil && c.answersInParts(): // more of an answer
 		return
 	case p.golang && c == nil:
 		return

@@ -81,10 +81,9 @@ type unit struct {
 
 // A conn is a connection of a process.
 type conn struct {
-	http    *protocol.HTTP
-	fastCGI *protocol.FastCGI
-	queue   []*request // not answered yet, the first is in work
-	current *request   // the last one that was in work
+	requests protocol.Requests // nil before one came
+	queue    []*request        // not answered yet, the first is in work
+	current  *request          // the last one that was in work
 
 	database  bool  // it was asked a statement
 	asker     *unit // who asked last
@@ -108,6 +107,12 @@ type transacting struct {
 	manual bool     // autocommit is off
 	begun  *request // whose transaction is open
 	locked bool     // by a statement of it
+}
+
+// answersInParts reports whether more of an answer looks as its beginning does.
+func (c *conn) answersInParts() bool {
+	_, fast := c.requests.(*protocol.FastCGI)
+	return fast
 }
 
 // A request is one of a client.

@@ -21,7 +21,7 @@ import (
 type app struct {
 	name    string
 	command func(t *testing.T, dir, listen string) *exec.Cmd
-	fastCGI bool
+	behind  func(t *testing.T, dir string) string // what passes requests on to it in nginx; nil: it speaks HTTP
 	jobs    bool
 	paths   []string
 	locks   string // what locks rows while other services are called; empty: none are called
@@ -34,19 +34,24 @@ var apps = []app{
 			"--graceful-timeout", "1",
 			"-b", listen,
 			"--chdir", abs(t, "testdata"), "app:app")
-	}, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
+	}, nil, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
+	{"uwsgi", func(t *testing.T, dir, _ string) *exec.Cmd {
+		return exec.Command("uwsgi-core", "--plugin", "python3", "--socket", filepath.Join(dir, "app.sock"), "--listen", "511",
+			"--processes", "2", "--threads", "12", "--master", "--lazy-apps", "--die-on-term", "--disable-logging",
+			"--chdir", abs(t, "testdata"), "--wsgi", "app:app")
+	}, byUWSGI, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
 	{"puma", func(t *testing.T, dir, listen string) *exec.Cmd {
 		return exec.Command("puma", "-q", "-t", "8:8", "-b", "tcp://"+listen, abs(t, "testdata/config.ru"))
-	}, false, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}, "", ""},
+	}, nil, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}, "", ""},
 	{"php-fpm", func(t *testing.T, dir, listen string) *exec.Cmd {
 		conf := filepath.Join(dir, "fpm.conf")
-		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/fpm.sock\n"+
+		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/app.sock\n"+
 			"pm = static\npm.max_children = 12\nclear_env = no\nlisten.backlog = 511\n", dir, dir)
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return exec.Command(fpm(t), "-R", "-F", "-y", conf)
-	}, true, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
+	}, byFastCGI, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
 }
 
 func abs(t *testing.T, name string) string {
@@ -146,23 +151,18 @@ func (a *app) start(t *testing.T, db *sandbox.Server, other string) (base string
 			t.Log(log.String())
 		}
 	})
-	if a.fastCGI {
-		n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(fastCGIConf,
-			filepath.Join(dir, "fpm.sock"), abs(t, "testdata/app.php"))})
-		sandboxtest.Until(t, "its socket", func() bool {
-			_, err := os.Stat(filepath.Join(dir,
-				"fpm.sock"))
-			return err == nil
-		})
-		return "http://127.0.0.1:" + strconv.Itoa(n.Port), cmd.Process.Pid
-	}
 	base = "http://" + listen
+	if a.behind != nil {
+		n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(passing, a.behind(t, dir))})
+		base = "http://127.0.0.1:" + strconv.Itoa(n.Port)
+	}
 	sandboxtest.Until(t, "an answer of one of its processes", func() bool {
 		resp, err := http.Get(base + a.paths[0])
-		if err == nil {
-			_ = resp.Body.Close()
+		if err != nil {
+			return false
 		}
-		return err == nil
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
 	})
 	return base, cmd.Process.Pid
 }
@@ -200,7 +200,8 @@ func callsAreExact(t *testing.T, seen *Seen, locks string) {
 	}
 }
 
-const fastCGIConf = `{user}
+// passing is the configuration of an nginx that passes all requests on.
+const passing = `{user}
 worker_processes 1;
 pid {dir}/nginx.pid;
 error_log {dir}/error.log;
@@ -210,14 +211,20 @@ http {
     server {
         listen 127.0.0.1:{port} backlog=1024;
         location / {
-            fastcgi_pass unix:%s;
-            fastcgi_param SCRIPT_FILENAME %s;
-            fastcgi_param REQUEST_METHOD $request_method;
-            fastcgi_param REQUEST_URI $request_uri;
+            %s
         }
     }
 }
 `
+
+func byFastCGI(t *testing.T, dir string) string {
+	return fmt.Sprintf("fastcgi_pass unix:%s/app.sock; fastcgi_param SCRIPT_FILENAME %s; fastcgi_param REQUEST_METHOD "+
+		"$request_method; fastcgi_param REQUEST_URI $request_uri;", dir, abs(t, "testdata/app.php"))
+}
+
+func byUWSGI(_ *testing.T, dir string) string {
+	return fmt.Sprintf("uwsgi_pass unix:%s/app.sock; include /etc/nginx/uwsgi_params;", dir)
+}
 
 // fpm returns the program of PHP-FPM.
 func fpm(t *testing.T) string {
