@@ -31,7 +31,7 @@ func TestTruth_Java(t *testing.T) {
 			return exec.Command("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 				"-Dsun.net.httpserver.nodelay=true", "-Dsun.net.httpserver.maxIdleConnections=1000",
 				"-cp", classes, "Server", port, c.options)
-		}, nil, true, []string{"/one", "/posts", "/prepared", "/batch", "/tx", "/none", "/slow", "/late"},
+		}, nil, false, true, []string{"/one", "/posts", "/prepared", "/batch", "/tx", "/none", "/slow", "/late"},
 			"select id from java.stock where id = ? for update", "jspawnhelper"}
 		t.Run(c.name, func(t *testing.T) { a.truth(t, db, other) })
 	}

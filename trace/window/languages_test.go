@@ -22,6 +22,7 @@ type app struct {
 	name    string
 	command func(t *testing.T, dir, listen string) *exec.Cmd
 	behind  func(t *testing.T, dir string) string // what passes requests on to it in nginx; nil: it speaks HTTP
+	piped   bool                                  // it is also asked in pipelines
 	jobs    bool
 	paths   []string
 	locks   string // what locks rows while other services are called; empty: none are called
@@ -34,15 +35,15 @@ var apps = []app{
 			"--graceful-timeout", "1",
 			"-b", listen,
 			"--chdir", abs(t, "testdata"), "app:app")
-	}, nil, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
+	}, nil, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
 	{"uwsgi", func(t *testing.T, dir, _ string) *exec.Cmd {
 		return exec.Command("uwsgi-core", "--plugin", "python3", "--socket", filepath.Join(dir, "app.sock"), "--listen", "511",
 			"--processes", "2", "--threads", "12", "--master", "--lazy-apps", "--die-on-term", "--disable-logging",
 			"--chdir", abs(t, "testdata"), "--wsgi", "app:app")
-	}, byUWSGI, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
+	}, byUWSGI, false, true, []string{"/one", "/posts", "/tx", "/none", "/slow", "/late"}, "select ? for update", ""},
 	{"puma", func(t *testing.T, dir, listen string) *exec.Cmd {
 		return exec.Command("puma", "-q", "-t", "8:8", "-b", "tcp://"+listen, abs(t, "testdata/config.ru"))
-	}, nil, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}, "", ""},
+	}, nil, true, true, []string{"/one", "/posts", "/prepared", "/none", "/slow"}, "", ""},
 	{"php-fpm", func(t *testing.T, dir, listen string) *exec.Cmd {
 		conf := filepath.Join(dir, "fpm.conf")
 		text := fmt.Sprintf("[global]\nerror_log = %s/fpm.log\ndaemonize = no\n[www]\nuser = root\ngroup = root\nlisten = %s/app.sock\n"+
@@ -51,7 +52,7 @@ var apps = []app{
 			t.Fatal(err)
 		}
 		return exec.Command(fpm(t), "-R", "-F", "-y", conf)
-	}, byFastCGI, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
+	}, byFastCGI, false, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
 }
 
 func abs(t *testing.T, name string) string {
@@ -107,6 +108,11 @@ func (a *app) truth(t *testing.T, db *sandbox.Server, other string) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ended when it was watched
 			defer cancel()
 			wg := drive(ctx, t, keepAlive(inFlight), base, inFlight, a.paths...)
+			if a.piped {
+				for range 4 {
+					wg.Go(func() { pipeline(ctx, strings.TrimPrefix(base, "http://"), "", a.paths...) })
+				}
+			}
 			var j judge
 			seen := watch(t, &j, targets()...)
 			cancel()

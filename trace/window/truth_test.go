@@ -165,8 +165,8 @@ func drive(ctx context.Context, t *testing.T, client *http.Client, base string, 
 	return &wg
 }
 
-// pipeline sends several requests at once on a connection, again and again.
-func pipeline(ctx context.Context, addr string, paths ...string) {
+// pipeline sends several requests at once on a connection, again and again; every other one with a body, if any.
+func pipeline(ctx context.Context, addr, body string, paths ...string) {
 	var d net.Dialer
 	for ctx.Err() == nil {
 		c, err := d.DialContext(ctx, "tcp", addr)
@@ -178,10 +178,10 @@ func pipeline(ctx context.Context, addr string, paths ...string) {
 		for range 20 {
 			var all strings.Builder
 			for i, p := range paths {
-				if i%2 == 0 {
+				if i%2 == 0 || body == "" {
 					fmt.Fprintf(&all, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", p)
 				} else {
-					fmt.Fprintf(&all, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /", p)
+					fmt.Fprintf(&all, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", p, len(body), body)
 				}
 			}
 			if _, err := io.WriteString(c, all.String()); err != nil {
@@ -272,7 +272,7 @@ func (c goCase) run(t *testing.T, bin, dsn, other string) {
 		"/prepared", "/tx", "/none", "/held", "/call", "/slow")
 	if c.pipelined {
 		for range 4 {
-			wg.Go(func() { pipeline(ctx, addr, "/one", "/posts", "/fan", "/tx", "/none", "/prepared") })
+			wg.Go(func() { pipeline(ctx, addr, "GET /", "/one", "/posts", "/fan", "/tx", "/none", "/prepared") })
 		}
 	}
 	var j judge
