@@ -61,7 +61,6 @@ var unplanted = map[string]string{
 	"goroutine lock of the guard":      "it is in a guard alone whose recorder was killed, which has no answer",
 	"step end of the command":          "as above",
 	"step slow log of new sessions":    "it begins when a slow log is a burden, after half a minute; what it returns is an error of the step that holds it",
-	"check profiles of a program":      "it is entered for each program that listens on this host, those of other tests",
 	"goroutine sampling of goroutines": "it needs the right to read a Go program of another process; without samples the profile says so",
 	"engine dial":                      "it is entered where a name has addresses of both families; its error is that of the request",
 	"engine scenario":                  "no command here has a scenario: labs do",
@@ -72,9 +71,10 @@ var unplanted = map[string]string{
 	"step trial:*":                     "it needs a project that it may change; an error of a trial puts back all the same",
 }
 
-// ofHost are the parts that are entered only where something else runs on the host, each with what:
-// a panic may be planted in them here, or not.
+// ofHost are the parts that are entered only where something else runs on the host, each with what: what is
+// entered once may not be entered again, so no panic is planted in them.
 var ofHost = map[string]string{
+	"check profiles of a program":        "a program that listens, such as those of other tests",
 	"goroutine sessions of the database": "a program of another project that connects anew for each request; one look lacks what it would list",
 }
 
