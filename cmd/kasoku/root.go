@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +117,7 @@ func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return cli.Usage(err, argsHint(cmd, args))
+				return cli.Usage(err, cmp.Or(cli.HintOf(err), argsHint(cmd, args)))
 			}
 			return nil
 		}

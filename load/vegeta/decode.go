@@ -108,7 +108,7 @@ var errNoResults = errors.New("no results: the file is empty")
 // sniffEncoding looks at the first bytes. Gob begins with a length and a negative type
 // id, one of which is never text.
 func sniffEncoding(src *source) (Encoding, error) {
-	head := src.peek(4)
+	head := slices.Clone(src.peek(4))
 	if len(head) == 0 {
 		if errors.Is(src.err, io.EOF) {
 			return "", errNoResults
@@ -126,7 +126,22 @@ func sniffEncoding(src *source) (Encoding, error) {
 	case b[0] >= '0' && b[0] <= '9' || b[0] == '-' || b[0] == '"':
 		return CSV, nil
 	}
-	return "", fmt.Errorf("bad results: they begin with %q, which is neither gob, JSON nor CSV", head)
+	return "", &encodingError{head}
+}
+
+// An encodingError is one of a file that holds no results.
+type encodingError struct{ head []byte }
+
+func (e *encodingError) Error() string {
+	return fmt.Sprintf("bad results: they begin with %q, which is neither gob, JSON nor CSV", e.head)
+}
+
+// Hint says what such a file may be.
+func (e *encodingError) Hint() string {
+	if string(e.head) == "SQLi" {
+		return "that is a run file: `kasoku show FILE`"
+	}
+	return "results are what `kasoku attack -output FILE` writes"
 }
 
 // parseUint reads the digits that b begins with. It returns size 0 when there

@@ -67,6 +67,9 @@ func Report(ctx context.Context, o ReportOptions) (err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
+	if err != nil && rep.metrics.Requests == 0 { // a table of zeros would look like an answer
+		return err
+	}
 	return errors.Join(err, rep.print(out, o.Clear && o.Every > 0))
 }
 

@@ -211,6 +211,7 @@ const sampleLines = 200
 // not show it. Plain means that raw statements have a line each.
 func kindOf(b []byte) (k Kind, plain bool) {
 	statements, others, ended := 0, 0, false
+	binary := bytes.IndexByte(b, 0) >= 0 // a program may have a line with a verb too
 	for n := 0; n < sampleLines && len(b) > 0; n++ {
 		line, rest, _ := bytes.Cut(b, []byte("\n"))
 		b = rest
@@ -236,7 +237,7 @@ func kindOf(b []byte) (k Kind, plain bool) {
 	switch {
 	case others < 0 || statements == 0 && others == 0:
 		return Auto, false
-	case statements > 0 && (ended || statements >= others):
+	case statements > 0 && (ended || statements >= others) && !binary:
 		return Raw, !ended
 	}
 	return Slow, false

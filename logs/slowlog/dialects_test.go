@@ -222,6 +222,7 @@ func TestKind(t *testing.T) {
 	f("SELECT\n a\nFROM t;\n", Raw, false)
 	f("GET / HTTP/1.1\n", Slow, false) // what every line then says
 	f("\t\t   12 Query\tSELECT 1\n", General, false)
+	f("\x7fELF\x02\x00;\nset \x00\x01\n", Slow, false)
 }
 
 func TestCollect_General(t *testing.T) {

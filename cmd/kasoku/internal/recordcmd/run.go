@@ -42,6 +42,19 @@ type runFlags struct {
 	slowLog  bool
 }
 
+// noLoad refuses a load on the command line of run, and says which command takes it.
+func noLoad(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case strings.Contains(args[0], "://"):
+		return cli.Usagef("`kasoku attack URL` loads it now; `kasoku init --url URL` writes a kasoku.toml for it",
+			"%q: run takes no URL, its load is what kasoku.toml says", args[0])
+	}
+	return cli.Usagef("`kasoku record -- COMMAND` measures a command",
+		"%q: run takes no command, its load is what kasoku.toml says", args[0])
+}
+
 // NewRun returns the command run, which makes the measured runs of a kasoku.toml.
 func NewRun(e *cli.Env) *cobra.Command {
 	var f runFlags
@@ -61,7 +74,7 @@ present run in order and keeps all.`,
 		Example: `  kasoku run --note 'index on users.email'
   kasoku run -n 5 --label index
   kasoku run --ab -n 4`,
-		Args: cobra.NoArgs,
+		Args: noLoad,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
 	}
 	fl := cmd.Flags()
