@@ -24,7 +24,7 @@ type ColumnSample struct {
 }
 
 // SampleColumns looks at 4,000 rows at most of a table, in pieces from all over its primary
-// key where that is one number, else from both of its ends, and counts what differs. Values
+// key where that begins with a number, else from both of its ends, and counts what differs. Values
 // do not leave the server: their checksums do. Columns of long texts are left out.
 func (s Schema) SampleColumns(ctx context.Context, def TableDef) (out []ColumnSample, err error) {
 	names := sampled(def.Create)
@@ -101,30 +101,47 @@ func (s *session) places(ctx context.Context, def TableDef, most int) ([]string,
 	if def.Rows <= uint64(most) {
 		return []string{all}, nil
 	}
-	key := ""
+	var key []string
 	for _, i := range def.Indexes {
-		if i.Name == "PRIMARY" && len(i.Columns) == 1 {
-			key = QuoteParts(i.Columns[0])
+		if i.Name != "PRIMARY" {
+			continue
+		}
+		for _, c := range i.Columns {
+			name, _, _ := strings.Cut(strings.TrimSuffix(c, " DESC"), "(") // of a prefix
+			key = append(key, QuoteParts(name))
 		}
 	}
-	if key == "" {
+	if len(key) == 0 {
 		return []string{all}, nil
 	}
+	forth := strings.Join(key, ", ")
+	back := strings.Join(key, " DESC, ") + " DESC"
 	var least, last sql.NullString
-	ends := "SELECT MIN(" + key + "), MAX(" + key + ") FROM " + QuoteParts(def.Schema, def.Name)
+	ends := "SELECT MIN(" + key[0] + "), MAX(" + key[0] + ") FROM " + QuoteParts(def.Schema, def.Name)
 	if err := s.row(ctx, ends, &least, &last); err != nil {
 		return nil, err
 	}
 	from, err := strconv.ParseInt(least.String, 10, 64)
 	to, err2 := strconv.ParseInt(last.String, 10, 64)
 	if err != nil || err2 != nil {
-		return []string{fmt.Sprintf(" ORDER BY %s LIMIT %d", key, most/2),
-			fmt.Sprintf(" ORDER BY %s DESC LIMIT %d", key, most/2)}, nil
+		return []string{fmt.Sprintf(" ORDER BY %s LIMIT %d", forth, most/2),
+			fmt.Sprintf(" ORDER BY %s LIMIT %d", back, most/2)}, nil
 	}
-	var out []string
+	var starts []int64
 	for i := range int64(samplePlaces) {
 		at := from + int64(float64(to-from)*float64(i)/samplePlaces)
-		out = append(out, fmt.Sprintf(" WHERE %s >= %d ORDER BY %s LIMIT %d", key, at, key, most/samplePlaces))
+		if len(starts) == 0 || starts[len(starts)-1] != at {
+			starts = append(starts, at)
+		}
+	}
+	var out []string
+	for _, at := range starts {
+		if n := most / len(starts); len(key) == 1 {
+			out = append(out, fmt.Sprintf(" WHERE %s >= %d ORDER BY %s LIMIT %d", key[0], at, forth, n))
+		} else { // what has the same number may be most of the table: both of its ends
+			out = append(out, fmt.Sprintf(" WHERE %s >= %d ORDER BY %s LIMIT %d", key[0], at, forth, n/2),
+				fmt.Sprintf(" WHERE %s <= %d ORDER BY %s LIMIT %d", key[0], at, back, n/2))
+		}
 	}
 	return out, nil
 }

@@ -132,7 +132,8 @@ func (c *chooser) prune(chosen []*candidate) []*candidate {
 }
 
 // shorten drops, from the last on, the columns that neither find rows nor give their order and
-// whose loss costs next to nothing.
+// whose loss costs next to nothing; of one value, which find nothing in any statement, those
+// whose loss costs less than an index must save.
 func (c *chooser) shorten(chosen []*candidate, i int) {
 	full := c.all(c.with(chosen))
 	for k := len(chosen[i].parts) - 1; k >= chosen[i].seek; k-- {
@@ -140,7 +141,11 @@ func (c *chooser) shorten(chosen []*candidate, i int) {
 		x.parts = slices.Delete(slices.Clone(x.parts), k, k+1)
 		with := slices.Clone(chosen)
 		with[i] = &x
-		if full-c.all(c.with(with)) > time.Duration(keepShare*float64(c.busy))/4 {
+		least := keepShare / 4
+		if c.t.isOneValue(chosen[i].parts[k].Column) {
+			least = leastShare
+		}
+		if full-c.all(c.with(with)) > time.Duration(least*float64(c.busy)) {
 			continue
 		}
 		chosen[i] = &x
@@ -227,7 +232,7 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 			continue
 		}
 		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: left, Saved: saved,
-			Ordered: after.ordered && a.sorted, Covered: after.covered})
+			Ordered: after.ordered && a.sorted, Covered: after.covered, Derived: a.uncounted > 0})
 		why[c.why(i, a, after, x)] += saved
 	}
 	slices.SortStableFunc(p.Serves, func(a, b Served) int {

@@ -101,7 +101,7 @@ func (a *access) rangeShare(name string) float64 {
 // perCall returns rows sent and examined by one statement.
 func (a *access) perCall() (sent, examined float64) {
 	n := float64(max(a.query.Calls, 1))
-	return float64(a.query.RowsSent) / n, float64(a.query.RowsExamined) / n
+	return float64(a.query.RowsSent) / n, float64(a.query.RowsExamined)/n + a.uncounted
 }
 
 // rowsKnown reports whether the rows sent are those that fit all conditions.

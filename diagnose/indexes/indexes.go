@@ -61,6 +61,7 @@ type Served struct {
 	Saved   time.Duration // of its time
 	Ordered bool          // the index has its order
 	Covered bool          // the index holds all that it reads
+	Derived bool          // Before has what the plan counts on for a derived table; the server did not count it
 }
 
 // Spatial is advice about one test of where something lies.

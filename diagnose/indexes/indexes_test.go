@@ -227,3 +227,37 @@ func TestPropose_Counted(t *testing.T) {
 		}
 	}
 }
+
+// TestPropose_Derived: MySQL does not count what a derived table reads; its plan says how much that is, and
+// MariaDB counts it.
+func TestPropose_Derived(t *testing.T) {
+	f := func(version, order, want string) {
+		t.Helper()
+		sql := "SELECT t.price FROM (SELECT price, ROW_NUMBER() OVER (PARTITION BY state ORDER BY id) AS n FROM orders WHERE " +
+			"customer_id = ?" + order + ") t WHERE t.n = ?"
+		rec := &kasoku.Recording{Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: version}},
+			Tables: []kasoku.TableDef{{Name: "orders", Create: create, Engine: "InnoDB", Rows: 30000, DataBytes: 6 << 20,
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{30000}}}}},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql, Tables: []string{"orders"},
+				Calls: 100, Total: time.Second, RowsExamined: 300, RowsSent: 300}},
+			Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{{Select: "PRIMARY", Table: "<derived2>", Access: "ref", Rows: 4},
+				{Select: "DERIVED", Table: "orders", Access: "ALL", Rows: 29800, Extra: "Using where; Using filesort"}}}}}
+		a, err := Propose(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range a.Proposals {
+			got += columnsOf(p.Columns)
+			if s := p.Serves[0]; !s.Derived || s.Before < 29800 {
+				t.Errorf("%s: %+v", version, s)
+			}
+		}
+		if got != want {
+			t.Errorf("%s, %s: got %q, want %q", version, order, got, want)
+		}
+	}
+	f("9.7.0", "", "customer_id")
+	f("11.4.2-MariaDB", "", "")
+	f("9.7.0", " ORDER BY id LIMIT ?", "")
+}

@@ -50,6 +50,8 @@ type place struct {
 	turn   turn
 	step   *kasoku.PlanRow // of the server's plan, in a join; nil when it is not known
 	listed listed          // of the server's plan, without a join
+
+	uncounted float64 // rows of a derived table that the server did not count as examined
 }
 
 // A sorting is the order in which a statement wants a table's rows.

@@ -197,6 +197,9 @@ func (g IndexGroup) evidence(c *diagnose.Case, impact kasoku.Impact) []kasoku.Ev
 		seen = append(seen, s.QueryID)
 		note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls), wording.Average(ExaminedPerCall(q)),
 			wording.Average(statements.RowsPerCall(q)))
+		if s.Derived {
+			note += " without those of the derived table"
+		}
 		if x := evidence.Surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
@@ -286,6 +289,9 @@ func (g IndexGroup) RowsWords(c *diagnose.Case) string {
 			q = x
 			break
 		}
+	}
+	if first := g.Served[0]; first.Derived && q.ID == first.QueryID {
+		return fmt.Sprintf("about %s rows for %s", diagnose.Whole(first.Before), wording.Average(statements.RowsPerCall(q)))
 	}
 	return fmt.Sprintf("%s rows for %s", diagnose.Whole(ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
 }
