@@ -21,7 +21,8 @@ var staticEndings = []string{
 // IsStatic reports whether the endpoint sends what looks like a file: its path ends as those
 // of files do, and its answers have one size.
 func (e *Endpoint) IsStatic() bool {
-	return (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, strings.ToLower(path.Ext(e.Route))) &&
+	file, _, query := strings.Cut(e.Route, "?")
+	return !query && (e.Method == "GET" || e.Method == "HEAD") && slices.Contains(staticEndings, strings.ToLower(path.Ext(file))) &&
 		e.Varied == 0 && e.Codes[200] > 0
 }
 

@@ -221,6 +221,7 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 	if o.Resamples <= 0 {
 		o.Resamples = Resamples
 	}
+	before, after = alike(before, after)
 	pairs, err := matchSteps(before, after, o.Step)
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func notProbed(err error) kasoku.Warning {
 
 // probed returns what is asked.
 func (j *joining) probed(p *Probe) ([]probe.Endpoint, error) {
-	choose := probe.Selection{Base: p.Base, Allow: p.Allow}
+	choose := probe.Selection{Base: p.Base, Allow: p.Allow, Endpoints: j.logs.endpoints}
 	targets := p.Targets
 	if len(targets) == 0 && j.o.Load != nil {
 		targets = j.o.Load.Targets

@@ -4,5 +4,6 @@ package trace
 type Request struct {
 	Method string
 	Path   string // without the query
+	Choice string // key=value of the query by which programs choose what they do, as [routes.AppendChoice] has it
 	Host   string // that the client named
 }

@@ -33,7 +33,7 @@ type Counts struct {
 type Endpoint struct {
 	Member   string // whose processes answered
 	Method   string
-	Path     string // of one request
+	Path     string // of one request, with ?key=value where its query chooses what is done
 	Requests uint64
 	Time     time.Duration // from reading the request to the beginning of its answer, of all
 	Database time.Duration // from sending a statement to the beginning of its answer, of all

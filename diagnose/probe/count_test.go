@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +123,33 @@ func TestFromRecording(t *testing.T) {
 		if !why[x] {
 			t.Errorf("no %q in %v", x, why)
 		}
+	}
+}
+
+// TestFromTargets_Choices: targets are of the endpoints that the log has, and of their paths without one.
+func TestFromTargets_Choices(t *testing.T) {
+	all := []load.Target{{Method: "GET", URL: "http://h/i.php?action=list&id=1"}, {Method: "GET", URL: "http://h/i.php?action=edit"},
+		{Method: "POST", URL: "http://h/i.php?action=save"}}
+	log := []kasoku.Endpoint{{Method: "GET", Route: "/i.php?action=list", Count: 9, Codes: map[int]uint64{200: 9}},
+		{Method: "GET", Route: "/i.php", Count: 9, Codes: map[int]uint64{200: 9}}, {Method: "POST", Route: "/i.php?action=save", Count: 9}}
+	f := func(s Selection, want string) {
+		t.Helper()
+		got, _, err := FromTargets(all, s)
+		var names []string
+		for _, e := range got {
+			names = append(names, fmt.Sprint(e.String(), " ", len(e.Targets)))
+		}
+		if joined := strings.Join(names, ", "); err != nil || joined != want {
+			t.Errorf("got %s %v, want %s", joined, err, want)
+		}
+	}
+	f(Selection{}, "GET /i.php 2")
+	f(Selection{Endpoints: log}, "GET /i.php?action=list 1, GET /i.php 1")
+	f(Selection{Endpoints: log, Allow: []string{"POST /i.php"}}, "GET /i.php?action=list 1, GET /i.php 1, POST /i.php?action=save 1")
+	samples := []Sample{{"GET", "/i.php?id=3&action=list"}, {"GET", "/i.php?action=edit"}}
+	got, _ := FromRecording(&kasoku.Recording{Endpoints: log[:2]}, samples, Selection{Base: "http://h"})
+	if len(got) != 2 || got[0].Targets[0].URL != "http://h/i.php?id=3&action=list" || len(got[0].Targets) != 1 ||
+		got[1].Targets[0].URL != "http://h/i.php?action=edit" || len(got[1].Targets) != 1 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -34,6 +34,22 @@ type Skipped struct {
 type Selection struct {
 	Base  string   // URL before the paths of logs: http://127.0.0.1:8080
 	Allow []string // endpoints that are asked whatever their method: "POST:/users", "POST /users"
+
+	// Endpoints are those of the log of the same run, nil without one: what of them programs choose by
+	// a value of the query are endpoints of targets, too.
+	Endpoints []kasoku.Endpoint
+}
+
+// named returns the route that a request has among the endpoints: with what its query chooses where the
+// log has that apart, else its path.
+func (s *Selection) named(method, route string) string {
+	path, choice := routes.CutChoice(route)
+	if choice == "" || slices.ContainsFunc(s.Endpoints, func(e kasoku.Endpoint) bool {
+		return e.Method == method && (e.Route == route || routes.Covers(e.Route, route))
+	}) {
+		return route
+	}
+	return path
 }
 
 // allowed reports whether an endpoint may be asked.
@@ -43,7 +59,8 @@ func (s *Selection) allowed(method, route string) bool {
 	}
 	return slices.ContainsFunc(s.Allow, func(a string) bool {
 		m, path, _ := strings.Cut(strings.Replace(a, ":/", " /", 1), " ")
-		return strings.EqualFold(m, method) && (path == route || routes.Covers(route, path))
+		of, _ := routes.CutChoice(route)
+		return strings.EqualFold(m, method) && (path == route || path == of || routes.Covers(route, path))
 	})
 }
 
@@ -67,7 +84,7 @@ func FromTargets(targets []load.Target, s Selection) (out []Endpoint, skipped []
 		if err != nil {
 			return nil, nil, fmt.Errorf("target %q: %w", t.URL, err)
 		}
-		route := m.route(t.Method, u.RequestURI())
+		route := s.named(t.Method, m.route(t.Method, u.RequestURI()))
 		if t.Fill != nil {
 			_, route, _ = strings.Cut(t.Name(), " ")
 		}
@@ -101,6 +118,7 @@ const mostSamples = 12
 // first, with requests of the run itself and of samples.
 func FromRecording(rec *kasoku.Recording, samples []Sample, s Selection) (out []Endpoint, skipped []Skipped) {
 	m := newMapper()
+	s.Endpoints = rec.Endpoints
 	all := slices.Clone(samples)
 	for _, r := range rec.Slowest {
 		if r.Status < 400 {
@@ -110,7 +128,7 @@ func FromRecording(rec *kasoku.Recording, samples []Sample, s Selection) (out []
 	byMethod := map[string][]located{}
 	for _, x := range all {
 		if strings.HasPrefix(x.URI, "/") && !strings.Contains(x.URI, secret.Masked) {
-			byMethod[x.Method] = append(byMethod[x.Method], located{x.URI, m.route(x.Method, x.URI)})
+			byMethod[x.Method] = append(byMethod[x.Method], located{x.URI, s.named(x.Method, m.route(x.Method, x.URI))})
 		}
 	}
 	for i := range rec.Endpoints {

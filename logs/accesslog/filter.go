@@ -26,11 +26,13 @@ import (
 //
 // Its route is the one that the path alone gives. Where a place of the path has so
 // many values that the table says :name, a route that the expression writes so is
-// understood too. A Filter is safe for concurrent use.
+// understood too, and so is one with the value of a dispatcher: "/index.php?action=list".
+// A Filter is safe for concurrent use.
 type Filter struct {
 	program *vm.Program
 	uses    map[string]bool
 	folded  []string // routes with :name that the expression writes
+	chosen  []string // routes with a query
 	terms   []term
 	simple  bool // terms are all there is
 }
@@ -108,6 +110,9 @@ func (w *filterWalk) Visit(node *ast.Node) {
 	case *ast.StringNode:
 		if strings.Contains(n.Value, ":name") {
 			w.filter.folded = append(w.filter.folded, n.Value)
+		}
+		if strings.Contains(n.Value, "?") {
+			w.filter.chosen = append(w.filter.chosen, n.Value)
 		}
 	case *ast.VariableDeclaratorNode:
 		delete(w.unknown, n.Name)
@@ -207,14 +212,24 @@ func secondsOr(d time.Duration, known bool) float64 {
 
 func (f *filterRun) setRoute(r *accessformat.Record, t *Table) {
 	f.route = t.appendRoute(f.route[:0], r)
-	route := f.route
-	if len(route) > 0 && route[0] == given {
-		route = route[1:]
+	if len(f.route) > 0 && f.route[0] == given {
+		f.env.Route = textOf(f.route[1:])
+	} else {
+		f.env.Route = f.asWritten(textOf(f.route), t.opts.Routes.Chooses())
 	}
-	f.env.Route = textOf(route)
 	for _, folded := range f.folded {
 		if routes.Covers(folded, f.env.Route) {
 			f.env.Route = folded
 		}
 	}
+}
+
+// asWritten returns a route that was found without what its query chooses, unless the expression writes
+// that.
+func (f *filterRun) asWritten(route string, chooses bool) string {
+	path, choice := routes.CutChoice(route)
+	if !chooses || choice == "" || slices.ContainsFunc(f.chosen, func(s string) bool { return strings.Contains(route, s) }) {
+		return route
+	}
+	return path
 }

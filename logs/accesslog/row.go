@@ -158,6 +158,18 @@ func (w *row) merge(o *row) {
 	}
 }
 
+// seconds returns the sum of the request times.
+func (w *row) seconds() float64 {
+	if w.latency != nil {
+		return w.latency.Sum().Seconds()
+	}
+	var sum time.Duration
+	for _, d := range w.few[:w.timed] {
+		sum += d
+	}
+	return sum.Seconds()
+}
+
 // histogram returns the request times; it shares nothing with the row.
 func (w *row) histogram() *histogram.Histogram {
 	if w.latency != nil {

@@ -27,6 +27,7 @@ type settled struct {
 	by     *grouping
 	rows   []*row
 	routes map[string]string // what became of routes at places with many values
+	chosen map[string]bool   // routes with the value of a dispatcher; nil: they may have any
 	step   time.Duration
 	start  int64  // ns since 1970 of offset 0, when there is no clock
 	folded uint64 // requests in the row of others
@@ -39,7 +40,7 @@ func (t *Table) settle() *settled {
 	}
 	t.refold()
 	s := &settled{by: t.by, step: t.rows.step}
-	s.collapse(&t.rows, t.opts.Limits)
+	s.collapse(&t.rows, t.opts.Limits, t.opts.Routes.Chooses())
 	groups := map[string][]*row{}
 	t.rows.each(func(w *row) {
 		if w.count == 0 { // frequent until its row was there
@@ -61,9 +62,9 @@ func (t *Table) settle() *settled {
 	return s
 }
 
-// collapse finds the final names of the routes that get another one because of their
-// number.
-func (s *settled) collapse(rows *seriesRows, limits routes.Limits) {
+// collapse finds the final names of the routes that get another one because of what the whole log
+// says.
+func (s *settled) collapse(rows *seriesRows, limits routes.Limits, chooses bool) {
 	if s.by.route < 0 {
 		return
 	}
@@ -75,27 +76,91 @@ func (s *settled) collapse(rows *seriesRows, limits routes.Limits) {
 		if !ok || w.count == 0 {
 			return
 		}
-		route := key[from:to]
-		i, known := index[route]
-		if !known {
-			i = len(seen)
-			index[route] = i
-			seen = append(seen, routes.Seen{Route: route})
-		}
-		seen[i].Count += w.count
-		seen[i].Bytes += w.bytes
-		for _, c := range w.codes {
-			if c.code < 400 || c.code > 499 {
-				seen[i].Found += c.count
-			}
-		}
+		w.see(seenOf(&seen, index, key[from:to]))
 	})
 	s.routes = map[string]string{}
-	for i, name := range routes.Collapse(seen, limits) {
+	names := routes.Collapse(seen, limits)
+	if chooses {
+		s.chosen = map[string]bool{}
+		names = s.choose(seen, names, limits)
+	}
+	for i, name := range names {
 		if name != seen[i].Route {
 			s.routes[seen[i].Route] = name
 		}
 	}
+}
+
+// seenOf returns that of a route, which is made if need be.
+func seenOf(seen *[]routes.Seen, index map[string]int, route string) *routes.Seen {
+	i, known := index[route]
+	if !known {
+		i = len(*seen)
+		index[route] = i
+		*seen = append(*seen, routes.Seen{Route: route, MinBytes: math.MaxUint64})
+	}
+	return &(*seen)[i]
+}
+
+// see adds a row to what is known of its route.
+func (w *row) see(s *routes.Seen) {
+	s.Count += w.count
+	s.Bytes += w.bytes
+	for _, c := range w.codes {
+		if c.code < 400 || c.code > 499 {
+			s.Found += c.count
+		}
+	}
+	s.MinBytes, s.MaxBytes = min(s.MinBytes, w.minBytes), max(s.MaxBytes, w.maxBytes)
+	s.Timed += w.timed
+	s.Seconds += w.seconds()
+	s.Squares += w.squares.seconds()
+}
+
+// choose decides which values of dispatchers are endpoints of their own, by the names that routes have
+// by their paths, and returns the final ones.
+func (s *settled) choose(seen []routes.Seen, names []string, limits routes.Limits) []string {
+	index := map[string]int{}
+	var sums []routes.Seen
+	for i := range seen {
+		addSeen(seenOf(&sums, index, names[i]), &seen[i])
+	}
+	final := routes.Choose(sums, limits)
+	for _, name := range final {
+		if _, choice := routes.CutChoice(name); choice != "" {
+			s.chosen[name] = true
+		}
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = final[index[name]]
+	}
+	return out
+}
+
+func addSeen(s, o *routes.Seen) {
+	s.Count += o.Count
+	s.Found += o.Found
+	s.Bytes += o.Bytes
+	s.MinBytes, s.MaxBytes = min(s.MinBytes, o.MinBytes), max(s.MaxBytes, o.MaxBytes)
+	s.Timed += o.Timed
+	s.Seconds += o.Seconds
+	s.Squares += o.Squares
+}
+
+// finalName returns the final name of a route, which the table may not have.
+func (s *settled) finalName(route string) string {
+	if name, ok := s.routes[route]; ok {
+		return name
+	}
+	if s.chosen == nil || s.chosen[route] {
+		return route
+	}
+	path, _, _ := strings.Cut(route, "?")
+	if name, ok := s.routes[path]; ok {
+		return name
+	}
+	return path
 }
 
 // finalKey returns the key with the final name of its route.
@@ -104,8 +169,9 @@ func (s *settled) finalKey(key string) string {
 	if !ok {
 		return key
 	}
-	name, renamed := s.routes[key[from:to]]
-	if !renamed {
+	route := key[from:to]
+	name := s.finalName(route)
+	if name == route {
 		return key
 	}
 	return key[:from] + name + key[to:]
@@ -116,11 +182,7 @@ func (s *settled) finalRoute(route []byte, reg *registry) string {
 	if len(route) > 0 && route[0] <= otherMark {
 		return string(route[1:])
 	}
-	name := reg.folded(route)
-	if final, ok := s.routes[name]; ok {
-		return final
-	}
-	return name
+	return s.finalName(reg.folded(route))
 }
 
 // sum adds up the rows of one key, which stay as they are.

@@ -12,6 +12,12 @@ type Seen struct {
 	Count uint64 // requests
 	Found uint64 // of them, those with another answer than 4xx
 	Bytes uint64 // of their answers; 0 where the log does not say
+
+	// For Choose: the smallest and largest answer, and how many requests have a time, with the sums of
+	// these and of their squares, in s and s².
+	MinBytes, MaxBytes uint64
+	Timed              uint64
+	Seconds, Squares   float64
 }
 
 // Limits define when the values at one place of the path are too many to be names.

@@ -130,10 +130,11 @@ func TestCollapse(t *testing.T) {
 // answers alike, beside endpoints that come again; names of endpoints stay.
 func TestCollapse_Rare(t *testing.T) {
 	log := func(place string, names int, count func(i int) uint64, bytes func(i int) uint64) []Seen {
-		seen := []Seen{{"/login", 20, 20, 2000}, {"/users/me", 9, 9, 4500}, {"/", 30, 30, 90_000}}
+		seen := []Seen{{Route: "/login", Count: 20, Found: 20, Bytes: 2000}, {Route: "/users/me", Count: 9, Found: 9, Bytes: 4500},
+			{Route: "/", Count: 30, Found: 30, Bytes: 90_000}}
 		for i := range names {
 			n := count(i)
-			seen = append(seen, Seen{place + words(i), n, n, n * bytes(i)})
+			seen = append(seen, Seen{Route: place + words(i), Count: n, Found: n, Bytes: n * bytes(i)})
 		}
 		return seen
 	}
@@ -169,7 +170,7 @@ func TestCollapse_Order(t *testing.T) {
 		}
 		var seen []Seen
 		for _, k := range slices.Sorted(maps.Keys(counts)) {
-			seen = append(seen, Seen{k, counts[k], counts[k] % 3, counts[k] * uint64(len(k))})
+			seen = append(seen, Seen{Route: k, Count: counts[k], Found: counts[k] % 3, Bytes: counts[k] * uint64(len(k))})
 		}
 		l := Limits{Names: rapid.IntRange(1, 5).Draw(t, "names"), Outstanding: 8}
 		want := rows(seen, Collapse(seen, l))

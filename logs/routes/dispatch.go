@@ -1,45 +1,103 @@
 package routes
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// isDispatcher reports whether programs choose by the value of a query key of that name what
-// they do: index.php?action=edit, ?rest_route=/wp/v2/posts, ?r=site/index, /graphql?operationName=Posts.
-func isDispatcher(name []byte) bool {
-	switch string(name) {
-	case "action", "act", "do", "op", "cmd", "command", "task", "func", "function", "method", "event",
-		"controller", "module", "mod", "view", "option", "page", "route", "rest_route", "r", "service",
-		"operationName", "operation", "query_id", "queryId", "wc-ajax", "ajax":
-		return true
-	}
-	return false
+// dispatchers are the names of query keys by whose value programs choose what they do, the surest
+// first: index.php?action=edit, ?rest_route=/wp/v2/posts, ?option=com_content&view=article,
+// /graphql?operationName=Posts. Of a query that has several the first of them chooses.
+var dispatchers = [...]string{
+	"rest_route", "operationName", "wc-ajax", "action", "act", "method", "operation", "op", "cmd", "command",
+	"task", "func", "function", "do", "query_id", "queryId", "r", "route", "controller", "service", "module", "mod",
+	"option", "ajax", "event", "view", "page",
 }
 
-// longestValue of a dispatcher, in bytes.
-const longestValue = 64
+// rankOf returns the place of a name among the dispatchers, from 1 on; 0 when it is none.
+func rankOf(name []byte) int {
+	if len(name) == 0 || len(name) > len("operationName") || !beginsDispatcher[name[0]] {
+		return 0
+	}
+	for i, d := range dispatchers {
+		if string(name) == d {
+			return i + 1
+		}
+	}
+	return 0
+}
 
-// AppendDispatched appends the names of the keys as [AppendKeys] does, the first key by which a
-// program chooses what it does with its value: "action=edit&id". Ids in a value that is a path are
-// collapsed. It reports false, and appends nothing, where no such key has the name of something
-// as its value; names are those of [AppendKeys].
-func AppendDispatched(dst, names, query []byte) ([]byte, bool) {
-	for pair, rest := nextPair(query); pair != nil; pair, rest = nextPair(rest) {
+// beginsDispatcher are the letters that names of dispatchers begin with: most keys have another.
+var beginsDispatcher = func() (t [256]bool) {
+	for _, d := range dispatchers {
+		t[d[0]] = true
+	}
+	return t
+}()
+
+// Bounds of what is looked at of a query string for a dispatcher.
+const (
+	longestValue = 64 // bytes
+	mostPairs    = 32
+)
+
+// AppendChoice appends what a query string, without its question mark, says that a program does: the
+// surest dispatcher that has the name of something as its value, "action=edit". Ids in a value that
+// is a path are collapsed. It reports false, and appends nothing, where there is none.
+func AppendChoice(dst, query []byte) ([]byte, bool) {
+	start, best := len(dst), len(dispatchers)+1
+	for n := 0; n < mostPairs; n++ {
+		pair, rest := nextPair(query)
+		if pair == nil {
+			break
+		}
+		query = rest
 		key, value, _ := bytes.Cut(pair, []byte("="))
-		if !isDispatcher(key) {
+		rank := rankOf(key)
+		if rank == 0 || rank >= best {
 			continue
 		}
-		at := placeOf(names, key)
-		if at < 0 {
-			return dst, false
-		}
-		start := len(dst)
-		dst = append(append(dst, names[:at+len(key)]...), '=')
-		out, ok := appendChoice(dst, value)
+		end := len(dst)
+		dst = append(append(dst, key...), '=')
+		out, ok := appendChosen(dst, value)
 		if !ok {
-			return dst[:start], false
+			dst = dst[:end]
+			continue
 		}
-		return append(out, names[at+len(key):]...), true
+		dst = append(dst[:start], out[end:]...)
+		best = rank
 	}
-	return dst, false
+	return dst, best <= len(dispatchers)
+}
+
+// CutChoice cuts a route before what [Mapper.Append] adds of its query string; key=value is empty
+// where it has none.
+func CutChoice(route string) (path, choice string) {
+	path, choice, _ = strings.Cut(route, "?")
+	if key, _, ok := strings.Cut(choice, "="); !ok || rankOf([]byte(key)) == 0 {
+		return route, ""
+	}
+	return path, choice
+}
+
+// AppendDispatched appends the names of the keys as [AppendKeys] does, with what the query string
+// says that the program does, as [AppendChoice] has it: "action=edit&id". It reports false, and appends
+// nothing, where there is no such thing; names are those of [AppendKeys].
+func AppendDispatched(dst, names, query []byte) ([]byte, bool) {
+	start := len(dst)
+	dst, ok := AppendChoice(dst, query)
+	if !ok {
+		return dst, false
+	}
+	var room [longestKey + longestValue]byte
+	choice := append(room[:0], dst[start:]...)
+	key, _, _ := bytes.Cut(choice, []byte("="))
+	at := placeOf(names, key)
+	if at < 0 {
+		return dst[:start], false
+	}
+	dst = append(append(dst[:start], names[:at]...), choice...)
+	return append(dst, names[at+len(key):]...), true
 }
 
 // placeOf returns where a name stands in a list with & between, -1 where it does not.
@@ -57,8 +115,8 @@ func placeOf(names, key []byte) int {
 	return -1
 }
 
-// appendChoice appends a value that is the name of something, or a path of such.
-func appendChoice(dst, value []byte) ([]byte, bool) {
+// appendChosen appends a value that is the name of something, or a path of such.
+func appendChosen(dst, value []byte) ([]byte, bool) {
 	if len(value) == 0 || len(value) > longestValue {
 		return dst, false
 	}

@@ -1,6 +1,9 @@
 package routes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAppendDispatched(t *testing.T) {
 	f := func(query, want string) {
@@ -27,4 +30,46 @@ func TestAppendDispatched(t *testing.T) {
 	f("action=%zz", "")
 	f("action=/", "")
 	f("lang=en&q=harbour", "")
+	f("view=x&action=edit", "action=edit&view")
+	f("page=2&action=edit", "action=edit&page")
+}
+
+// TestAppendChoice: the surest key chooses wherever it stands, and a value that is none of a program's
+// names does not.
+func TestAppendChoice(t *testing.T) {
+	f := func(query, want string) {
+		t.Helper()
+		got, ok := AppendChoice([]byte("x"), []byte(query))
+		if string(got) != "x"+want || ok != (want != "") {
+			t.Errorf("%s: got %q %v, want %q", query, got, ok, want)
+		}
+	}
+	f("option=com_content&view=article&id=7", "option=com_content")
+	f("view=list&action=edit&method=get", "action=edit")
+	f("page=about&id=3", "page=about")
+	f("page=3&action=", "")
+	f("rest_route=%2Fwp%2Fv2%2Fposts%2F12%2Frevisions", "rest_route=/wp/v2/posts/:id/revisions")
+	f("operationName=PostsOfUser&variables=%7B%22id%22%3A7%7D", "operationName=PostsOfUser")
+	f("q=harbour&user=kim", "")
+	f("action=kim%40example.com", "")
+	f("action=two+words", "")
+	f("action=8f14e45fceea167a5a36dedd4bea2543", "")
+	f("action=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "")
+	f("action=Zk3vQ9xT2mLp8RbW", "")
+	f("action="+strings.Repeat("long", 17), "")
+	f(strings.Repeat("a=1&", mostPairs)+"action=list", "")
+}
+
+// TestCutChoice: what was appended is cut, and no other query string.
+func TestCutChoice(t *testing.T) {
+	f := func(route, path, choice string) {
+		t.Helper()
+		if p, c := CutChoice(route); p != path || c != choice {
+			t.Errorf("%s: %q %q", route, p, c)
+		}
+	}
+	f("/index.php?action=list", "/index.php", "action=list")
+	f("/index.php?id=7", "/index.php?id=7", "")
+	f("/index.php?*", "/index.php?*", "")
+	f("/index.php", "/index.php", "")
 }

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -31,7 +32,8 @@ type Options struct {
 	// Keep are the keys of query strings that belong to the route, in the order of
 	// their names: "page" with its value as sent, "page=*" with :id for values that
 	// are ids, "page=" its name alone; "*" every key, "*=" the names of all, see
-	// [AppendKeys]. Without any, query strings are left out.
+	// [AppendKeys]. Without any, a route that is found by itself has what [AppendChoice] finds in
+	// the query string, for [Choose] to decide about, and no other one has a query.
 	Keep []string
 }
 
@@ -153,8 +155,27 @@ func (m *Mapper) Append(dst, method, path []byte) (route []byte, given bool) {
 			dst = append(dst, '/')
 		}
 	}
-	if !r.keep.none() {
+	switch {
+	case !r.keep.none():
 		dst = r.keep.append(dst, path[end:])
+	case !given && end+1 < len(path) && path[end] == '?':
+		dst = appendChoiceOf(dst, path[end+1:])
 	}
 	return dst, given
 }
+
+// appendChoiceOf appends ? and what a query string chooses, nothing where it chooses nothing.
+func appendChoiceOf(dst, query []byte) []byte {
+	if i := bytes.IndexByte(query, '#'); i >= 0 {
+		query = query[:i]
+	}
+	n := len(dst)
+	dst, ok := AppendChoice(append(dst, '?'), query)
+	if !ok {
+		return dst[:n]
+	}
+	return dst
+}
+
+// Chooses reports whether routes have what [AppendChoice] finds.
+func (r *Rules) Chooses() bool { return r.keep.none() }

@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/join"
+	"github.com/kasoku/kasoku/logs/routes"
 	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
@@ -233,10 +234,11 @@ func matchRoute(name string, endpoints []kasoku.Endpoint) matched {
 		if method != "" && e.Method != method {
 			continue
 		}
+		whole, _ := routes.CutChoice(e.Route) // comments name the path
 		switch {
-		case e.Route == path:
+		case e.Route == path, whole == path:
 			same = append(same, e)
-		case alikeRoutes(path, e.Route):
+		case alikeRoutes(path, whole):
 			alike = append(alike, e)
 		}
 	}

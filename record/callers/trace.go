@@ -26,6 +26,7 @@ func LocateBy(t *accesslog.Table) Locate {
 	if t == nil {
 		m := routes.Automatic().Mapper()
 		return func(method, path string) (string, string) {
+			path, _, _ = strings.Cut(path, "?") // no log says whether programs choose by it
 			route, _ := m.Append(nil, []byte(method), []byte(path))
 			return method, string(route)
 		}

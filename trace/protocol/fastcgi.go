@@ -119,7 +119,7 @@ func variable(r *trace.Request, script *[]byte, name, value []byte) {
 	case "REQUEST_METHOD":
 		r.Method = string(clean(value, mostMethod))
 	case "REQUEST_URI":
-		r.Path = pathOf(value)
+		r.Path, r.Choice = pathOf(value), choiceOf(value)
 	case "SCRIPT_NAME", "DOCUMENT_URI":
 		*script = value
 	case "HTTP_HOST":

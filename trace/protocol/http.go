@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/kasoku/kasoku/logs/routes"
 	"github.com/kasoku/kasoku/trace"
 )
 
@@ -180,7 +181,19 @@ func ReadHead(head []byte) (r trace.Request, ok bool) {
 		at, path, _ := bytes.Cut(after, []byte("/"))
 		host, target = at, append([]byte("/"), path...)
 	}
-	return trace.Request{Method: string(method), Path: pathOf(target), Host: string(clean(host, mostHost))}, true
+	r = trace.Request{Method: string(method), Path: pathOf(target), Host: string(clean(host, mostHost))}
+	if found { // a target that was cut may be cut within a value
+		r.Choice = choiceOf(target)
+	}
+	return r, true
+}
+
+// choiceOf returns what the query string of a target says that a program does; empty where it does not.
+func choiceOf(target []byte) string {
+	target, _, _ = bytes.Cut(target, []byte("#"))
+	_, query, _ := bytes.Cut(target, []byte("?"))
+	choice, _ := routes.AppendChoice(nil, query)
+	return string(choice)
 }
 
 // pathOf returns the path of a target, as it may be shown.

@@ -18,7 +18,7 @@ func (t *Tier) read(p *process, u *unit, e *trace.Event) {
 		c.requests = protocol.NewRequests(e.Bytes)
 	}
 	begin := func(r trace.Request) {
-		cost := requestBytes + len(r.Method) + len(r.Path) + len(r.Host)
+		cost := requestBytes + len(r.Method) + len(r.Path) + len(r.Choice) + len(r.Host)
 		if len(c.queue) >= mostQueued || !t.room.take(cost) {
 			t.beyond++
 			c.refused = true
@@ -324,13 +324,16 @@ func (t *Tier) tally(r *request) {
 // endpoint returns the tally of a request's member, method and path; nil when there are too many.
 // Beyond many paths those are one that differ in what looks like a value.
 func (t *Tier) endpoint(r *request) *tally {
-	member := t.Members[r.process.pid]
-	key := member + " " + r.Method + " " + r.Path
+	member, path := t.Members[r.process.pid], r.Path
+	if r.Choice != "" {
+		path = t.choices.path(r.Path, r.Choice)
+	}
+	key := member + " " + r.Method + " " + path
 	if x := t.paths[key]; x != nil {
 		return x
 	}
 	if len(t.order) >= mostPaths/4 {
-		route, _ := t.mapper.Append(nil, []byte(r.Method), []byte(r.Path))
+		route, _ := t.mapper.Append(nil, []byte(r.Method), []byte(path))
 		key = member + " " + r.Method + "  " + string(route)
 		if x := t.paths[key]; x != nil {
 			return x
@@ -339,11 +342,28 @@ func (t *Tier) endpoint(r *request) *tally {
 	if len(t.order) >= mostPaths || !t.room.take(tallyBytes+2*len(key)) {
 		return nil
 	}
-	x := &tally{Endpoint: trace.Endpoint{Member: member, Method: r.Method, Path: r.Path}, calls: map[int]*trace.Calls{},
+	x := &tally{Endpoint: trace.Endpoint{Member: member, Method: r.Method, Path: path}, calls: map[int]*trace.Calls{},
 		index: map[string]int{}}
 	t.paths[key] = x
 	t.order = append(t.order, x)
 	return x
+}
+
+// choices are the paths that were met with what their queries choose: the first ones, since what is
+// frequent comes early.
+type choices map[string]bool
+
+// path returns a path with what its query chooses, where there is room to have it apart.
+func (m choices) path(path, choice string) string {
+	with := path + "?" + choice
+	switch {
+	case m[with]:
+	case len(m) >= mostChoices:
+		return path
+	default:
+		m[with] = true
+	}
+	return with
 }
 
 // add adds the statements of a class; false where there is no room.

@@ -17,6 +17,7 @@ const (
 	fewOrphans    = 4
 	mostPrepared  = 20_000 // statements of a connection
 	mostPaths     = 20_000
+	mostChoices   = 512 // paths with what their queries choose
 	mostClasses   = 5_000
 	mostOfRequest = 200 // classes of one request
 	mostExternals = 50  // of one endpoint

@@ -324,7 +324,7 @@ func (t *Tier) callOut(p *process, u *unit, e *trace.Event) {
 		return
 	}
 	route, _ := t.mapper.Append(nil, []byte(head.Method), []byte(head.Path))
-	head.Path = string(route)
+	head.Path = string(route) // without what the query chooses: no log says whether the other service does
 	k := &call{Request: head, at: e.At, held: r.open > 0, locked: r.locked > 0, locks: r.locks}
 	r.calls = append(r.calls, k)
 	c.call = k

@@ -23,6 +23,7 @@ type Tier struct {
 	classes   classes
 	out       trace.Result
 	paths     map[string]*tally
+	choices   choices
 	order     []*tally
 	syncs     map[syncKey]*trace.Sync
 	uncovered map[string]uint64
@@ -41,6 +42,7 @@ type syncKey struct{ pid, fd int }
 func New() *Tier {
 	t := &Tier{
 		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{},
+		choices:   choices{},
 		syncs:     map[syncKey]*trace.Sync{},
 		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(),
 	}

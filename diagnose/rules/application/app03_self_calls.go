@@ -159,14 +159,19 @@ func selfCalls(c *diagnose.Case, t *kasoku.Trace, app *kasoku.Member) (out []sel
 func endpointOf(t *kasoku.Trace, method, path string) *kasoku.TracedEndpoint {
 	path, _, _ = strings.Cut(path, "?")
 	route, _ := routes.Automatic().Mapper().Append(nil, []byte(method), []byte(path))
+	var found *kasoku.TracedEndpoint
 	for i := range t.Endpoints {
 		e := &t.Endpoints[i]
 		of, _, _ := strings.Cut(e.Route, "?")
-		if e.Method == method && (of == path || of == string(route) || routes.Covers(of, string(route))) {
-			return e
+		if e.Method != method || of != path && of != string(route) && !routes.Covers(of, string(route)) {
+			continue
 		}
+		if found != nil { // which of them the query chose is not known
+			return nil
+		}
+		found = e
 	}
-	return nil
+	return found
 }
 
 // listenerOf returns who of the service listens at an address that the application asked: itself, or a

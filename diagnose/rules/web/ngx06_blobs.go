@@ -134,7 +134,8 @@ func blobQuery(c *diagnose.Case, e *kasoku.Endpoint, mean float64) *kasoku.Query
 // readsForFile reports whether an endpoint that is called as files are is known to run a statement: of one that
 // several run, such as for pictures of each kind, the bytes a call are those of none of them.
 func readsForFile(calls []kasoku.Caller, e *kasoku.Endpoint) bool {
-	return path.Ext(e.Route) != "" && slices.ContainsFunc(calls, func(x kasoku.Caller) bool {
+	file, _, _ := strings.Cut(e.Route, "?")
+	return path.Ext(file) != "" && slices.ContainsFunc(calls, func(x kasoku.Caller) bool {
 		return x.Endpoint() == webserver.EndpointName(e) && (x.Class == kasoku.CallerConfirmed || x.Class == kasoku.CallerHigh)
 	})
 }
