@@ -21,7 +21,7 @@ import (
 type app struct {
 	name    string
 	command func(t *testing.T, dir, listen string) *exec.Cmd
-	behind  func(t *testing.T, dir string) string // what passes requests on to it in nginx; nil: it speaks HTTP
+	after   func(t *testing.T, dir string) string // what passes requests on to it in nginx; nil: it speaks HTTP
 	piped   bool                                  // it is also asked in pipelines
 	jobs    bool
 	paths   []string
@@ -158,8 +158,8 @@ func (a *app) start(t *testing.T, db *sandbox.Server, other string) (base string
 		}
 	})
 	base = "http://" + listen
-	if a.behind != nil {
-		n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(passing, a.behind(t, dir))})
+	if a.after != nil {
+		n := sandboxtest.Nginx(t, sandbox.NginxOptions{Config: fmt.Sprintf(passing, a.after(t, dir))})
 		base = "http://127.0.0.1:" + strconv.Itoa(n.Port)
 	}
 	sandboxtest.Until(t, "an answer of one of its processes", func() bool {
