@@ -156,6 +156,9 @@ func TestLockQueue(t *testing.T) {
 	if f.Object != (kasoku.Object{Kind: "table", Name: "orders"}) || f.Impact.Share < 0.17 || f.Impact.Share > 0.19 {
 		t.Errorf("%+v", f)
 	}
+	few := func(millis float64) *build { return queue().counter("Innodb_row_lock_time", 0, 0, millis) }
+	isRemark(t, r, few(2000).alone()) // 1.8 % of 111 s
+	keepsQuiet(t, r, few(900).alone(), false, "1,000 waits for locks of rows took 0.8 % of the requests' time; the thresholds are 20 and 1.0 %")
 	idle := queue()
 	idle.LockWaits[0].Blocking, idle.LockWaits[0].BlockingID, idle.LockWaits[0].Oldest = "", "", 0
 	speaks(t, r, idle.alone(), kasoku.Medium, "runs no statement", "Those that wait are of PUT /orders/:id", "below 1 s")
@@ -228,6 +231,15 @@ func TestDeadlocks(t *testing.T) {
 	keepsQuiet(t, r, ladder().alone(), true, "Innodb_deadlocks was not recorded")
 }
 
+// isRemark fails unless a rule finds one thing, and says that it costs little.
+func isRemark(t *testing.T, r diagnose.Rule, c *diagnose.Case) {
+	t.Helper()
+	found, silent := r.Check(c)
+	if len(found) != 1 || found[0].Severity != kasoku.Info {
+		t.Errorf("%s: want one remark, got %+v %+v", r.ID(), found, silent)
+	}
+}
+
 // pooled publishes a pool of which requests waited that long in step 3.
 func pooled(b *build, limit, waited float64) *build {
 	key := func(name string) kasoku.Key {
@@ -241,7 +253,8 @@ func pooled(b *build, limit, waited float64) *build {
 func TestSmallPool(t *testing.T) {
 	r := pool.SmallPool{}
 	keepsQuiet(t, r, committing(0).alone(), true, "no program publishes its pool")
-	keepsQuiet(t, r, pooled(committing(0), 10, 4).alone(), false, "the thresholds are 1,110 and 5.0 %")
+	keepsQuiet(t, r, pooled(committing(0), 10, 1).alone(), false, "the thresholds are 1,110 and 1.0 %")
+	isRemark(t, r, pooled(committing(0), 10, 4).alone())
 	f := speaks(t, r, pooled(committing(0), 10, 60).alone(), kasoku.High,
 		"Requests wait for one of 10 connections", "5,000 waits", "Let the pool open 15 connections")
 	if f.Object != (kasoku.Object{Kind: "pool", Name: "connections"}) || f.Impact.Share < 0.5 {
@@ -329,6 +342,8 @@ func TestSerialClient(t *testing.T) {
 	busy := program(1, 1, 1).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
 	busy.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 2, 2, 2)
 	keepsQuiet(t, r, busy.alone(), false, "9.1 % of the CPU not used by the service")
+	some := program(1, 1, 1).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
+	isRemark(t, r, some.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 5, 5, 5).alone())
 }
 
 func TestSameWait(t *testing.T) {

@@ -137,6 +137,23 @@ func TestSpooled(t *testing.T) {
 	}
 }
 
+// TestSpooled_Usual: few uploads among many requests are a remark, when nginx writes each of
+// them to disk; one of many to the same endpoint is none.
+func TestSpooled_Usual(t *testing.T) {
+	for _, x := range []struct {
+		uploads uint64
+		remark  bool
+	}{{24, true}, {200, false}} {
+		rec := shop(shopConf, passed("GET", "/api/scans", 20_000, time.Millisecond),
+			passed("POST", "/api/scans/:id", x.uploads, 10*time.Millisecond))
+		addMessage(rec, "a client request body is buffered to a temporary file /t/1, request: POST /api/scans/17", 24)
+		found, silent := web.RequestSpooled{}.Check(diagnose.NewCase(rec, nil))
+		if x.remark != (len(found) == 1) || x.remark && found[0].Severity != kasoku.Info {
+			t.Errorf("%d: %+v %+v", x.uploads, found, silent)
+		}
+	}
+}
+
 func TestBotsServed(t *testing.T) {
 	e := passed("GET", "/list", 1000, 10*time.Millisecond)
 	e.Bots, e.BotsPassed, e.BotsUpstream = 200, 200, 2*time.Second
@@ -448,6 +465,43 @@ func TestCachePasses_Elsewhere(t *testing.T) {
 		found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil))
 		if x.quiet == "" != (len(found) == 1) || x.quiet != "" && !strings.Contains(silent[0].Reason, x.quiet) {
 			t.Errorf("%v: %+v %+v", x.came, found, silent)
+		}
+	}
+}
+
+// TestSharedAnswer_Kept: what a Varnish before the application has is not computed for each
+// request, however long it takes on a busy host; what goes past it is.
+func TestSharedAnswer_Kept(t *testing.T) {
+	const site = "http { server { listen 80; location / { proxy_pass http://127.0.0.1:8000; }\n" +
+		"location = /trend { proxy_pass http://127.0.0.1:6081; } } }"
+	for _, x := range []struct {
+		route  string
+		hits   float64
+		quiet  string
+		finds  int
+		counts bool // Varnish's counters are there
+	}{
+		{"/trend", 980, "Varnish had 98.0 % of what came to it, GET /trend too", 0, true},
+		{"/trend", 0, "", 1, true},
+		{"/trend", 0, "", 1, false},
+		{"/other", 980, "", 1, true},
+	} {
+		dear := passed("GET", x.route, 1000, 20*time.Millisecond)
+		dear.Paths, dear.Variants = 1, 20
+		through := passed("GET", "/trend", 1000, time.Millisecond)
+		endpoints := []kasoku.Endpoint{dear, passed("POST", "/conditions", 3000, time.Millisecond)}
+		if x.route != "/trend" {
+			endpoints = append(endpoints, through)
+		}
+		rec := shop("", endpoints...)
+		rec.Configs = []kasoku.Config{{Kind: capture.KindNginx, Name: "/etc/nginx/nginx.conf", Text: site}}
+		if x.counts {
+			grows(rec, "varnish", "MAIN.client_req", 1000)
+			grows(rec, "varnish", "MAIN.cache_hit", x.hits)
+		}
+		found, silent := (cache.SharedAnswer{}).Check(diagnose.NewCase(rec, nil))
+		if len(found) != x.finds || x.quiet != "" && silent[0].Reason != x.quiet {
+			t.Errorf("%s, %v hits: %+v %+v", x.route, x.hits, found, silent)
 		}
 	}
 }

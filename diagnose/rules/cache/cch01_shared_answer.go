@@ -33,6 +33,9 @@ const (
 	// turns is how many answers may differ in size from the one before, for each that is new
 	// in its second: more alternate within seconds, as where answers differ by who asks.
 	turns = 1.2
+	// mostlyKept is the part that a cache before the application has to have for the answers
+	// that go by it: a longer time would keep few more.
+	mostlyKept = 0.5
 )
 
 // ID returns CCH-01.
@@ -53,9 +56,10 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			Host, for the time that it says whatever age the application gives, and none that is private or
 			sets a cookie.`,
 		Silent: `when answers differ or come one at a time, when they are quick, for files, for what waits
-			by design (MES-14) or is named as if it did, where a statement of the endpoint writes or locks
-			rows, where sizes alternate within a second, and for what must be fresh by [contract]; blind
-			without an access log that says what was passed on.`,
+			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
+			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
+			within a second, and for what must be fresh by [contract]; blind without an access log that says
+			what was passed on.`,
 	}
 }
 
@@ -67,6 +71,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	}
 	var out []kasoku.Finding
 	near, name, counted := 0.0, "", false
+	kept := keptAnswersOf(c, endpoints)
 	var left []string // what must not be kept, and why
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -94,6 +99,9 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 				webserver.EndpointName(e), *terms.Stale, unit.Duration(mean)))
 		case terms.Stale == nil && (evidence.WaitsByDesign(c, endpoints, e) || evidence.NamedToWait(e.Route)):
 			left = append(left, webserver.EndpointName(e)+" waits by design")
+		case kept.of(e) >= mostlyKept:
+			left = append(left, fmt.Sprintf("Varnish had %s of what came to it, %s too", unit.Percent(kept.part),
+				webserver.EndpointName(e)))
 		case changesRows(c, e):
 			left = append(left, webserver.EndpointName(e)+" writes or locks rows for its answers")
 		case float64(e.Varied) > turns*float64(e.Variants):

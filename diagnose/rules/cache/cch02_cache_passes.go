@@ -179,6 +179,45 @@ func (p *passedOn) only(came float64) (name string) {
 	return name
 }
 
+// keptAnswers are those of one place to which nginx passes requests, and which keeps answers.
+type keptAnswers struct {
+	web  *webserver.Config
+	to   string  // where nginx passes them; empty where none is known to keep answers
+	part float64 // of the requests that came there, which found their answer
+}
+
+// keptAnswersOf returns what a Varnish between nginx and the application keeps: about as many
+// requests came to it as nginx passes to one place.
+func keptAnswersOf(c *diagnose.Case, endpoints []kasoku.Endpoint) keptAnswers {
+	whole := *c
+	whole.Focus = diagnose.Focus{Interval: c.Whole()}
+	came, err := whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: varnish.ClientRequests})
+	if err != nil {
+		return keptAnswers{}
+	}
+	hits, err := whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: varnish.CacheHits})
+	web, conf := webserver.ConfigOf(c.Recording)
+	if err != nil || conf != nil || web.Undecided() != nil || came.By < 1 {
+		return keptAnswers{}
+	}
+	to := passedOn{web: web, all: map[string]float64{}, writes: map[string]float64{}}
+	for i := range endpoints {
+		to.add(&endpoints[i], false)
+	}
+	return keptAnswers{web: web, to: to.only(came.By), part: min(webserver.Ratio(hits.By, came.By), 1)}
+}
+
+// of returns the part of an endpoint's answers that is kept.
+func (k keptAnswers) of(e *kasoku.Endpoint) float64 {
+	if k.to == "" {
+		return 0
+	}
+	if l, ok := k.web.Passing(e.Route); !ok || k.web.Passes(l) != k.to {
+		return 0
+	}
+	return k.part
+}
+
 // partOfAll returns the part of all requests that so many are; 1 when nothing else
 // counted them.
 func partOfAll(c *diagnose.Case, requests float64) float64 {

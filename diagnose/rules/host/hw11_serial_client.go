@@ -24,6 +24,7 @@ const (
 	mostlyLogged = 0.90 // of the statements that the server counted
 	chanceSerial = 0.10 // that sessions which do not wait for one another are never seen two at once
 	idleSerial   = 0.30 // of the host's cores
+	someIdle     = 0.15 // likewise, for a remark
 )
 
 // ID returns HW-11.
@@ -36,7 +37,7 @@ func (SerialClient) Doc() diagnose.Doc {
 		Evidence: `at least 50 statements a second came, in half of the samples a session ran one, and in none of
 			them two did, in so many samples that chance is below 10 %; or the slow log has them all, of one
 			connection, which was in statements for a quarter of the time. The service, its load and
-			kasoku used at most 70 % of the host's CPU.`,
+			kasoku used at most 70 % of the host's CPU; up to 85 % it is a remark.`,
 		Cause: `client and server take turns: each waits while the other works, and no more than one
 			core's worth of work is ever done.`,
 		Fix: `several at once, or many in one go.`,
@@ -91,23 +92,27 @@ func (r SerialClient) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	idle := 1 - busy/max(cores, 0.01)
-	switch near := min(t.near(), idle/idleSerial); {
+	switch near := min(t.near(), idle/someIdle); {
 	case near < 1 && t.alone:
 		return nil, diagnose.Quiet(r.ID(), max(near, 0), "one connection sent all of %s statements a second, which took %s "+
 			"of the time, and %s of the CPU was not used by the service; the thresholds are %d, %s and %s",
 			unit.Sig3(t.perSec), unit.Percent(t.busy), unit.Percent(max(idle, 0)), fewSerial, unit.Percent(leastAlone),
-			unit.Percent(idleSerial))
+			unit.Percent(someIdle))
 	case near < 1:
 		return nil, diagnose.Quiet(r.ID(), max(near, 0),
 			"%s statements a second, in %s of %d samples, %s at once at most, and %s of the CPU not used by the service; "+
 				"serial is never two at once, in %s of the samples, with %s not used", unit.Sig3(t.perSec),
 			unit.Percent(t.busy), t.samples, unit.Plain(t.most), unit.Percent(max(idle, 0)),
-			unit.Percent(leastSerial), unit.Percent(idleSerial))
+			unit.Percent(leastSerial), unit.Percent(someIdle))
+	}
+	severity := kasoku.Problem
+	if idle < idleSerial {
+		severity = kasoku.Info
 	}
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: r.client(c)},
 		Title:  "The client sends one statement after another",
-		Clause: "the client sends one statement after another", Severity: kasoku.Problem,
+		Clause: "the client sends one statement after another", Severity: severity,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: idle >= 0.5, Lacks: "the service used half of the CPU"}),
 		Impact: kasoku.Impact{Share: min(max(idle, 0), 1), Of: "of the host's CPU, which the service did not use " + c.At(),

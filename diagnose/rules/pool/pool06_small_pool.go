@@ -19,6 +19,8 @@ type SmallPool struct{}
 // Thresholds of POOL-06.
 const (
 	poolShare = 0.05
+	// somePoolShare is the least part that is worth a remark.
+	somePoolShare = 0.01
 	// poolByLocks is the most of the pool's wait that locks may explain.
 	poolByLocks  = 0.5
 	fewPoolWaits = 20
@@ -36,11 +38,12 @@ func (SmallPool) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a pool of connections that is too small.`,
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
-			waited for a connection for at least 5 % of their time, with at least one wait for each ten
-			requests, while locks of rows took less than half of that. Where none is published: the slow log has nine
-			in ten of the statements that the server counted, all of one connection, which was in them for 70 % of
-			the time; with the program's CPU they fill nine tenths of it, two requests and more were open on
-			average, and half a core was idle.`,
+			waited for a connection for at least 5 % of their time, with at least one wait for each
+			ten requests, while locks of rows took less than half of that; from 1 % on it is a
+			remark. Where none is published: the slow log has nine in ten of the statements that the
+			server counted, all of one connection, which was in them for 70 % of the time; with the
+			program's CPU they fill nine tenths of it, two requests and more were open on average,
+			and half a core was idle.`,
 		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
 		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
 		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
@@ -64,10 +67,10 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	if n, err := evidence.WholeRun(c).Requests(c.Whole()); err == nil {
 		least = max(least, waitersShare*float64(n.Count))
 	}
-	if p.Share < poolShare || p.Waits.By < least {
-		return nil, diagnose.Quiet(r.ID(), min(p.Share/poolShare, p.Waits.By/least),
+	if p.Share < somePoolShare || p.Waits.By < least {
+		return nil, diagnose.Quiet(r.ID(), min(p.Share/somePoolShare, p.Waits.By/least),
 			"requests waited for connections %s times, %s %s; the thresholds are %s and %s",
-			diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, diagnose.Whole(least), unit.Percent(poolShare))
+			diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, diagnose.Whole(least), unit.Percent(somePoolShare))
 	}
 	locks := evidence.LockTime(c).Seconds()
 	if locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c) {
@@ -83,11 +86,15 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	if crowd := evidence.Crowded(c); crowd != "" {
 		return nil, diagnose.Quiet(r.ID(), 0.5, "%s: more connections would share the same CPU", crowd)
 	}
+	severity := kasoku.Problem
+	if p.Share < poolShare {
+		severity = kasoku.Info
+	}
 	limit := unit.Plain(p.Limit)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
 		Title:  fmt.Sprintf("Requests wait for one of %s connections", limit),
-		Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: kasoku.Problem,
+		Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: severity,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: p.Limit > 0 && p.InUse >= p.Limit, Lacks: "not all connections were seen in use"},
 			diagnose.Signal{Holds: locks <= 0.1*p.Wait.By, Lacks: "some of it are locks of rows"}),

@@ -27,7 +27,8 @@ func (RequestSpooled) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds request bodies that nginx writes to disk.`,
 		Evidence: `nginx's error log says "a client request body is buffered to a temporary file" for at
-			least 1 % of the requests, at least 20. The longest request that the access log has
+			least 1 % of the requests, at least 20; a remark, where it says so for half of the requests of
+			those endpoints, at least 10. The longest request that the access log has
 			($request_length) says how large the buffer has to be.`,
 		Cause: `a body that is larger than client_body_buffer_size, 16 kB unless it is set, is written to
 			a file before it is passed on.`,
@@ -44,7 +45,7 @@ func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if s.few() {
+	if s.few() && !s.mostOfEndpoints() {
 		return nil, diagnose.Quiet(r.ID(), s.near(),
 			"nginx wrote the bodies of %s of %s requests to disk; the threshold is %s and %d requests",
 			unit.Count(s.lines), unit.Count(s.requests), unit.Percent(spooledShare), fewSpooled)

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,10 @@ const (
 	// fewSpooled of them: one large upload in a run is none to tune for.
 	spooledShare = 0.01
 	fewSpooled   = 20
+	// usualShare of the requests of the endpoints that are named, at least someSpooled of them, is
+	// what they always do, few as they are among all.
+	usualShare  = 0.5
+	someSpooled = 10
 	// spoolCost is an estimate of making, writing, reading and removing a small file.
 	spoolCost = 100 * time.Microsecond
 )
@@ -27,6 +32,7 @@ const (
 type spool struct {
 	lines    uint64
 	requests uint64
+	alike    uint64        // requests of the endpoints that lines name
 	most     diagnose.Said // of the path with most of them
 	uri      string        // its pattern of a path; empty when the line names none
 	endpoint *kasoku.Endpoint
@@ -40,8 +46,9 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 	var s spool
 	whole := *c
 	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	for _, m := range whole.Lines().SaidBy(kasoku.MessageNginx,
-		func(m *kasoku.Message) bool { return strings.HasPrefix(m.Sample, begins) }) {
+	said := whole.Lines().SaidBy(kasoku.MessageNginx,
+		func(m *kasoku.Message) bool { return strings.HasPrefix(m.Sample, begins) })
+	for _, m := range said {
 		if s.lines == 0 {
 			s.most = m
 		}
@@ -65,6 +72,12 @@ func spoolOf(c *diagnose.Case, begins string) (spool, error) {
 	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
+		if slices.ContainsFunc(said, func(m diagnose.Said) bool {
+			method, uri := requestIn(m.Sample)
+			return e.Method == method && sameRoute(e.Route, uri)
+		}) {
+			s.alike += e.Count
+		}
 		if e.Method == method && sameRoute(e.Route, uri) && (s.endpoint == nil || e.Count > s.endpoint.Count) {
 			s.endpoint = e
 		}
@@ -110,6 +123,11 @@ func (s spool) near() float64 {
 
 func (s spool) few() bool { return s.lines < fewSpooled || s.share() < spooledShare }
 
+// mostOfEndpoints reports whether it is what the requests of these endpoints usually do.
+func (s spool) mostOfEndpoints() bool {
+	return s.lines >= someSpooled && s.alike > 0 && webserver.Ratio(float64(s.lines), float64(s.alike)) >= usualShare
+}
+
 // object is the location that the bodies belong to, else their endpoint.
 func (s spool) object() kasoku.Object {
 	switch {
@@ -124,7 +142,12 @@ func (s spool) object() kasoku.Object {
 
 // severity goes by the requests that are concerned: what a file costs depends on the
 // disk, which is busy with the database when it matters.
-func (s spool) severity() kasoku.Severity { return evidence.SeverityOf(s.share()) }
+func (s spool) severity() kasoku.Severity {
+	if s.few() {
+		return kasoku.Info
+	}
+	return evidence.SeverityOf(s.share())
+}
 
 func (s spool) evidence(c *diagnose.Case) []kasoku.Evidence {
 	quoted := c.Quote().Quoted(s.most, true)
