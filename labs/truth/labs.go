@@ -46,9 +46,11 @@ func Isuumo() *Lab {
 		"IDX-06": {Object: "estate|chair", Brings: []string{"IDX-02"}},
 		"IDX-07": {Object: "estate"},
 		"DBC-02": {Object: "log_bin"},
+		"LCK-01": {Object: "chair", Brings: []string{"DBC-08"}}, // purchases become transactions, as uploads are
 		"NGX-03": {Object: "POST|location|client_body"},
 		"OPS-02": {Object: "initialize"},
 	})
+	l.Apart = []string{"DBC-02"}  // the service was shipped without
 	l.Always = []string{"DBC-01"} // what is acknowledged is on disk, in all variants
 	for i := range l.Defects {    // while CCH-07 is seeded, the same answers are made anew
 		if d := isuumo.Known()[slices.IndexFunc(isuumo.Known(),

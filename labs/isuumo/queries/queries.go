@@ -14,8 +14,9 @@
 //	IDX-05   a range is two comparisons, and a door is compared with a chair turned in
 //	         each of six ways; mended, a range is one comparison with a column that
 //	         holds its id, and two of the six ways are enough
-//	IDX-07   the polygon is tried against a point made of two columns, in a bounding
-//	         box; mended, a column with a spatial index holds the point
+//	IDX-07   the polygon is tried against a point made of two columns, of each row or,
+//	         with QRY-04, of those in the bounding box; mended, a column with a spatial
+//	         index holds the point
 //	OPS-02   /initialize changes the tables when they are full
 //	OPS-09   /initialize leaves kept counts as they are
 //
