@@ -45,6 +45,7 @@ type database struct {
 	elsewhere bool  // the slow log's file here is another server's
 
 	digests  *mysqlread.Digests // at the start; nil without them
+	counted  []kasoku.Query     // what they counted during the run
 	restored bool               // nothing that was changed is left to be put back
 	way      slowWay            // between slow log and digests
 
@@ -144,6 +145,25 @@ func (d *database) digestsOn(ctx context.Context) []kasoku.Warning {
 	return nil
 }
 
+// spareDigests notes how far the server's statement digests have come, where it keeps
+// them already: for a slow log that sessions of a pool write nothing to.
+func (d *database) spareDigests(ctx context.Context) {
+	if d.reader.HasSchema() && d.open > 0 && d.digests == nil {
+		d.digests, _ = mysqlread.NewSummaries(d.reader).Digests(ctx) // without them the run is as it was
+	}
+}
+
+// mostlyUnlogged reports whether the slow log lacks most of the statements, and digests have
+// more of them.
+func (d *database) mostlyUnlogged(entries uint64) bool {
+	var counted uint64
+	for i := range d.counted {
+		counted += d.counted[i].Calls
+	}
+	want := d.expected()
+	return want >= 20 && float64(entries) < want/2 && counted > 2*entries
+}
+
 // queries returns what the statements did since digestsOn, by digest.
 func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warning) {
 	now, err := mysqlread.NewSummaries(d.reader).Digests(ctx)
@@ -153,9 +173,9 @@ func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warnin
 	added, restarted := now.Since(d.digests)
 	d.tenants.Without(added)
 	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none " +
-		"has a sample"}
+		"has its place among the others of its connection"}
 	if d.reader.Flavor() == mysqlread.MariaDB {
-		said.Text += " or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
+		said.Text += ", a sample or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"
 		said.Hint = "the slow log has them: record with --slowlog, on the server's own host"
 	}
 	warnings := []kasoku.Warning{said}

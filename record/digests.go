@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/store"
@@ -22,6 +23,7 @@ func (d *digests) read(ctx context.Context) {
 		return
 	}
 	d.queries, d.about = d.db.queries(ctx)
+	d.db.counted = d.queries
 	if d.waits() && len(d.about) > 0 {
 		d.about[0].Text += "; they were counted while the run waited to begin, too"
 	}
@@ -34,6 +36,12 @@ func (d *digests) save() error {
 	}
 	for i := range d.queries {
 		d.queries[i].Host = d.host()
+	}
+	d.logs.queries = slices.Clone(d.queries)
+	for i := range d.queries {
+		if !d.o.KeepStatements {
+			d.queries[i].Raw = ""
+		}
 	}
 	d.warn(d.about...)
 	return store.Save(d.store, d.queries)

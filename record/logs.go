@@ -216,6 +216,9 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	if b.o.sampled() { // statements that follow each other are not in it
 		saves, transactions = nil, nil
 	}
+	if !b.o.sampled() && b.db.mostlyUnlogged(entries) { // digests are the run's queries
+		classes, saves, transactions = nil, nil, nil
+	}
 	if b.joins.join != nil {
 		b.joins.join.Settle(classes, entries, b.db.asked)
 	}

@@ -26,7 +26,7 @@ const (
 // and keeps what it says without the values of the statements. The load is over
 // then. A server that does not answer costs the plans, not the run.
 func (e *ending) savePlans(ctx context.Context) error {
-	if e.db == nil || !e.logs.slowRead || e.o.NoPlans {
+	if e.db == nil || len(e.logs.queries) == 0 || e.o.NoPlans {
 		return nil
 	}
 	asking, cancel := context.WithTimeout(ctx, plansWithin)

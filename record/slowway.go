@@ -61,6 +61,7 @@ func (c *changes) switchOn(ctx context.Context) error {
 		}
 		if c.db.slowOn {
 			c.markSample()
+			c.db.spareDigests(ctx)
 		} else {
 			c.run.Observers = "no slow log"
 		}

@@ -12,6 +12,7 @@ package digest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,16 +34,23 @@ const (
 func Queries(d *mysql.Digests) []kasoku.Query {
 	classes := map[string]*kasoku.Query{}
 	var shaper sqlshape.Shaper
-	for _, c := range d.Classes {
+	keys := slices.SortedFunc(maps.Keys(d.Classes), func(a, b mysql.DigestKey) int { // a class has the sample of its dearest
+		return cmp.Or(cmp.Compare(d.Classes[b].Total, d.Classes[a].Total), strings.Compare(a.ID, b.ID), strings.Compare(a.Schema, b.Schema))
+	})
+	for _, k := range keys {
+		c := d.Classes[k]
 		text := plain(c.Text)
 		fingerprint := string(shaper.Fingerprint([]byte(text)))
 		q := classes[fingerprint]
 		if q == nil {
 			q = &kasoku.Query{
 				ID: sqlshape.ID([]byte(fingerprint)), Fingerprint: fingerprint, HasAffected: true,
-				Verb: sqlshape.Verb([]byte(text)), Tables: sqlshape.Tables([]byte(text)),
+				Verb: sqlshape.Verb([]byte(text)), Tables: sqlshape.Tables([]byte(text)), Sample: text,
 			}
 			classes[fingerprint] = q
+		}
+		if q.Raw == "" && whole(c.Sample) {
+			q.Raw, q.Schema = c.Sample, k.Schema
 		}
 		add(q, &c)
 	}
@@ -55,6 +63,15 @@ func Queries(d *mysql.Digests) []kasoku.Query {
 	})
 	return out
 }
+
+// whole reports whether a server's sample is a statement that it did not cut: it ends a cut
+// one by three dots, and another version ends it at performance_schema_max_sql_text_length.
+func whole(sample string) bool {
+	return sample != "" && !strings.HasSuffix(sample, "...") && len(sample)%sampleLength != 0
+}
+
+// sampleLength is what performance_schema_max_sql_text_length is unless it is set.
+const sampleLength = 1024
 
 // add adds a digest to its class. A statement that took between two times counts
 // as one in the middle: the buckets are 4.7 % wide.

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestQueries(t *testing.T) {
 		key("a", "2"): {Text: "COMMIT", Calls: 3},
 	}}
 	after := &mysql.Digests{Lost: 7, Classes: map[mysql.DigestKey]mysql.Digest{
-		key("a", "1"): {Text: "SELECT `x` FROM `t`", Calls: 14, Total: 3 * time.Second, RowsSent: 8,
+		key("a", "1"): {Text: "SELECT `x` FROM `t`", Calls: 14, Total: 3 * time.Second, RowsSent: 8, Sample: "SELECT x FROM t /* 7 */",
 			Buckets: []mysql.Bucket{{Low: 90, High: 100, Calls: 11}, {Low: 200, High: 210, Calls: 3}}},
 		key("a", "2"): {Text: "COMMIT", Calls: 3},
 		key("b", "1"): {Text: "EXECUTE SELECT `x` FROM `t`", Calls: 1, Total: time.Second},
@@ -69,8 +70,14 @@ func TestQueries(t *testing.T) {
 	}
 	q := qs[0]
 	if q.Fingerprint != "select x from t" || q.Calls != 5 || q.Total != 3*time.Second || q.RowsSent != 8 || q.Verb != "SELECT" ||
-		len(q.Tables) != 1 || len(q.ID) != 32 || q.Latency.Count() != 4 || q.Latency.Max() != 205 {
+		len(q.Tables) != 1 || len(q.ID) != 32 || q.Latency.Count() != 4 || q.Latency.Max() != 205 || q.Sample != "SELECT x FROM t" ||
+		q.Raw != "SELECT x FROM t /* 7 */" || q.Schema != "a" {
 		t.Errorf("%+v", q)
+	}
+	for _, cut := range []string{"", "SELECT a, b FROM ...", strings.Repeat("x", 1024)} {
+		if whole(cut) {
+			t.Errorf("%.30q is whole", cut)
+		}
 	}
 	if again, restarted := before.Since(after); !restarted || again.Lost != 5 || again.Classes[key("a", "1")].Calls != 10 {
 		t.Errorf("counted anew: %t, %+v", restarted, again)
