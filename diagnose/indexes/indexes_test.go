@@ -156,6 +156,48 @@ func TestPropose_Join(t *testing.T) {
 		kasoku.PlanRow{Select: "DEPENDENT SUBQUERY", Table: "comment", Access: "ref", Key: "i", Rows: 3, Filtered: 100})
 }
 
+// TestPropose_Lookups: the latest comments, each with its ticket: a LIMIT of the first table, where
+// the other has one row for each of its rows.
+func TestPropose_Lookups(t *testing.T) {
+	f := func(sql, access, want string) {
+		t.Helper()
+		rec := &kasoku.Recording{
+			Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "9.7.0"}},
+			Tables: []kasoku.TableDef{
+				{Name: "comments", Engine: "InnoDB", Rows: 147343, DataBytes: 24 << 20,
+					Create: "CREATE TABLE `comments` (\n  `id` bigint NOT NULL,\n  `ticket_id` bigint,\n  `body` text,\n  `created_at` datetime(6),\n" +
+						"  PRIMARY KEY (`id`),\n  KEY `t` (`ticket_id`)\n) ENGINE=InnoDB",
+					Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{147343}},
+						{Name: "t", Columns: []string{"ticket_id"}, Cardinality: []int64{30000}}}},
+				{Name: "tickets", Engine: "InnoDB", Rows: 28543, DataBytes: 12 << 20,
+					Create:  "CREATE TABLE `tickets` (\n  `id` bigint NOT NULL,\n  `title` varchar(255),\n  `status` varchar(9),\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+					Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{28543}}}}},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Sample: sql, Fingerprint: strings.ToLower(sql), Tables: []string{"comments", "tickets"},
+				Calls: 12, Total: 16 * time.Second, RowsSent: 120, RowsExamined: 12 * 150030}},
+			Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
+				{Table: "c1_0", Access: "ALL", Rows: 147343, Extra: "Using where; Using filesort"},
+				{Table: "t1_0", Access: access, Key: "PRIMARY", Rows: 1}}}},
+		}
+		a, err := Propose(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range a.Proposals {
+			got += columnsOf(p.Columns)
+		}
+		if got != want {
+			t.Errorf("%s, %s: %q, want %q", sql, access, got, want)
+		}
+	}
+	of := "SELECT c1_0.id, c1_0.body, t1_0.id, t1_0.title FROM comments c1_0 JOIN tickets t1_0 ON t1_0.id = c1_0.ticket_id"
+	f(of+" ORDER BY c1_0.created_at DESC LIMIT ?", "eq_ref", "created_at")
+	f(of+" ORDER BY c1_0.created_at DESC", "eq_ref", "")                               // all are read
+	f(of+" ORDER BY c1_0.created_at DESC LIMIT ?", "ref", "")                          // each may find none, or many
+	f(of+" WHERE t1_0.status = ? ORDER BY c1_0.created_at DESC LIMIT ?", "eq_ref", "") // how many it goes through is not known
+	f(of+" ORDER BY t1_0.title LIMIT ?", "eq_ref", "")
+}
+
 // TestHidden: LIKEs of an OR are noted where each of its parts is about the rows, also in LOWER.
 func TestHidden(t *testing.T) {
 	f := func(where, want string) {

@@ -217,6 +217,9 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 			}
 			n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
 		}
+		if len(placed) == len(p.Rows) {
+			lookups(list)
+		}
 		turnJoins(list)
 		return
 	}
@@ -226,6 +229,23 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 		}
 	}
 	turnJoins(list)
+}
+
+// lookups finds a join that only looks up what belongs to each row of its first table: one row,
+// by a unique index, and under no condition. A LIMIT is one of that table then, which is read as
+// if it stood alone.
+func lookups(list []*access) {
+	at := slices.IndexFunc(list, func(a *access) bool { return a.first && a.cut && a.sorted && !a.group })
+	if at < 0 || slices.ContainsFunc(list, func(a *access) bool {
+		return a != list[at] && (a.step == nil || a.step.Access != "eq_ref" || len(a.equal)+len(a.in)+len(a.ranges)+a.filters > 0)
+	}) {
+		return
+	}
+	sent, _ := list[at].perCall()
+	for _, a := range list {
+		a.probes = max(1, sent) // a sort is before them
+	}
+	list[at].limit, list[at].joined, list[at].probes = true, nil, 1
 }
 
 // learn takes what the figures of the run say about columns and tables.

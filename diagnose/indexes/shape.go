@@ -59,6 +59,7 @@ type sorting struct {
 	order   []Part
 	sorted  bool // by order or by groups, and of this table's columns alone
 	group   bool
+	cut     bool    // the statement has a LIMIT
 	most    float64 // rows that the LIMIT allows; 0 where its text was not kept
 	refuses bool    // the server sorts by itself, whatever index that is there has the order
 	foundBy string  // the index by which it finds what it sorts
@@ -344,6 +345,7 @@ func (s *scope) orderBy(items []*ast.ByItem) {
 func (s *scope) limited(l *ast.Limit) {
 	for _, a := range s.order {
 		a.limit = a.limit || l != nil && len(s.order) == 1
+		a.cut = a.cut || l != nil
 		if l != nil && a.most == 0 {
 			a.most = countOf(l.Count)
 		}
