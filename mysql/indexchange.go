@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/logs/sqlshape"
+	"github.com/kasoku/kasoku/mysqlflags"
 )
 
 // indexPrefix begins the name of a change that makes or drops an index.
@@ -170,23 +171,84 @@ func indexNamed(name string) (schema, table, index string, ok bool) {
 }
 
 // assignIndex makes or drops an index.
+//
+// A server that made an index of its own for a foreign key drops it when another one serves the
+// key, and does not let that other one go then: it goes in one statement with the key's own
+// coming back.
+//
+// Source: MySQL 9.7 manual, FOREIGN KEY Constraints: "This index might be silently dropped later
+// if you create another index that can be used to enforce the foreign key constraint."
 func assignIndex(ctx context.Context, r *Reader, name, statement string) error {
-	schema, _, _, ok := indexNamed(name)
+	schema, table, index, ok := indexNamed(name)
 	if !ok {
 		return fmt.Errorf("%q: %w", name, ErrUnexpected)
 	}
-	if _, err := ParseIndex(statement); err != nil {
+	parsed, err := ParseIndex(statement)
+	if err != nil {
 		return err
 	}
 	return r.with(ctx, func(conn *session) error {
 		if err := conn.exec(ctx, "/* kasoku */ USE "+QuoteParts(schema)); err != nil {
 			return err
 		}
-		if err := conn.exec(ctx, "/* kasoku */ "+statement); err != nil {
+		err := conn.exec(ctx, "/* kasoku */ "+statement)
+		if parsed.Drops && mysqlflags.ErrorNumber(err) == neededByKey {
+			if adds, no := conn.keysWithout(ctx, schema, table, index); no == nil && len(adds) > 0 {
+				err = conn.exec(ctx, "/* kasoku */ ALTER TABLE "+QuoteParts(schema, table)+" "+strings.Join(adds, ", ")+
+					", DROP INDEX "+QuoteParts(index))
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 		return nil
 	})
+}
+
+// neededByKey is the number of the error that a foreign key needs the index.
+const neededByKey = 1553
+
+// keysWithout returns what adds an index for each foreign key of a table that has none but the
+// named one, by the name that the server gives such an index: that of the key, and where the
+// server named the key itself, that of its first column.
+func (s *session) keysWithout(ctx context.Context, schema, table, index string) (adds []string, err error) {
+	of := " WHERE TABLE_SCHEMA = " + quoteText(schema) + " AND TABLE_NAME = " + quoteText(table)
+	lists := func(query string) (names []string, columns map[string][]string, err error) {
+		rows, err := s.texts(ctx, "SELECT /* kasoku */ "+query)
+		columns = map[string][]string{}
+		for _, r := range rows[min(1, len(rows)):] { // the first has the names
+			if columns[r[0]] == nil {
+				names = append(names, r[0])
+			}
+			columns[r[0]] = append(columns[r[0]], r[1])
+		}
+		return names, columns, err
+	}
+	keys, parts, err := lists("CONSTRAINT_NAME, COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE" + of +
+		" AND REFERENCED_TABLE_NAME IS NOT NULL ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION")
+	if err != nil {
+		return nil, err
+	}
+	indexes, has, err := lists("INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS" + of +
+		" ORDER BY INDEX_NAME, SEQ_IN_INDEX")
+	for _, key := range keys {
+		columns := parts[key]
+		if slices.ContainsFunc(indexes, func(name string) bool {
+			return !strings.EqualFold(name, index) && len(has[name]) >= len(columns) && slices.Equal(has[name][:len(columns)], columns)
+		}) {
+			continue
+		}
+		name := key
+		if strings.HasPrefix(key, table+"_ibfk_") {
+			name = columns[0]
+		}
+		quoted := make([]string, len(columns))
+		for i, c := range columns {
+			quoted[i] = QuoteParts(c)
+		}
+		adds = append(adds, "ADD INDEX "+QuoteParts(name)+" ("+strings.Join(quoted, ", ")+")")
+	}
+	return adds, err
 }
 
 // CanHide reports whether the server has indexes that statements of other sessions do not use.

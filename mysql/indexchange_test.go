@@ -1,6 +1,13 @@
 package mysql
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
+)
 
 // TestIndexChange: a journal can hold nothing but statements that make and drop one index.
 func TestIndexChange(t *testing.T) {
@@ -58,4 +65,51 @@ func TestParseIndex(t *testing.T) {
 			t.Errorf("%s: %+v", statement, got)
 		}
 	}
+}
+
+// TestIndexChange_ForeignKey: an index that serves a foreign key takes the place of the one that
+// the server made for it, and goes all the same, with that one back.
+func TestIndexChange_ForeignKey(t *testing.T) {
+	sandboxtest.Each(t, sandbox.Options{}, func(t *testing.T, s *sandbox.Server) {
+		db := sandboxtest.DB(t, s, "")
+		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.users (id INT PRIMARY KEY)",
+			"CREATE TABLE shop.posts (id INT PRIMARY KEY, owner INT, editor INT, at INT, FOREIGN KEY (owner) REFERENCES shop.users (id), "+
+				"CONSTRAINT edits FOREIGN KEY (editor) REFERENCES shop.users (id))")
+		r, err := New(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		indexes := func() (out []string) {
+			t.Helper()
+			list, err := NewSchema(r).Indexes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range list {
+				out = append(out, fmt.Sprint(i))
+			}
+			return out
+		}
+		before := indexes()
+		sw := NewSwitch(r)
+		for _, of := range []string{"owner", "editor"} {
+			c, err := IndexChange("shop", "CREATE INDEX by_"+of+" ON posts ("+of+", at)", "DROP INDEX by_"+of+" ON posts")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := sw.Apply(t.Context(), []Changed{c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if during := indexes(); slices.Equal(during, before) || slices.Contains(during, "index shop.posts.owner (owner)") {
+			t.Errorf("with them: %q", during)
+		}
+		if err := sw.Restore(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if after := indexes(); !slices.Equal(after, before) {
+			t.Errorf("after them %q, before %q", after, before)
+		}
+	})
 }
