@@ -2,6 +2,7 @@ package kasoku
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,15 @@ type Recording struct {
 	Warnings  []Warning
 	Diagnosis *Diagnosis // as stored when the run was made; nil before
 	Damage    []string   // what could not be read of a damaged file
+}
+
+// CodeDigests is the code of the warning that a run's queries are what the server counted.
+const CodeDigests = "digests"
+
+// FromDigests reports whether the queries are statement digests: no slow log was read, or it
+// lacked most of the statements.
+func (r *Recording) FromDigests() bool {
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == CodeDigests })
 }
 
 // Find returns the series with the key, nil when it was not recorded. An empty

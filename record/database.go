@@ -172,7 +172,7 @@ func (d *database) queries(ctx context.Context) ([]kasoku.Query, []kasoku.Warnin
 	}
 	added, restarted := now.Since(d.digests)
 	d.tenants.Without(added)
-	said := kasoku.Warning{Code: "digests", Text: "the queries are statement digests of performance_schema: none " +
+	said := kasoku.Warning{Code: kasoku.CodeDigests, Text: "the queries are statement digests of performance_schema: none " +
 		"has its place among the others of its connection"}
 	if d.reader.Flavor() == mysqlread.MariaDB {
 		said.Text += ", a sample or a distribution of its times; MariaDB counts no statement that a driver runs as a prepared one"

@@ -126,6 +126,9 @@ func endpointCells(e *kasoku.Endpoint, all, u time.Duration) []report.Cell {
 		cell.Text(endpointName(e)), cell.Count(e.Count), cell.Count(ok), cell.Count(client), failed,
 		cell.Percent(float64(e.Total) / float64(max(all, 1))),
 	}
+	if all == 0 { // the log has no times
+		cells[len(cells)-1] = cell.None()
+	}
 	h := e.Latency
 	if h.Count() == 0 {
 		cells = append(cells, cell.None(), cell.None(), cell.None(), cell.None(), cell.None())

@@ -89,8 +89,10 @@ func (r logTables) variantTable(p putTogether) *report.Table {
 	}
 	for _, row := range rows[:min(mostVariants, len(rows))] {
 		cells := []report.Cell{cell.Text(endpointName(row.of)), {Text: row.set.Text(), Raw: row.set.Keys},
-			cell.Count(row.set.Requests), cell.Percent(float64(row.set.Time) / float64(max(all, 1))),
-			cell.Duration(row.set.Mean(), u)}
+			cell.Count(row.set.Requests), cell.None(), cell.None()}
+		if all > 0 { // the log has times
+			cells[3], cells[4] = cell.Percent(float64(row.set.Time)/float64(all)), cell.Duration(row.set.Mean(), u)
+		}
 		if several {
 			cells = slices.Insert(cells, 1, cell.Text(row.of.Host))
 		}

@@ -49,3 +49,19 @@ func TestEndpoints_Variants(t *testing.T) {
 		}
 	}
 }
+
+// TestEndpoints_NoTimes: a log without request times has no shares and no means, not those of 0.
+func TestEndpoints_NoTimes(t *testing.T) {
+	v := kasoku.Variants{Method: "GET", Route: "/search", Paths: 1, Sets: []kasoku.QueryKeys{{Keys: "q", Requests: 10}, {Requests: 98}}}
+	rec := &kasoku.Recording{Endpoints: []kasoku.Endpoint{{Host: "web", Method: "GET", Route: "/search", Count: 108, Latency: histogram.New()}},
+		Settings: []kasoku.Setting{v.Setting("web")}}
+	s := EndpointsSection(recorded.View{Recording: rec})
+	for i, first := range []int{5, 3} {
+		row := s.Blocks[i].(*report.Table).Rows[0]
+		for _, c := range row.Cells[first : first+2] {
+			if c.Text != "–" {
+				t.Errorf("table %d: %q of %+v", i, c.Text, row.Cells)
+			}
+		}
+	}
+}

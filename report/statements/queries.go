@@ -27,7 +27,9 @@ func QueriesSection(r recorded.View) report.Section {
 		return s
 	}
 	s.Sub = "From the slow log, those of the most total time first."
-	if len(ws) > 0 {
+	if r.FromDigests() {
+		s.Sub = "From statement digests of performance_schema, those of the most total time first."
+	} else if len(ws) > 0 {
 		s.Sub += report.Prose(" " + report.Sentence(recorded.LinesRead(ws)) + ".")
 	}
 	if n, ok := r.Setting(kasoku.SampleScope, kasoku.SampleName); ok {

@@ -139,7 +139,8 @@ func (f *autopilotFlags) fly(ctx context.Context, e *cli.Env, c *config.Config, 
 		defer held.Asker.Close()
 		pilot.Answers = held
 	} else {
-		missing = append(missing, "answers: kasoku.toml has no [answers], so what the service answers was not compared")
+		missing = append(missing, "answers: [answers] of kasoku.toml names none, so what the service answers was not compared; "+
+			"`file = 'answers.json'` there compares what `kasoku answers record` kept")
 	}
 	story, err := prove.Autopilot(ctx, s, pilot)
 	progress.Clear()
