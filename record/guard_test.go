@@ -166,3 +166,12 @@ func TestGuard_Missing(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// TestAskService_Own: what guards the run's changes asks the database, and is no program outside of
+// the service for whose connections none is recycled.
+func TestAskService_Own(t *testing.T) {
+	o := quick(t)
+	if o.own = []int{7}; !slices.Equal(askService(o).Own, o.own) {
+		t.Errorf("asked without the guard: %+v", askService(o))
+	}
+}

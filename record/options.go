@@ -70,6 +70,7 @@ type Options struct {
 
 	profileAfter time.Duration // for tests; 0: the constant
 	settled      time.Duration // for tests; 0: the constant
+	own          []int         // the guard process
 }
 
 // Named identifies the service that is measured, as the user names it.

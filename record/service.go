@@ -72,7 +72,7 @@ var membersPart = contain.Part{Kind: contain.Goroutine, Name: "members of the se
 
 // askService is what the options say of the service.
 func askService(o Options) find.Ask {
-	a := find.Ask{Logs: slices.Concat(o.accessLogs(), o.MoreLogs.Error), Loaded: true, Held: map[kasoku.Listener]int{}}
+	a := find.Ask{Logs: slices.Concat(o.accessLogs(), o.MoreLogs.Error), Loaded: true, Own: o.own, Held: map[kasoku.Listener]int{}}
 	for _, t := range o.Servers {
 		if page, ok := t.(*nginx.Table); ok {
 			a.Asked = append(a.Asked, page.Status)

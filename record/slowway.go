@@ -40,6 +40,7 @@ func (c *changes) switchOn(ctx context.Context) error {
 	if err := c.startGuard(ctx); err != nil {
 		return err
 	}
+	c.o.own = c.ownPIDs()
 	instead := false
 	if c.o.SlowLog {
 		var w []kasoku.Warning
