@@ -27,10 +27,12 @@ func QueriesSection(r recorded.View) report.Section {
 		return s
 	}
 	s.Sub = "From the slow log, those of the most total time first."
+	read := ""
 	if r.FromDigests() {
-		s.Sub = "From statement digests of performance_schema, those of the most total time first."
-	} else if len(ws) > 0 {
-		s.Sub += report.Prose(" " + report.Sentence(recorded.LinesRead(ws)) + ".")
+		s.Sub, read = "From statement digests of performance_schema, those of the most total time first.", "slow log: "
+	}
+	if len(ws) > 0 {
+		s.Sub += report.Prose(" " + report.Sentence(read+recorded.LinesRead(ws)) + ".")
 	}
 	if n, ok := r.Setting(kasoku.SampleScope, kasoku.SampleName); ok {
 		s.Sub += report.Prose(" It holds 1 of " + n + " statements: figures are of these.")

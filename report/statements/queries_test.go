@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
+	"github.com/kasoku/kasoku/report/recorded"
 )
 
 func TestTransactionName(t *testing.T) {
@@ -65,5 +67,15 @@ func TestHabits(t *testing.T) {
 	}
 	if n := habits(slices.Repeat([]kasoku.Query{q("SELECT", 1000, 1, 1000, 0)}, 9)); len(n.List) != mostHabits {
 		t.Errorf("%d notes, want %d", len(n.List), mostHabits)
+	}
+}
+
+// TestQueriesSection_Digests: the queries are statement digests, and what the slow log lost is said.
+func TestQueriesSection_Digests(t *testing.T) {
+	rec := &kasoku.Recording{Warnings: []kasoku.Warning{{Code: kasoku.CodeDigests}}, Queries: []kasoku.Query{{ID: "A", Fingerprint: "select ?", Calls: 3, Latency: histogram.New()}},
+		Logs: []kasoku.LogWindow{{Kind: "slowlog", Lines: 9, Dropped: 9, Note: "a bug of kasoku"}}}
+	const want = "From statement digests of performance_schema, those of the most total time first. Slow log: 9 lines, 9 bad; a bug of kasoku."
+	if got := string(QueriesSection(recorded.View{Recording: rec}).Sub); got != want {
+		t.Errorf("%q", got)
 	}
 }
