@@ -177,7 +177,8 @@ func indexNamed(name string) (schema, table, index string, ok bool) {
 // coming back.
 //
 // Source: MySQL 9.7 manual, FOREIGN KEY Constraints: "This index might be silently dropped later
-// if you create another index that can be used to enforce the foreign key constraint."
+// if you create another index that can be used to enforce the foreign key
+// constraint".
 func assignIndex(ctx context.Context, r *Reader, name, statement string) error {
 	schema, table, index, ok := indexNamed(name)
 	if !ok {
