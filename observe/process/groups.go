@@ -29,7 +29,7 @@ var kindSeries = [kinds]struct{ cpu, rss, processes, threads string }{
 }
 
 const (
-	// topGroups of each kind get series, by CPU at a tick, and keep them.
+	// topGroups of each kind get series, by CPU at a tick, and keep them, beside those of named processes.
 	topGroups = 8
 	// maxGroups bounds those that have them, of each kind.
 	maxGroups = 24
@@ -50,6 +50,7 @@ type group struct {
 	threads  uint64
 	count    uint64 // of processes
 	shown    bool
+	named    bool // a process of it was named, or its tree: it has series whatever others use
 }
 
 // groups are those of one kind.
@@ -166,6 +167,7 @@ func (l *places) sumUp(live []*process, f *kasoku.Frame) {
 				g.rss += p.stat.RSS
 				g.threads += p.stat.Threads
 				g.count++
+				g.named = g.named || p.named || p.tree != nil && p.tree.leader == p
 			}
 		}
 	}
@@ -194,15 +196,16 @@ func (gs *groups) settle() {
 		if g.count == 0 && !g.shown {
 			empty++
 		}
+		if g.named && !g.shown {
+			gs.show(g)
+		}
 		if g.used > 0 {
 			gs.rank(g)
 		}
 	}
 	for _, g := range gs.best {
 		if !g.shown && gs.room(g) {
-			g.shown = true
-			gs.shown++
-			gs.ever++
+			gs.show(g)
 		}
 	}
 	if empty > 0 {
@@ -216,6 +219,13 @@ func (gs *groups) settle() {
 	}
 }
 
+// show gives a group series.
+func (gs *groups) show(g *group) {
+	g.shown = true
+	gs.shown++
+	gs.ever++
+}
+
 // room reports whether a group may have series, and takes them from the one that used
 // least when that is less than half as much.
 func (gs *groups) room(g *group) bool {
@@ -224,11 +234,11 @@ func (gs *groups) room(g *group) bool {
 	}
 	var least *group
 	for _, other := range gs.order {
-		if other.shown && (least == nil || other.cpu < least.cpu) {
+		if other.shown && !other.named && (least == nil || other.cpu < least.cpu) {
 			least = other
 		}
 	}
-	if gs.ever >= maxGroupsEver || 2*least.cpu >= g.cpu {
+	if least == nil || gs.ever >= maxGroupsEver || 2*least.cpu >= g.cpu {
 		return false
 	}
 	least.shown = false

@@ -199,6 +199,26 @@ func TestGroupsThatUseMore(t *testing.T) {
 	}
 }
 
+// TestGroupsOfNamed: the program of a process that was named, or whose tree was, has series beside any number
+// that use more, and keeps them.
+func TestGroupsOfNamed(t *testing.T) {
+	dir := t.TempDir()
+	for pid := 10; pid < 10+2*maxGroups; pid++ {
+		write(t, dir, strconv.Itoa(pid)+"/stat", child(pid, 1, "busy"+strconv.Itoa(pid), uint64(pid), 0))
+	}
+	write(t, dir, "8/stat", child(8, 1, "puma", 0, 0))
+	write(t, dir, "9/stat", child(9, 1, "nginx", 0, 0))
+	s := open(t, Options{Proc: dir, PIDs: []int{9}})
+	collect(t, s)
+	s.AddTree(8)
+	for pid := 10; pid < 10+2*maxGroups; pid++ {
+		if frame := collect(t, s); find(frame, "exe.cpu", "nginx") == nil || find(frame, "exe.cpu", "puma") == nil {
+			t.Fatal("no series of a program that was named")
+		}
+		write(t, dir, strconv.Itoa(pid)+"/stat", child(pid, 1, "busy"+strconv.Itoa(pid), uint64(1000*pid), 0))
+	}
+}
+
 // A thread that fills a core is seen, by its name and without its siblings.
 func TestHotThread(t *testing.T) {
 	c := exec.Command(os.Args[0], "-test.run=^TestSpin$")
