@@ -28,8 +28,8 @@ const (
 	// least is the shortest time that is watched.
 	least = time.Second
 	// unasked is how long a load is watched at most whose length is not known, and part is the part of
-	// one whose length is: while it is watched a service pays up to a tenth more CPU.
-	unasked = 6 * time.Second
+	// one whose length is: while it is watched a service pays about a tenth more CPU.
+	unasked = 5 * time.Second
 	part    = 10
 )
 

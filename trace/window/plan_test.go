@@ -13,7 +13,7 @@ import (
 	"github.com/kasoku/kasoku/trace/kernel"
 )
 
-// TestPlan: what no one asked for takes a tenth of a load at most, and of one whose length is not known six
+// TestPlan: what no one asked for takes a tenth of a load at most, and of one whose length is not known five
 // seconds; what was asked for, what was said.
 func TestPlan(t *testing.T) {
 	yes, no := true, false
@@ -25,11 +25,11 @@ func TestPlan(t *testing.T) {
 		known  time.Duration
 		length time.Duration // 0: none
 	}{
-		{nil, time.Minute, 6 * time.Second},
+		{nil, time.Minute, 5 * time.Second},
 		{nil, 30 * time.Second, 3 * time.Second},
-		{nil, 5 * time.Minute, 6 * time.Second},
+		{nil, 5 * time.Minute, 5 * time.Second},
 		{nil, 9 * time.Second, 0},
-		{nil, 0, 6 * time.Second},
+		{nil, 0, 5 * time.Second},
 		{&yes, time.Minute, 10 * time.Second},
 		{&yes, 0, 10 * time.Second},
 		{&yes, 9 * time.Second, 3500 * time.Millisecond},
