@@ -16,7 +16,7 @@ var dispatchers = [...]string{
 
 // rankOf returns the place of a name among the dispatchers, from 1 on; 0 when it is none.
 func rankOf(name []byte) int {
-	if len(name) == 0 || len(name) > len("operationName") || !beginsDispatcher[name[0]] {
+	if len(name) > len("operationName") {
 		return 0
 	}
 	for i, d := range dispatchers {
@@ -52,6 +52,9 @@ func AppendChoice(dst, query []byte) ([]byte, bool) {
 			break
 		}
 		query = rest
+		if len(pair) == 0 || !beginsDispatcher[pair[0]] {
+			continue
+		}
 		key, value, _ := bytes.Cut(pair, []byte("="))
 		rank := rankOf(key)
 		if rank == 0 || rank >= best {
