@@ -51,10 +51,49 @@ type Recording struct {
 // CodeDigests is the code of the warning that a run's queries are what the server counted.
 const CodeDigests = "digests"
 
-// FromDigests reports whether the queries are statement digests: no slow log was read, or it
-// lacked most of the statements.
-func (r *Recording) FromDigests() bool {
-	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == CodeDigests })
+// Where statements are known from, as evidence names it.
+const (
+	slowLogSource = "slow.log"
+	digestsSource = CodeDigests
+	bothSources   = slowLogSource + ", " + digestsSource
+)
+
+// FromDigests reports whether the queries of a host are statement digests: no slow log was read
+// there, or it lacked most of the statements.
+func (r *Recording) FromDigests(host string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool {
+		return w.Code == CodeDigests && (w.Host == "" || w.Host == host)
+	})
+}
+
+// StatementSource names where classes of statements are known from, all of the run where none is
+// given: "slow.log", "digests", or both, as hosts of a merged run differ.
+func (r *Recording) StatementSource(of ...*Query) string {
+	counted, logged := false, false
+	add := func(q *Query) {
+		from := r.FromDigests(q.Host)
+		counted, logged = counted || from, logged || !from
+	}
+	for _, q := range of {
+		add(q)
+	}
+	if len(of) == 0 {
+		for i := range r.Queries {
+			add(&r.Queries[i])
+		}
+	}
+	switch {
+	case counted && logged:
+		return bothSources
+	case counted:
+		return digestsSource
+	}
+	return slowLogSource
+}
+
+// IsStatementSource reports whether evidence of a source quotes statements.
+func IsStatementSource(source string) bool {
+	return source == slowLogSource || source == digestsSource || source == bothSources
 }
 
 // Find returns the series with the key, nil when it was not recorded. An empty

@@ -180,6 +180,7 @@ type Gap struct {
 
 // A Warning belongs to the result: it says what was seen, and Hint what to do.
 type Warning struct {
+	Host string // that it is about; empty: the one that recorded
 	Code string // short and stable: late-generator, slow-log-trap, one-run …
 	Text string
 	Hint string

@@ -38,28 +38,12 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	settleFindings(d.Findings)
 	noteShared(d.Findings)
 	d.Findings = rankFindings(d.Findings, points)
-	if c.Recording != nil && c.FromDigests() {
-		nameDigests(d.Findings)
-	}
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
 		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(boolNumber(a.Blind), boolNumber(b.Blind)),
 			cmp.Compare(a.ID, b.ID))
 	})
 	d.Verdict = writeVerdict(c, d)
 	return d
-}
-
-// nameDigests calls statement digests the source of what no slow log had.
-func nameDigests(found []kasoku.Finding) {
-	for i := range found {
-		evidence := slices.Clone(found[i].Evidence)
-		for j := range evidence {
-			if evidence[j].Source == "slow.log" {
-				evidence[j].Source = "digests"
-			}
-		}
-		found[i].Evidence = evidence
-	}
 }
 
 // checkRule asks a rule. One that panics is silent, and says why.

@@ -341,15 +341,3 @@ func TestSaid(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
-
-// TestNameDigests: evidence of statements that the server counted does not call a slow log its source.
-func TestNameDigests(t *testing.T) {
-	of := func(warnings ...kasoku.Warning) string {
-		rule := says{id: "IDX-01", found: []kasoku.Finding{{ID: "IDX-01", Title: "an index", Evidence: []kasoku.Evidence{{Source: "slow.log", Text: "select ?", Strong: true}}}}}
-		d := Diagnose(NewCase(&kasoku.Recording{Warnings: warnings}, nil), []Rule{rule})
-		return d.Findings[0].Evidence[0].Source
-	}
-	if got := of() + " " + of(kasoku.Warning{Code: kasoku.CodeDigests}); got != "slow.log digests" {
-		t.Error(got)
-	}
-}

@@ -135,7 +135,7 @@ func sameTime(a, b *kasoku.Finding) bool {
 func quotedStatements(f *kasoku.Finding) []string {
 	var out []string
 	for _, e := range f.Evidence {
-		if e.Strong && e.Source == "slow.log" && strings.Contains(e.Text, " ") {
+		if e.Strong && kasoku.IsStatementSource(e.Source) && strings.Contains(e.Text, " ") {
 			out = append(out, e.Text)
 		}
 	}

@@ -112,7 +112,7 @@ func sampleRecording() *kasoku.Recording {
 			Count: 6_612, Bytes: 500_000, Sample: "Error 1040: Too many connections", First: 31 * time.Second, Last: 61 * time.Second,
 			Seconds: map[int]uint64{31: 220, 32: 221}}},
 		RowChecks: []kasoku.RowCheck{{Host: "lab1", Table: "users", Before: 5, After: 3_055, Successes: 3_050}},
-		Warnings:  []kasoku.Warning{{Code: "one-run", Text: "one run a side", Hint: "kasoku run --repeat 6"}},
+		Warnings:  []kasoku.Warning{{Host: "lab1", Code: "one-run", Text: "one run a side", Hint: "kasoku run --repeat 6"}},
 		Diagnosis: sampleDiagnosis(),
 		Summary: &kasoku.Summary{Source: "load", Requests: 30_300, Succeeded: 9_450, PerSec: 305, Asked: 1000, P50: 331 * time.Millisecond,
 			P99: 1116 * time.Millisecond, CPU: 70 * time.Second, LoadTime: 60 * time.Second, Bottleneck: "mysqld 1.84 of 2 cores"},
@@ -178,6 +178,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	}
 	if v < 12 && rec.Service != nil {
 		rec.Service.Members[0].Blocks = nil
+	}
+	if v < 16 {
+		rec.Warnings[0].Host = ""
 	}
 	if v < 15 {
 		rec.Queries[0].Numbers = nil

@@ -622,4 +622,4 @@ CREATE TABLE warning (
   code TEXT    NOT NULL,
   text TEXT    NOT NULL,
   hint TEXT    NOT NULL
-);
+, host TEXT NOT NULL DEFAULT '');

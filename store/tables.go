@@ -187,6 +187,7 @@ func warningTable() table[kasoku.Warning] {
 	return tableOf("warning", func(v *kasoku.Warning) []column {
 		return []column{
 			{"code", textOf(&v.Code)}, {"text", textOf(&v.Text)}, {"hint", textOf(&v.Hint)},
+			{"host", textOf(&v.Host)},
 		}
 	})
 }

@@ -41,7 +41,7 @@ func (r *run) result() *Result {
 		out.Steps = append(out.Steps, Latencies(s.phase, s.recorder)...)
 	}
 	for _, w := range r.warnings {
-		out.Warnings = append(out.Warnings, Warning(w))
+		out.Warnings = append(out.Warnings, Warning{Code: w.Code, Text: w.Text, Hint: w.Hint})
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func handedScenario(r *scenario.Report) Report {
 			h.Score.Outcome = kasoku.Passed
 		}
 		for _, w := range r.Result.Warnings {
-			h.Warnings = append(h.Warnings, kasoku.Warning(w))
+			h.Warnings = append(h.Warnings, kasoku.Warning{Code: w.Code, Text: w.Text, Hint: w.Hint})
 		}
 	}
 	return h

@@ -2,7 +2,9 @@ package statements
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -26,11 +28,8 @@ func QueriesSection(r recorded.View) report.Section {
 		}
 		return s
 	}
-	s.Sub = "From the slow log, those of the most total time first."
-	read := ""
-	if r.FromDigests() {
-		s.Sub, read = "From statement digests of performance_schema, those of the most total time first.", "slow log: "
-	}
+	from, read := sourceOfQueries(r)
+	s.Sub = "From " + from + ", those of the most total time first."
 	if len(ws) > 0 {
 		s.Sub += report.Prose(" " + report.Sentence(read+recorded.LinesRead(ws)) + ".")
 	}
@@ -44,6 +43,30 @@ func QueriesSection(r recorded.View) report.Section {
 		s.Blocks = append(s.Blocks, n)
 	}
 	return s
+}
+
+// sourceOfQueries says where the queries are from, by host where that differs, and what names the
+// slow log in what follows.
+func sourceOfQueries(r recorded.View) (from report.Prose, read string) {
+	const slowLog, digests = "the slow log", "statement digests of performance_schema"
+	var logged, counted []string
+	for i := range r.Queries {
+		hosts := &logged
+		if r.FromDigests(r.Queries[i].Host) {
+			hosts = &counted
+		}
+		if !slices.Contains(*hosts, r.Queries[i].Host) {
+			*hosts = append(*hosts, r.Queries[i].Host)
+		}
+	}
+	switch {
+	case len(counted) == 0:
+		return slowLog, ""
+	case len(logged) == 0:
+		return digests, "slow log: "
+	}
+	return report.Prose(fmt.Sprintf("%s of %s and %s of %s", slowLog, strings.Join(logged, ", "), digests,
+		strings.Join(counted, ", "))), "slow log: "
 }
 
 // queryTables shows the classes of statements of the slow log.

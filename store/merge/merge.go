@@ -247,11 +247,13 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 	out.Service = joinServices(out.Service, r.Service)
 	out.RowChecks = append(out.RowChecks, r.RowChecks...)
 	for _, w := range r.Warnings {
-		w.Text = hostName(r) + ": " + w.Text
+		w.Host, w.Text = hostName(r), hostName(r)+": "+w.Text
 		out.Warnings = append(out.Warnings, w)
 	}
 	if p.warning != nil {
-		out.Warnings = append(out.Warnings, *p.warning)
+		w := *p.warning
+		w.Host = hostName(r)
+		out.Warnings = append(out.Warnings, w)
 	}
 	for _, d := range r.Damage {
 		out.Warnings = append(out.Warnings, kasoku.Warning{Code: "damage", Text: hostName(r) + ": " + d})

@@ -136,6 +136,42 @@ func TestMergePlacesAll(t *testing.T) {
 	}
 }
 
+// TestMergeKeepsStatementSources merges a host whose queries are statement digests with one
+// whose queries are of its slow log: each class keeps where it is known from, also where both
+// hosts run it.
+func TestMergeKeepsStatementSources(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	w := newWorld(3, 60)
+	logged := w.record("one", 0, 10, 50, rng, map[string]float64{"mysql/Questions": 3})
+	counted := w.record("two", 1, 10, 50, rng, map[string]float64{"mysql/Questions": 3})
+	logged.Queries = []kasoku.Query{{Host: "one", ID: "A", Fingerprint: "select ?"}}
+	counted.Queries = []kasoku.Query{{Host: "two", ID: "A", Fingerprint: "select ?"}}
+	counted.Warnings = []kasoku.Warning{{Code: kasoku.CodeDigests, Text: "digests"}}
+	f := func(want string, recs ...*kasoku.Recording) {
+		t.Helper()
+		out := recs[0]
+		if len(recs) > 1 {
+			var err error
+			if out, err = Merge(recs, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			for host, source := range map[string]string{"one": "slow.log", "two": "digests"} {
+				at := slices.IndexFunc(out.Queries, func(q kasoku.Query) bool { return q.Host == host })
+				if got := out.StatementSource(&out.Queries[at]); got != source {
+					t.Errorf("the statement of %s is from %q, want %q", host, got, source)
+				}
+			}
+		}
+		if got := out.StatementSource(); got != want || !kasoku.IsStatementSource(got) {
+			t.Errorf("statements are from %q, want %q", got, want)
+		}
+	}
+	f("slow.log", logged)
+	f("digests", counted)
+	f("slow.log, digests", logged, counted)
+	f("slow.log, digests", counted, logged)
+}
+
 func TestKernelClocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	w := world{make([]float64, 60)} // no traffic

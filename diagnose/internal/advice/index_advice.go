@@ -203,12 +203,12 @@ func (g IndexGroup) evidence(c *diagnose.Case, impact kasoku.Impact) []kasoku.Ev
 		if x := evidence.Surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
-		out = append(out, evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds()))
+		out = append(out, evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()))
 		if p := PlanOf(c, s.QueryID, g.Table); p != nil && len(seen) == 1 {
 			out = append(out, PlanEvidence(p, g.Table, q))
 		}
 	}
-	e := evidence.StatementTime(c, g.saved, impact)
+	e := evidence.StatementTime(c, g.saved, impact, g.classes(c)...)
 	e.Text, e.Note = "time that the indexes would save", e.Note+", an estimate"
 	return append(out, e)
 }

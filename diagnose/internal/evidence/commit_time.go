@@ -143,13 +143,13 @@ func (k Commits) Evidence(c *diagnose.Case) []kasoku.Evidence {
 			break
 		}
 		out = append(out, kasoku.Evidence{
-			Source: "slow.log", Text: wording.Cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, mean %s", wording.Times(q.Calls),
+			Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, mean %s", wording.Times(q.Calls),
 				unit.Duration(q.Total/time.Duration(max(q.Calls, 1)))),
 			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true, Interval: c.Whole(),
 		})
 	}
 	out = append(out, kasoku.Evidence{
-		Source: "slow.log", Text: "waits for the disk", Note: "beyond what a statement takes",
+		Source: c.StatementSource(k.top...), Text: "waits for the disk", Note: "beyond what a statement takes",
 		Value: unit.Percent(k.Share), Number: k.Share, Strong: true, Interval: c.Whole(),
 	})
 	if k.synced == nil {

@@ -112,17 +112,17 @@ func StatementSeverity(i kasoku.Impact) kasoku.Severity {
 }
 
 // Statement quotes a class of statements.
-func Statement(q *kasoku.Query, value, note string, number float64) kasoku.Evidence {
+func Statement(c *diagnose.Case, q *kasoku.Query, value, note string, number float64) kasoku.Evidence {
 	return kasoku.Evidence{
-		Source: "slow.log", Text: wording.Cut(q.Fingerprint, wording.MaxQuoted), Note: note, Value: value, Number: number, Strong: true,
+		Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, wording.MaxQuoted), Note: note, Value: value, Number: number, Strong: true,
 		Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
 }
 
-// StatementTime quotes how long statements took.
-func StatementTime(c *diagnose.Case, d time.Duration, i kasoku.Impact) kasoku.Evidence {
+// StatementTime quotes how long statements of some classes took.
+func StatementTime(c *diagnose.Case, d time.Duration, i kasoku.Impact, classes ...*kasoku.Query) kasoku.Evidence {
 	return kasoku.Evidence{
-		Source: "slow.log", Text: "time of these statements", Note: unit.Percent(i.Share) + " " + i.Of,
+		Source: c.StatementSource(classes...), Text: "time of these statements", Note: unit.Percent(i.Share) + " " + i.Of,
 		Value: unit.Duration(d), Number: d.Seconds(), Interval: c.Whole(),
 	}
 }

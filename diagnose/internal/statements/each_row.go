@@ -357,6 +357,14 @@ func (r RowLoop) Spent(c *diagnose.Case) time.Duration {
 	return sum
 }
 
+// Queries are the classes of its loops.
+func (r RowLoop) Queries() (out []*kasoku.Query) {
+	for _, l := range r.Loops {
+		out = append(out, l.Query)
+	}
+	return out
+}
+
 // Saved is the time that would be saved if each loop were one statement: that of the other
 // statements, and that between them.
 func (r RowLoop) Saved(c *diagnose.Case) time.Duration {

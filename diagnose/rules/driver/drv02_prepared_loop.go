@@ -113,10 +113,10 @@ func (r PreparedLoop) finding(c *diagnose.Case, loops []insertLoop, p prepared, 
 				Lacks: "the INSERTs do not come one after another on one connection"}}, p.strangers.Signals(c)...)...),
 		Evidence: append([]kasoku.Evidence{
 			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true),
-			evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
+			evidence.Statement(c, l.query, "× "+unit.Count(l.query.Calls),
 				unit.Percent(part)+" of the executions"+more+", up to "+unit.Count(l.query.Streak)+" in a row",
 				float64(l.query.Calls)),
-			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i, l.query),
 		}, p.strangers.Bound(c)...),
 		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same "+
 			"statement for each row: %s prepares for %s executions.",

@@ -153,7 +153,7 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 			wording.Average(l.per))),
 		Clause:     fmt.Sprintf("%s inserts its rows one by one", l.endpoint),
 		Confidence: diagnose.Confidence(r.signals(c, l)...),
-		Evidence:   append([]kasoku.Evidence{insertEvidence(l)}, evidence.EndpointCount(c, l.endpoint)...),
+		Evidence:   append([]kasoku.Evidence{insertEvidence(c, l)}, evidence.EndpointCount(c, l.endpoint)...),
 		Cause: fmt.Sprintf("%s inserts into %s %s times in each request, one row a statement: each is a round trip, "+
 			"and is parsed, of its own.",
 			l.endpoint, s.Table, wording.Average(l.per)),
@@ -171,7 +171,7 @@ func (r SingleInserts) finding(c *diagnose.Case, l insertLoop) kasoku.Finding {
 		f.Fixes[0].Text = "Insert many rows with one statement"
 		f.Expect, f.Verify = "one INSERT for many rows", "the next run: INSERTs into "+s.Table+" are few"
 	}
-	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.Statements().QueryTime(l.query), i))
+	f.Evidence = append(f.Evidence, evidence.StatementTime(c, c.Statements().QueryTime(l.query), i, l.query))
 	if g, err := c.Counters().Status(mysql.ComCommit); err == nil {
 		f.Evidence = append(f.Evidence, c.Quote().Counted(g, false))
 	}
@@ -191,12 +191,12 @@ func (l insertLoop) impact(c *diagnose.Case, part float64) kasoku.Impact {
 	return evidence.TimeImpact(c, time.Duration(took))
 }
 
-func insertEvidence(l insertLoop) kasoku.Evidence {
+func insertEvidence(c *diagnose.Case, l insertLoop) kasoku.Evidence {
 	if l.caller == nil {
-		return evidence.Statement(l.query, "× "+unit.Count(l.query.Calls),
+		return evidence.Statement(c, l.query, "× "+unit.Count(l.query.Calls),
 			"in rows of up to "+unit.Count(l.query.Streak)+" on one connection, endpoint unknown", float64(l.query.Calls))
 	}
-	return evidence.Statement(l.query, "× "+wording.Average(l.per)+" a request", evidence.CallerWords(l.caller), l.per)
+	return evidence.Statement(c, l.query, "× "+wording.Average(l.per)+" a request", evidence.CallerWords(l.caller), l.per)
 }
 
 func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {

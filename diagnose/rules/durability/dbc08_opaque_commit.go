@@ -119,7 +119,7 @@ func (r OpaqueCommit) finding(c *diagnose.Case, m commitWork, share float64) kas
 			Note: "Make fewer and larger transactions of it, or see what a flush costs."}}
 	}
 	for _, q := range m.classes[:min(len(m.classes), 6)] {
-		e := evidence.Statement(q, unit.Duration(q.Total), "× "+unit.Count(q.Calls), q.Total.Seconds())
+		e := evidence.Statement(c, q, unit.Duration(q.Total), "× "+unit.Count(q.Calls), q.Total.Seconds())
 		if q.Tag != "" {
 			e.Text = "COMMIT /* " + wording.Cut(q.Tag, 60) + " */"
 		}

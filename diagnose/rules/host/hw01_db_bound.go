@@ -88,7 +88,7 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if q, _ := costliestQuery(c); q != nil {
 		took := c.Statements().QueryTime(q)
 		f.Evidence = append(f.Evidence, kasoku.Evidence{
-			Source: "slow.log", Text: wording.Cut(q.Fingerprint, 120),
+			Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, 120),
 			Note:  unit.Count(c.Statements().QueryCalls(q)) + " calls",
 			Value: unit.Duration(took), Number: took.Seconds(), Interval: c.Whole(),
 		})

@@ -96,7 +96,7 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 		Impact: kasoku.Impact{Share: share, Of: "of request time", Estimate: true},
 		Evidence: append([]kasoku.Evidence{evidence.CPUOf(c, s.App), {Source: "access", Text: "requests in flight",
 			Note: "their rate × their mean", Value: unit.Sig3(p.inFlight), Number: p.inFlight, Strong: true,
-			Interval: c.Focus.Interval}, {Source: "slow.log", Text: "statements", Note: "of request time",
+			Interval: c.Focus.Interval}, {Source: c.StatementSource(), Text: "statements", Note: "of request time",
 			Value: unit.Percent(p.statements), Number: p.statements, Interval: c.Focus.Interval}}, p.evidence(c)...),
 		Cause: fmt.Sprintf("%s requests were in flight on average, and %s used %s cores for them: %s of their time. "+
 			"Statements took %s.%s What a request costs is decided in the program first; what neighbours take "+

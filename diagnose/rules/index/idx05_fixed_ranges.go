@@ -111,7 +111,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 		if x := evidence.Surest(c, q.ID); x != nil {
 			note += ", by " + x.Endpoint()
 		}
-		quotes = append(quotes, evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds()))
+		quotes = append(quotes, evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()))
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: first.Table}, Severity: evidence.StatementSeverity(impact),

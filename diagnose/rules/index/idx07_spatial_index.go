@@ -86,7 +86,7 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	if x := evidence.Surest(c, q.ID); x != nil {
 		note += ", by " + x.Endpoint()
 	}
-	quotes := []kasoku.Evidence{evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds())}
+	quotes := []kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if p := advice.PlanOf(c, q.ID, s.Table); p != nil {
 		quotes = append(quotes, advice.PlanEvidence(p, s.Table, q))
 	}
@@ -110,7 +110,7 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 		Clause: fmt.Sprintf("%s on %s uses no spatial index", s.Function, wording.Cut(s.Table, 20)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: !s.Constant, Lacks: "the statement tests a value that it was sent"}),
-		Evidence: append(quotes, evidence.StatementTime(c, saved, impact)),
+		Evidence: append(quotes, evidence.StatementTime(c, saved, impact, q)),
 		Cause:    r.cause(c, s), Fixes: fixes,
 		Expect: "the statement reads the rows near the shape instead of all", Verify: "EXPLAIN names the spatial index",
 	}

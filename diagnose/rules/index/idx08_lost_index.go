@@ -213,7 +213,7 @@ func droppedBy(c *diagnose.Case, table string) (diagnose.Signal, *kasoku.Evidenc
 		if (q.Verb == "DROP" || q.Verb == "ALTER" && strings.Contains(q.Fingerprint, "drop ")) &&
 			strings.Contains(q.Fingerprint, strings.ToLower(name)) {
 			return diagnose.Signal{Holds: true}, &kasoku.Evidence{
-				Source: "slow.log", Text: wording.Cut(q.Sample, 100), Value: fmt.Sprintf("× %d", q.Calls),
+				Source: c.StatementSource(q), Text: wording.Cut(q.Sample, 100), Value: fmt.Sprintf("× %d", q.Calls),
 				Number: float64(q.Calls), Strong: true,
 				Interval: kasoku.Interval{From: q.First, To: q.Last},
 			}

@@ -232,14 +232,14 @@ func (s *scan) evidence(c *diagnose.Case) []kasoku.Evidence {
 	if x := evidence.Surest(c, q.ID); x != nil {
 		note += ", by " + x.Endpoint()
 	}
-	out := []kasoku.Evidence{evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds())}
+	out := []kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if s.plan != nil {
 		out = append(out, advice.PlanEvidence(s.plan, s.read.Table.Name, q))
 	}
 	return append(out, kasoku.Evidence{Source: "schema", Text: "rows of " + s.read.Table.Name,
 		Note:  "as the server estimates them",
 		Value: unit.Count(s.read.Table.Rows), Number: float64(s.read.Table.Rows), Interval: c.Whole()},
-		evidence.StatementTime(c, c.Statements().QueryTime(q), s.impact))
+		evidence.StatementTime(c, c.Statements().QueryTime(q), s.impact, q))
 }
 
 // planned is the signal that the server says so too.

@@ -111,7 +111,7 @@ func (r ByDesign) finding(c *diagnose.Case, e *kasoku.Endpoint, p evidence.PollT
 				Number: p.P50.Seconds(), Strong: true, Interval: kasoku.Interval{From: e.First, To: e.Last}},
 			{Source: "access", Text: "other requests, mean", Value: unit.Duration(p.Others),
 				Number: p.Others.Seconds(), Strong: true, Interval: c.Whole()},
-			{Source: "slow.log", Text: "statements of its time", Value: unit.Percent(p.Work), Number: p.Work,
+			{Source: c.StatementSource(), Text: "statements of its time", Value: unit.Percent(p.Work), Number: p.Work,
 				Interval: c.Whole()},
 			{Source: "process", Text: "CPU of its time, at most", Value: unit.Percent(cpu), Number: cpu,
 				Interval: c.Focus.Interval},

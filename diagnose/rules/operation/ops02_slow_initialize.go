@@ -144,7 +144,7 @@ func (SlowInitialize) evidence(c *diagnose.Case, p kasoku.Phase, limit time.Dura
 	}
 	for _, q := range named {
 		out = append(out, kasoku.Evidence{
-			Source: "slow.log", Text: wording.Cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, rows examined %s",
+			Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, rows examined %s",
 				wording.Times(q.Calls), unit.Count(q.RowsExamined)),
 			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true,
 			Interval: kasoku.Interval{From: q.First, To: q.Last},

@@ -128,7 +128,7 @@ func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasok
 			Value: unit.Counted(t.Rows, "row", "rows"), Number: float64(t.Rows), Strong: true}},
 	}
 	for _, q := range of[:min(len(of), 3)] {
-		f.Evidence = append(f.Evidence, evidence.Statement(q, "× "+unit.Count(q.Calls),
+		f.Evidence = append(f.Evidence, evidence.Statement(c, q, "× "+unit.Count(q.Calls),
 			wording.Average(statements.RowsPerCall(q))+" rows a call, no ORDER BY", float64(q.Calls)))
 	}
 	return f

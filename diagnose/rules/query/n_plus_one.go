@@ -64,12 +64,12 @@ func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
 		f.Evidence = append(f.Evidence, lookupEvidence(c, l))
 		if list := l.Named(); list != nil && !lists[list] {
 			lists[list] = true
-			e := evidence.Statement(list, unit.Sig3(statements.RowsPerCall(list))+" rows a call",
+			e := evidence.Statement(c, list, unit.Sig3(statements.RowsPerCall(list))+" rows a call",
 				"its rows are looked up one by one", statements.RowsPerCall(list))
 			f.Evidence = append(f.Evidence, e)
 		}
 	}
-	f.Evidence = append(f.Evidence, evidence.StatementTime(c, r.Spent(c), i))
+	f.Evidence = append(f.Evidence, evidence.StatementTime(c, r.Spent(c), i, r.Queries()...))
 	f.Evidence = append(f.Evidence, evidence.EndpointCount(c, r.Endpoint)...)
 	return f
 }
@@ -85,9 +85,9 @@ func lookupEvidence(c *diagnose.Case, l statements.Looped) kasoku.Evidence {
 		if l.Query.Streak > 0 {
 			amount = "up to " + unit.Count(l.Query.Streak) + " in a row"
 		}
-		return evidence.Statement(l.Query, amount, note, float64(l.Query.Streak))
+		return evidence.Statement(c, l.Query, amount, note, float64(l.Query.Streak))
 	}
-	return evidence.Statement(l.Query, amount, note, l.Per(c))
+	return evidence.Statement(c, l.Query, amount, note, l.Per(c))
 }
 
 func loopSignals(r statements.RowLoop) []diagnose.Signal {

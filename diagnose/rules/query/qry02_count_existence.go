@@ -63,7 +63,7 @@ func (r CountExistence) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 			Title: wording.Cut(fmt.Sprintf("COUNT(*) asks whether a row of %s is there", wording.Cut(read.Table.Name, 24)),
 				wording.MaxTitle),
 			Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}),
-			Evidence: []kasoku.Evidence{evidence.Statement(q, "× "+unit.Count(q.Calls),
+			Evidence: []kasoku.Evidence{evidence.Statement(c, q, "× "+unit.Count(q.Calls),
 				fmt.Sprintf("by the unique key (%s), %s in all", wording.List(read.Unique, 4), unit.Duration(q.Total)),
 				float64(q.Calls))},
 			Cause:  "The condition names a whole unique key, so the count is 0 or 1.",

@@ -70,7 +70,7 @@ func (r WideStar) unsentFinding(c *diagnose.Case, read *indexes.Read, q *kasoku.
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Blind: "which columns the program uses is not known"}),
 		Evidence: []kasoku.Evidence{
-			evidence.Statement(q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call, %s each",
+			evidence.Statement(c, q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call, %s each",
 				wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q)), unit.Bytes(q.BytesSent/q.RowsSent)), q.Total.Seconds()),
 			{Source: "accesslog", Text: x.Endpoint() + ": bytes of an answer", Note: "on average", Value: bytes(sent),
 				Number: sent, Strong: true, Interval: c.Whole()},

@@ -95,7 +95,7 @@ func (r WideStar) table(c *diagnose.Case, read indexes.Read, of []*kasoku.Query)
 	for _, q := range of {
 		took += c.Statements().QueryTime(q)
 		if len(quotes) < advice.QuotedStatements {
-			quotes = append(quotes, evidence.Statement(q, unit.Duration(q.Total),
+			quotes = append(quotes, evidence.Statement(c, q, unit.Duration(q.Total),
 				fmt.Sprintf("%s, %s rows a call", wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q))), q.Total.Seconds()))
 		}
 	}

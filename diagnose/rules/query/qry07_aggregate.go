@@ -122,10 +122,10 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, same,
 			evidence.CallerSignal(x)),
 		Evidence: []kasoku.Evidence{
-			evidence.Statement(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
-			{Source: "slow.log", Text: "writes to its tables for each call", Value: unit.Sig3(changed),
+			evidence.Statement(c, q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
+			{Source: c.StatementSource(q), Text: "writes to its tables for each call", Value: unit.Sig3(changed),
 				Number: changed, Strong: true, Interval: c.Whole()},
-			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i, q),
 		},
 		Cause: fmt.Sprintf("The statement examines %s rows of %s for %s that it sends, at each of its %s calls, and "+
 			"its tables change %s times a call: the result is mostly the same as before.",

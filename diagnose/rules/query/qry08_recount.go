@@ -98,10 +98,10 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: written < q.Calls, Lacks: "the table is written as often as it is counted"}),
 		Evidence: []kasoku.Evidence{
-			evidence.Statement(q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
-			{Source: "slow.log", Text: "writes to " + s.Table, Value: "× " + unit.Count(written),
+			evidence.Statement(c, q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
+			{Source: c.StatementSource(q), Text: "writes to " + s.Table, Value: "× " + unit.Count(written),
 				Number: float64(written), Interval: c.Whole()},
-			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i, q),
 		},
 		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are "+
 			"mostly those of before.",

@@ -191,8 +191,8 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 			wording.Average(g.last)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, sizes),
 		Evidence: []kasoku.Evidence{
-			evidence.Statement(q, wording.Average(g.first)+" → "+wording.Average(g.last)+" rows a call", note, g.last),
-			evidence.StatementTime(c, c.Statements().QueryTime(q), i),
+			evidence.Statement(c, q, wording.Average(g.first)+" → "+wording.Average(g.last)+" rows a call", note, g.last),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), i, q),
 		},
 		Cause: fmt.Sprintf("The statement reads all of a history that grows with every write: %s rows a call in the "+
 			"first third of the run, %s in the last. Nothing in its WHERE bounds it.",

@@ -153,16 +153,16 @@ func (r SettingsRows) finding(c *diagnose.Case, found []*kasoku.Query, took time
 		calls += q.Calls
 		tables = append(tables, statements.Of(q).Table)
 		if len(quotes) < advice.QuotedStatements {
-			quotes = append(quotes, evidence.Statement(q, "× "+unit.Count(q.Calls),
+			quotes = append(quotes, evidence.Statement(c, q, "× "+unit.Count(q.Calls),
 				fmt.Sprintf("%s, %s rows a call, of %s requests", unit.Counted(q.Distinct, "different statement",
 					"different statements"), wording.Average(statements.RowsPerCall(q)), unit.Count(requests.Count)),
 				float64(q.Calls)))
 		}
 	}
 	i.Estimate = true
-	quotes = append(quotes, kasoku.Evidence{Source: "slow.log", Text: "writes to these tables", Value: "× " +
+	quotes = append(quotes, kasoku.Evidence{Source: c.StatementSource(found...), Text: "writes to these tables", Value: "× " +
 		unit.Count(r.changes(c, found)),
-		Number: float64(r.changes(c, found)), Strong: true, Interval: c.Whole()}, evidence.StatementTime(c, took, i))
+		Number: float64(r.changes(c, found)), Strong: true, Interval: c.Whole()}, evidence.StatementTime(c, took, i, found...))
 	fix := language.Pick(c, keepRows)
 	fix.Text, fix.Risk = "Keep the rows in the program for a while", kasoku.RiskSemantics
 	fix.Note = strings.TrimSpace(fix.Note + " May they be 10 s old? Where the program changes them itself, drop what " +

@@ -124,8 +124,8 @@ func (r FoundRows) finding(c *diagnose.Case, q *kasoku.Query, impact kasoku.Impa
 		Clause: fmt.Sprintf("pages of %s are read with all rows before and after them", wording.Cut(s.Table, 30)),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Blind: "what the count alone takes was not measured"}),
-		Evidence: append([]kasoku.Evidence{evidence.Statement(q, unit.Duration(q.Total), note, q.Total.Seconds()),
-			evidence.StatementTime(c, c.Statements().QueryTime(q), impact)}, evidence.EndpointCount(c, name)...),
+		Evidence: append([]kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), impact, q)}, evidence.EndpointCount(c, name)...),
 		Cause: "To count all rows the server does not stop at the LIMIT: it reads, joins and sorts also those that the " +
 			"page does not show.",
 		Fixes:  []kasoku.Fix{r.fix(c, q, name)},

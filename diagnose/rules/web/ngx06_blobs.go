@@ -196,7 +196,7 @@ func (r Blobs) finding(c *diagnose.Case, f files) kasoku.Finding {
 	if q.BytesSent > 0 {
 		value = unit.Bytes(q.BytesSent/q.Calls) + " a call"
 	}
-	quotes = append(quotes, evidence.Statement(q, value, "", float64(q.BytesSent)/float64(q.Calls)))
+	quotes = append(quotes, evidence.Statement(c, q, value, "", float64(q.BytesSent)/float64(q.Calls)))
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: webserver.EndpointName(e)},
 		Title:    "Files come from the database through the application",
