@@ -247,6 +247,31 @@ func TestSharedAnswer(t *testing.T) {
 	}
 }
 
+// TestSharedAnswer_Queued: where neighbours leave no CPU, answers are slow whatever they cost; what they cost
+// the service itself is worth keeping then too, and on a host that has CPU left all of their time is.
+func TestSharedAnswer_Queued(t *testing.T) {
+	e := passed("GET", "/trend", 1000, 20*time.Millisecond)
+	e.Paths, e.Variants = 1, 20
+	f := func(busy, app float64, want string) {
+		t.Helper()
+		b := ladder().cpu(0.1, busy).program("10 mysqld", 0.1, 1e9).program("20 shop", app, 1e8).
+			program("94 cc1plus", busy-app-0.1, 1e9).measured()
+		b.Endpoints = shop("", e).Endpoints
+		found, silent := (cache.SharedAnswer{}).Check(b.alone())
+		switch {
+		case want == "":
+			if len(found) != 1 {
+				t.Errorf("%+v", silent)
+			}
+		case len(found) > 0 || !strings.Contains(silent[0].Reason, want):
+			t.Errorf("%+v %+v", found, silent)
+		}
+	}
+	f(1.88, 0.2, "GET /trend took 20.0 ms, of which 3.00 ms need not be a wait for CPU: it was 99.0 % busy")
+	f(1.88, 1.0, "")
+	f(0.60, 0.2, "")
+}
+
 // TestSharedAnswerContract: what must be fresh is not kept, what may be old is kept for
 // less, and without a contract the finding asks.
 func TestSharedAnswerContract(t *testing.T) {

@@ -46,16 +46,18 @@ func (SharedAnswer) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds answers that are the same for everyone and computed for each.`,
 		Evidence: `of a GET that the upstream server answers, at least five answers in each second to one
-			URI have one size on average, and they take at least 5 ms each, or 4 ms where keeping them would
-			save 5 % of the requests' time; or half as many again as there are different ones, where they take
-			at least 50 ms each and keeping them would save as much. The size stands for the content, which no
-			log has.`,
+			URI have one size on average, and they cost at least 5 ms each, or 4 ms where keeping them would
+			save 5 % of the requests' time; or half as many again as there are different ones, where they cost
+			at least 50 ms each and keeping them would save as much. What an answer costs is the time of the
+			upstream server without what must have been a wait for CPU. The size stands for the content, which
+			no log has.`,
 		Cause: `the answer is made anew for each request, though it changes at most once a second.`,
 		Fix: `keep it for as long as the contract allows, in nginx or in a cache in front; where MariaDB
 			is asked for the same again and again, in its query cache. nginx's code keeps an answer for each
 			Host, for the time that it says whatever age the application gives, and none that is private or
 			sets a cookie.`,
-		Silent: `when answers differ or come one at a time, when they are quick, for files, for what waits
+		Silent: `when answers differ or come one at a time, when they are quick, or slow as they waited for
+			CPU alone, for files, for what waits
 			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
 			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
 			within a second, and for what must be fresh by [contract]; blind without an access log that says
@@ -72,6 +74,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	var out []kasoku.Finding
 	near, name, counted := 0.0, "", false
 	kept := keptAnswersOf(c, endpoints)
+	queued := evidence.QueuedOf(c, upstreamTime(endpoints))
 	var left []string // what must not be kept, and why
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -81,12 +84,13 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		}
 		alike := float64(e.Codes[200]) / float64(e.Variants)
 		mean := e.Upstream / time.Duration(e.UpstreamCount)
-		saved := webserver.SavedTime(c, savedOf(e, alike), true).Share
-		n := max(min(alike/answersAlike, max(mean.Seconds()/slowAnswer.Seconds(),
-			min(mean.Seconds()/quickAnswer.Seconds(), saved/dearShare))),
-			min(alike/dearAlike, mean.Seconds()/dearAnswer.Seconds(), saved/dearShare))
+		cost := time.Duration(queued.Part * float64(mean))
+		n := worthKeeping(c, e, alike, cost)
 		if n < 1 {
-			if n > near {
+			if worthKeeping(c, e, alike, mean) >= 1 {
+				left = append(left, fmt.Sprintf("%s took %s, of which %s need not be a wait for CPU: it was %s busy",
+					webserver.EndpointName(e), unit.Duration(mean), unit.Duration(cost), unit.Percent(queued.Busy)))
+			} else if n > near {
 				near, name = n, fmt.Sprintf("%s has %s answers of one size to a URI in a second, %s each",
 					webserver.EndpointName(e), unit.Sig3(alike), unit.Duration(mean))
 			}
@@ -123,6 +127,23 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			unit.Duration(slowAnswer))
 	}
 	return nil, diagnose.Quiet(r.ID(), 0, "no GET that is passed on has many answers of one size in a second")
+}
+
+// worthKeeping returns 1 where an endpoint's answers, so many alike, are worth keeping when each costs so
+// much; more above the thresholds, less below them.
+func worthKeeping(c *diagnose.Case, e *kasoku.Endpoint, alike float64, cost time.Duration) float64 {
+	saved := webserver.SavedTime(c, savedOf(e, alike), true).Share
+	return max(min(alike/answersAlike, max(cost.Seconds()/slowAnswer.Seconds(),
+		min(cost.Seconds()/quickAnswer.Seconds(), saved/dearShare))),
+		min(alike/dearAlike, cost.Seconds()/dearAnswer.Seconds(), saved/dearShare))
+}
+
+// upstreamTime is how long the upstream server took for all that it answered.
+func upstreamTime(endpoints []kasoku.Endpoint) (sum time.Duration) {
+	for i := range endpoints {
+		sum += endpoints[i].Upstream
+	}
+	return sum
 }
 
 func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float64, mean time.Duration,
