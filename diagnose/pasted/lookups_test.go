@@ -71,6 +71,10 @@ var plainLookups = []lookup{
 	{shows: "LOCK IN SHARE MODE, which MariaDB has alone", sql: "SELECT id FROM loans WHERE reader = %v ORDER BY id LOCK IN SHARE MODE", names: []string{"reader"}},
 	{shows: "joins by a comma, in parentheses", names: []string{"reader"},
 		sql: "SELECT l.id, s.label FROM readers r, loans l LEFT JOIN (books b JOIN shelves s ON s.id = b.shelf) ON b.id = l.book WHERE r.id = l.reader AND l.reader = %v ORDER BY l.id"},
+	{shows: "a column of another table by the key's name", names: []string{"id_key"},
+		sql: "SELECT b.id, b.title FROM loans l JOIN books b ON b.id = l.book WHERE l.id = %v"},
+	{shows: "all columns of another table", names: []string{"id_key"},
+		sql: "SELECT b.* FROM loans l JOIN books b ON b.id = l.book WHERE l.id = %v"},
 	{shows: "loops within loops", rule: "QRY-06", sql: "SELECT title FROM books WHERE id = %v", names: []string{"id"}},
 }
 
@@ -82,6 +86,9 @@ var groupedLookups = []lookup{
 	{shows: "a count with ORDER BY and LIMIT", sql: "SELECT COUNT(*) FROM loans WHERE reader = %v ORDER BY lent LIMIT 1", names: []string{"reader"}},
 	{shows: "GROUP BY, HAVING", names: []string{"reader"}, rest: []any{0},
 		sql: "SELECT b.kind, COUNT(*) AS n FROM loans l JOIN books b ON b.id = l.book WHERE l.reader = %v GROUP BY b.kind HAVING n > 0 ORDER BY b.kind"},
+	{shows: "a count by the name of its key", sql: "SELECT COUNT(*) AS reader FROM loans WHERE reader = %v", names: []string{"reader_key"}},
+	{shows: "TRUE beside the key, a sum by its name", names: []string{"reader"},
+		sql: "SELECT SUM(fine) AS book FROM loans WHERE book = TRUE AND reader = %v"},
 	{shows: "a name beside a count", names: []string{"id"},
 		sql: "SELECT r.name, COUNT(l.id) FROM readers r LEFT JOIN loans l ON l.reader = r.id WHERE r.id = %v GROUP BY r.id, r.name"},
 	{shows: "counts by two keys", sql: "SELECT COUNT(*), MAX(n) FROM copies WHERE branch = %v AND book = %v", names: []string{"branch", "book"},
@@ -147,12 +154,25 @@ func (l lookup) check(s *server) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if name := repeatedName(all.columns); name != "" {
+		return "", fmt.Errorf("two columns are named %s\n%s", name, code)
+	}
 	for _, k := range l.keys {
 		if err := l.compare(s, k, all); err != nil {
 			return "", fmt.Errorf("%w\n%s", err, code)
 		}
 	}
 	return fmt.Sprintf("same answers for %d keys, %d rows", len(l.keys), len(all.rows)), nil
+}
+
+// repeatedName returns a name that two of the columns have; empty without one.
+func repeatedName(columns []string) string {
+	for i, c := range columns {
+		if slices.ContainsFunc(columns[:i], func(o string) bool { return strings.EqualFold(o, c) }) {
+			return c
+		}
+	}
+	return ""
 }
 
 // written is what the rule makes of the loop.

@@ -3,9 +3,11 @@ package rewrite
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
@@ -72,9 +74,9 @@ func (d Dialect) LookUpMany(text string, unique [][]string, columns ...string) (
 		s.OrderBy = nil // of one row; the rest of its columns cannot be sorted by
 	}
 	s.Where = joinAnd(append([]ast.ExprNode{inKeys(keys)}, rest...))
-	chooseKeys(s, keys)
+	chosen := chooseKeys(s, keys, columns)
 	if found.figures || s.GroupBy != nil {
-		groupByKeys(s, keys)
+		groupByKeys(s, chosen)
 	}
 	b.Others = found.values > len(keys)
 	if limit != nil {
@@ -123,7 +125,7 @@ func keyOf(e ast.ExprNode) *ast.ColumnNameExpr {
 	}
 	for _, pair := range [2][2]ast.ExprNode{{b.L, b.R}, {b.R, b.L}} {
 		c, ok := unwrapParentheses(pair[0]).(*ast.ColumnNameExpr)
-		if ok && isValue(unwrapParentheses(pair[1])) {
+		if value := unwrapParentheses(pair[1]); ok && isValue(value) && !isTruth(value) {
 			return c
 		}
 	}
@@ -133,6 +135,12 @@ func keyOf(e ast.ExprNode) *ast.ColumnNameExpr {
 func isValue(e ast.ExprNode) bool {
 	_, ok := e.(ast.ValueExpr) // those of a mask too
 	return ok
+}
+
+// isTruth reports whether a value is TRUE or FALSE, which the statement says itself: no key.
+func isTruth(e ast.ExprNode) bool {
+	v, ok := e.(ast.ValueExpr)
+	return ok && mysql.HasIsBooleanFlag(v.GetType().GetFlag())
 }
 
 func unwrapParentheses(e ast.ExprNode) ast.ExprNode {
@@ -198,15 +206,43 @@ func joinBy(op opcode.Op, left, right ast.ExprNode) ast.ExprNode {
 	return &ast.BinaryOperationExpr{Op: op, L: left, R: right}
 }
 
-// chooseKeys adds the keys that are not among the chosen columns, before these.
-func chooseKeys(s *ast.SelectStmt, keys []*ast.ColumnNameExpr) {
+// chooseKeys adds the keys that are not among the chosen columns, before these, by a name that no other
+// chosen column has, and returns the names by which rows are grouped by them.
+func chooseKeys(s *ast.SelectStmt, keys []*ast.ColumnNameExpr, columns []string) (chosen []*ast.ColumnNameExpr) {
 	var missing []*ast.SelectField
 	for _, k := range keys {
-		if !slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool { return choosesKey(f, k.Name) }) {
-			missing = append(missing, &ast.SelectField{Expr: k})
+		chosen = append(chosen, k)
+		if slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool { return choosesKey(f, k.Name) }) {
+			continue
 		}
+		field := &ast.SelectField{Expr: k}
+		if all := func(f *ast.SelectField) bool { return f.WildCard != nil }; sendsName(s, k.Name.Name.L) ||
+			slices.ContainsFunc(s.Fields.Fields, all) { // * of another table may send any name
+			field.AsName = ast.NewCIStr(freeName(s, k.Name.Name.O+"_key", columns))
+			chosen[len(chosen)-1] = &ast.ColumnNameExpr{Name: &ast.ColumnName{Name: field.AsName}}
+		}
+		missing = append(missing, field)
 	}
 	s.Fields.Fields = append(missing, s.Fields.Fields...)
+	return chosen
+}
+
+// freeName returns a name that neither a chosen column nor one of the table's has.
+func freeName(s *ast.SelectStmt, name string, columns []string) string {
+	free := name
+	taken := func(c string) bool { return strings.EqualFold(c, free) }
+	for n := 2; sendsName(s, strings.ToLower(free)) || slices.ContainsFunc(columns, taken); n++ {
+		free = name + "_" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// sendsName reports whether a chosen column has the name.
+func sendsName(s *ast.SelectStmt, name string) bool {
+	return slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool {
+		c, ok := f.Expr.(*ast.ColumnNameExpr)
+		return f.AsName.L == name || ok && f.AsName.L == "" && c.Name.Name.L == name
+	})
 }
 
 // choosesKey reports whether a field is the column, or all of its table.
