@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -125,6 +126,40 @@ func TestChosenHostile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestChosenTenants: tenants and users that come often, and whose answers differ by all that distinguishes
+// what a program does, are no endpoints and stand nowhere in the tables; pages of the same program are.
+func TestChosenTenants(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	names := []string{"acme", "globex", "initech", "umbrella"}
+	for _, uri := range []string{"/index.php?page=%s", "/index.php?view=%s", "/index.php?service=%s&id=7", "/index.php?r=%s",
+		"/index.php?tenant=%s&id=7", "/index.php?rest_route=/app/v1/orgs/%s", "/index.php?service=%s.example.com"} {
+		var log strings.Builder
+		for i := range 800 {
+			at, path := i/2%len(names), "/index.php?page=about"
+			took, size := 0.002, 300
+			if i%2 == 0 {
+				path = fmt.Sprintf(uri, names[at])
+				took, size = 0.02*math.Pow(3, float64(at)), 1000<<(2*at)
+			}
+			fmt.Fprintf(&log, "time:2026-11-20T14:02:%02d+09:00\tmethod:GET\turi:%s\tstatus:200\tsize:%d\treqtime:%.3f\n",
+				i*50/800, path, size+r.IntN(100), took*(0.9+0.2*r.Float64()))
+		}
+		table, _, err := Collect(lines.NewReader(strings.NewReader(log.String()), 0), Options{Detail: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(endpointNames(table), Variants(table, 100, 100))
+		for _, name := range names {
+			if strings.Contains(got, name) {
+				t.Errorf("%s: %s is kept: %s", uri, name, got)
+			}
+		}
+		if !strings.Contains(got, "GET /index.php?page=about 400") {
+			t.Errorf("%s: %s", uri, got)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ const (
 
 // AppendChoice appends what a query string, without its question mark, says that a program does: the
 // surest dispatcher that has the name of something as its value, "action=edit". Ids in a value that
-// is a path are collapsed. It reports false, and appends nothing, where there is none.
+// is a path are collapsed, and so are names of users and organisations. It reports false, and appends nothing, where there is none.
 func AppendChoice(dst, query []byte) ([]byte, bool) {
 	start, best := len(dst), len(dispatchers)+1
 	for n := 0; n < mostPairs; n++ {
@@ -63,7 +63,7 @@ func AppendChoice(dst, query []byte) ([]byte, bool) {
 		end := len(dst)
 		dst = append(append(dst, key...), '=')
 		out, ok := appendChosen(dst, value)
-		if !ok {
+		if !ok || namesThings(key) && !hasProgramWord(out[end+len(key)+1:]) {
 			dst = dst[:end]
 			continue
 		}
@@ -144,14 +144,16 @@ func appendChosen(dst, value []byte) ([]byte, bool) {
 		}
 		text = append(text, c)
 	}
-	if letters == 0 || isID(text) {
+	if letters == 0 || isID(text) || isHostName(text) {
 		return dst, false
 	}
+	theirs := false // the next part is the name of someone
 	for first := true; len(text) > 0 || first; first = false {
 		part, rest, more := bytes.Cut(text, []byte("/"))
-		if isID(part) {
+		if isID(part) || theirs && len(part) > 0 && !hasProgramWord(part) {
 			part = []byte(":id")
 		}
+		theirs = isPeople(part)
 		dst = append(dst, part...)
 		if !more {
 			break
