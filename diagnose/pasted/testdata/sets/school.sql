@@ -27,7 +27,7 @@ INSERT INTO absences SELECT seq % 8000 * 5 + 1, '2026-01-05' + INTERVAL seq DIV 
 INSERT INTO bookings (school, room, starts, ends) SELECT seq % 20 + 1, CONCAT('R', seq DIV 20 % 60), '2026-01-05 08:00:00' + INTERVAL seq DIV 1200 * 3 HOUR, '2026-01-05 10:00:00' + INTERVAL seq DIV 1200 * 3 HOUR FROM seq_1_to_40000;
 INSERT INTO substitutes (absent, instead, day) SELECT seq * 7 % 2000 + 1, seq * 13 % 2000 + 1, '2026-01-05' + INTERVAL seq % 60 DAY FROM seq_1_to_20000;
 INSERT INTO logins (person, at, failed) SELECT seq * 17 % 40000 + 1, '2026-01-05 07:00:00' + INTERVAL seq * 2 MINUTE, seq % 9 = 0 FROM seq_1_to_40000;
-INSERT INTO sessions SELECT MD5(CONCAT('token', seq)), seq, '2026-01-05 07:00:00', CONCAT('{"lang":"en","csrf":"', MD5(seq), '"}') FROM seq_1_to_20000;
+INSERT INTO sessions SELECT LEFT(SHA2(CONCAT('token', seq), 256), 32), seq, '2026-01-05 07:00:00', CONCAT('{"lang":"en","csrf":"', LEFT(SHA2(seq, 256), 32), '"}') FROM seq_1_to_20000;
 INSERT INTO roles SELECT seq, CONCAT('role', seq) FROM seq_1_to_8;
 INSERT INTO permissions SELECT seq % 8 + 1, CONCAT('may', seq DIV 8) FROM seq_1_to_160;
 INSERT INTO person_roles SELECT seq, seq % 8 + 1 FROM seq_1_to_40000;
