@@ -71,7 +71,8 @@ func yieldSigns(found []kasoku.Finding, points map[string]bool) {
 func quotesOneOf(sign, f *kasoku.Finding) bool {
 	rests := quotedStatements(f)
 	return slices.ContainsFunc(sign.Evidence, func(e kasoku.Evidence) bool {
-		return kasoku.IsStatementSource(e.Source) && slices.ContainsFunc(rests, func(s string) bool { return sameText(s, e.Text) })
+		return kasoku.IsStatementSource(e.Source) &&
+			slices.ContainsFunc(rests, func(s string) bool { return sameText(s, e.Text) })
 	})
 }
 

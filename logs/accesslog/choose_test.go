@@ -134,7 +134,8 @@ func TestChosenHostile(t *testing.T) {
 func TestChosenTenants(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	names := []string{"acme", "globex", "initech", "umbrella"}
-	for _, uri := range []string{"/index.php?page=%s", "/index.php?view=%s", "/index.php?service=%s&id=7", "/index.php?r=%s",
+	for _, uri := range []string{"/index.php?page=%s", "/index.php?view=%s",
+		"/index.php?service=%s&id=7", "/index.php?r=%s",
 		"/index.php?tenant=%s&id=7", "/index.php?rest_route=/app/v1/orgs/%s", "/index.php?service=%s.example.com"} {
 		var log strings.Builder
 		for i := range 800 {

@@ -25,8 +25,9 @@ for tenant, n in sizes.items():
     db.executemany("INSERT INTO bills VALUES (?, ?, ?)", [(tenant, i, "bill %06d of the month" % i) for i in range(n)])
 def home(q): return "welcome"
 def about(q): return "about us " * 40
-def report(q): return "\n".join("%s %d" % r for r in db.execute("SELECT tenant, SUM(n) FROM bills GROUP BY tenant")) * 90
-def tenant(q): return "\n".join(r[0] for r in db.execute("SELECT note FROM bills WHERE tenant = ? ORDER BY n", (q["page"][0],)))
+def rows(*sql): return "\n".join(str(r) for r in db.execute(*sql))
+def report(q): return rows("SELECT tenant, SUM(n) FROM bills GROUP BY tenant") * 90
+def tenant(q): return rows("SELECT note FROM bills WHERE tenant = ? ORDER BY n", (q["page"][0],))
 pages = {"home": home, "about": about, "report": report}
 class App(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -42,9 +43,9 @@ print(s.server_address[1], flush=True)
 s.serve_forever()
 `
 
-// TestChosenBehindNginx: of an application in Python, in the log of an nginx that passes requests on to
+// TestChosenOfProxy: of an application in Python, in the log of an nginx that passes requests on to
 // it, the pages are endpoints and the tenants are not.
-func TestChosenBehindNginx(t *testing.T) {
+func TestChosenOfProxy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs servers")
 	}

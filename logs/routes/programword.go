@@ -1,6 +1,9 @@
 package routes
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Keys by which programs choose are also keys by which people name things: page=about and page=kim,
 // service=export and service=acme. Of these keys a value counts that has a word of programs in it. In
@@ -68,19 +71,18 @@ var (
 	topLevels = setOf("com", "net", "org", "io", "jp", "de", "uk", "fr", "eu", "us", "co", "local", "internal", "lan",
 		"example", "localhost", "intranet")
 	// programWords are what values that choose are made of; singular.
-	programWords = setOf("about", "account", "action", "activity", "add", "admin", "ajax", "api", "app", "archive", "article",
-		"attachment", "auth", "author", "basket", "blog", "board", "book", "browse", "calendar", "cart", "catalog", "catalogue",
-		"category", "categorie", "chat", "check", "checkout", "com", "comment", "config", "contact", "content", "count", "create",
-		"cron", "dashboard", "data", "default", "delete", "detail", "diff", "display", "download", "edit", "entry", "entrie",
-		"error", "event", "export", "faq", "feed", "file", "find", "form", "forum", "front", "gallery", "galerie", "get", "grid",
-		"group", "guest", "help", "history", "home", "image", "import", "inbox", "index", "info", "inventory", "invoice", "issue",
-		"item", "job", "json", "landing", "latest", "list", "load", "log", "login", "logout", "mail", "main", "manage", "media",
-		"member", "menu", "message", "new", "news", "note", "notification", "option", "order", "overview", "page", "password",
-		"payment", "photo", "post", "preference", "preview", "print", "privacy", "product", "profile", "project", "query",
-		"rank", "ranking", "read", "recent", "register", "remove", "render", "report", "result", "review", "rss", "save",
-		"search", "send", "session", "set", "setting", "settings", "shop", "show", "sitemap", "stat", "statistic", "stats",
-		"status", "stock", "store", "submit", "summary", "tag", "task", "terms", "thread", "ticket", "timeline", "topic", "update",
-		"upload", "user", "view", "welcome", "wiki", "xml")
+	programWords = setOf(strings.Fields(`
+		about account action activity add admin ajax api app archive article attachment auth author basket
+		blog board book browse calendar cart catalog catalogue categorie category chat check checkout com
+		comment config contact content count create cron dashboard data default delete detail diff display
+		download edit entrie entry error event export faq feed file find form forum front galerie gallery
+		get grid group guest help history home image import inbox index info inventory invoice issue item
+		job json landing latest list load log login logout mail main manage media member menu message new
+		news note notification option order overview page password payment photo post preference preview
+		print privacy product profile project query rank ranking read recent register remove render report
+		result review rss save search send session set setting settings shop show sitemap stat statistic
+		stats status stock store submit summary tag task terms thread ticket timeline topic update upload
+		user view welcome wiki xml`)...)
 )
 
 func setOf(words ...string) map[string]bool {

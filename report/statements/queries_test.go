@@ -80,7 +80,8 @@ func TestQueriesSection_Digests(t *testing.T) {
 	}
 	rec.Queries = append(rec.Queries, rec.Queries[0])
 	rec.Queries[0].Host, rec.Queries[1].Host, rec.Warnings[0].Host = "one", "two", "two"
-	const merged = "From the slow log of one and statement digests of performance_schema of two, those of the most total time first."
+	const merged = "From the slow log of one and statement digests of performance_schema of two, " +
+		"those of the most total time first."
 	if got := string(QueriesSection(recorded.View{Recording: rec}).Sub); !strings.HasPrefix(got, merged) {
 		t.Errorf("%q", got)
 	}

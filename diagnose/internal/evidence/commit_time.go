@@ -143,7 +143,8 @@ func (k Commits) Evidence(c *diagnose.Case) []kasoku.Evidence {
 			break
 		}
 		out = append(out, kasoku.Evidence{
-			Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, 100), Note: fmt.Sprintf("%s, mean %s", wording.Times(q.Calls),
+			Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, 100),
+			Note: fmt.Sprintf("%s, mean %s", wording.Times(q.Calls),
 				unit.Duration(q.Total/time.Duration(max(q.Calls, 1)))),
 			Value: unit.Duration(q.Total), Number: q.Total.Seconds(), Strong: true, Interval: c.Whole(),
 		})

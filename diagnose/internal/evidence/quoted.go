@@ -114,8 +114,8 @@ func StatementSeverity(i kasoku.Impact) kasoku.Severity {
 // Statement quotes a class of statements.
 func Statement(c *diagnose.Case, q *kasoku.Query, value, note string, number float64) kasoku.Evidence {
 	return kasoku.Evidence{
-		Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, wording.MaxQuoted), Note: note, Value: value, Number: number, Strong: true,
-		Interval: kasoku.Interval{From: q.First, To: q.Last},
+		Source: c.StatementSource(q), Text: wording.Cut(q.Fingerprint, wording.MaxQuoted), Note: note, Value: value,
+		Number: number, Strong: true, Interval: kasoku.Interval{From: q.First, To: q.Last},
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // TestStatement_Source: in a merged run evidence names where the classes that it quotes are known
 // from, and that alone.
 func TestStatement_Source(t *testing.T) {
-	rec := &kasoku.Recording{Queries: []kasoku.Query{{Host: "one", Fingerprint: "select a"}, {Host: "two", Fingerprint: "select b"}},
+	rec := &kasoku.Recording{Queries: []kasoku.Query{{Host: "one", Fingerprint: "select a"},
+		{Host: "two", Fingerprint: "select b"}},
 		Warnings: []kasoku.Warning{{Host: "two", Code: kasoku.CodeDigests}}}
 	c := diagnose.NewCase(rec, nil)
 	one, two := &rec.Queries[0], &rec.Queries[1]

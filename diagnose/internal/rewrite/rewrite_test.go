@@ -35,9 +35,12 @@ func TestLookUpMany(t *testing.T) {
 	f("SELECT COUNT(int_id) AS unread FROM entries WHERE unread = true AND feed_id = ?",
 		"SELECT feed_id, COUNT(int_id) AS unread FROM entries WHERE feed_id IN (?, ?, ?) AND unread = TRUE GROUP BY feed_id;")
 	f("SELECT COUNT(int_id) AS unread FROM entries WHERE unread = ? AND feed_id = ?",
-		"SELECT unread AS unread_key, feed_id, COUNT(int_id) AS unread FROM entries WHERE (unread = ? AND feed_id = ?) OR (unread = ? AND feed_id = ?) OR (unread = ? AND feed_id = ?) GROUP BY unread_key, feed_id;")
-	f("SELECT b.id FROM a JOIN b ON b.a = a.id WHERE a.id = ?", "SELECT a.id AS id_key, b.id FROM a JOIN b ON b.a = a.id WHERE a.id IN (?, ?, ?);")
-	f("SELECT b.* FROM a JOIN b ON b.a = a.id WHERE a.k = ?", "SELECT a.k AS k_key, b.* FROM a JOIN b ON b.a = a.id WHERE a.k IN (?, ?, ?);")
+		"SELECT unread AS unread_key, feed_id, COUNT(int_id) AS unread FROM entries WHERE "+
+			"(unread = ? AND feed_id = ?) OR (unread = ? AND feed_id = ?) OR (unread = ? AND feed_id = ?) GROUP BY unread_key, feed_id;")
+	f("SELECT b.id FROM a JOIN b ON b.a = a.id WHERE a.id = ?",
+		"SELECT a.id AS id_key, b.id FROM a JOIN b ON b.a = a.id WHERE a.id IN (?, ?, ?);")
+	f("SELECT b.* FROM a JOIN b ON b.a = a.id WHERE a.k = ?",
+		"SELECT a.k AS k_key, b.* FROM a JOIN b ON b.a = a.id WHERE a.k IN (?, ?, ?);")
 	f("SELECT * FROM users WHERE id = ? LIMIT ?", "SELECT * FROM users WHERE id IN (?, ?, ?);")
 	f("SELECT * FROM scores WHERE player = ? ORDER BY at DESC LIMIT ?",
 		"SELECT * FROM (SELECT scores.*, ROW_NUMBER() OVER (PARTITION BY player ORDER BY at DESC) AS row_no FROM scores WHERE player IN (?, ?, ?)) AS numbered WHERE row_no <= ? ORDER BY row_no;")

@@ -102,8 +102,8 @@ func (l *line) cause(w *workers) string {
 // evidence quotes the statements and the requests.
 func (l *line) evidence(c *diagnose.Case) []kasoku.Evidence {
 	return []kasoku.Evidence{{
-		Source: c.StatementSource(), Text: "time of statements, for each process", Value: unit.Percent(l.asked) + " of the time",
-		Number: l.asked, Strong: true, Interval: c.Focus.Interval,
+		Source: c.StatementSource(), Text: "time of statements, for each process",
+		Value: unit.Percent(l.asked) + " of the time", Number: l.asked, Strong: true, Interval: c.Focus.Interval,
 	}, {
 		Source: "access", Text: "requests that are open, for each process", Note: "one of them is in work",
 		Value: unit.Sig3(l.open), Number: l.open, Strong: true, Interval: c.Focus.Interval,

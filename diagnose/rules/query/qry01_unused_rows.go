@@ -219,8 +219,8 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, whole, evidence.CallerSignal(u.caller),
 			diagnose.Signal{Holds: flatAnswers(u.endpoint), Lacks: "its answers differ in size"}),
 		Evidence: append([]kasoku.Evidence{
-			evidence.Statement(c, u.query, wording.Average(statements.RowsPerCall(u.query))+" rows a call", evidence.CallerWords(u.caller),
-				statements.RowsPerCall(u.query)),
+			evidence.Statement(c, u.query, wording.Average(statements.RowsPerCall(u.query))+" rows a call",
+				evidence.CallerWords(u.caller), statements.RowsPerCall(u.query)),
 			{Source: "access", Text: "answer of " + name, Note: fmt.Sprintf("%s to %s",
 				unit.Bytes(u.endpoint.MinBytes), unit.Bytes(u.endpoint.MaxBytes)),
 				Value: unit.Bytes(uint64(u.bytes)), Number: u.bytes, Strong: true,

@@ -160,9 +160,9 @@ func (r SettingsRows) finding(c *diagnose.Case, found []*kasoku.Query, took time
 		}
 	}
 	i.Estimate = true
-	quotes = append(quotes, kasoku.Evidence{Source: c.StatementSource(found...), Text: "writes to these tables", Value: "× " +
-		unit.Count(r.changes(c, found)),
-		Number: float64(r.changes(c, found)), Strong: true, Interval: c.Whole()}, evidence.StatementTime(c, took, i, found...))
+	quotes = append(quotes, kasoku.Evidence{Source: c.StatementSource(found...), Text: "writes to these tables",
+		Value: "× " + unit.Count(r.changes(c, found)), Number: float64(r.changes(c, found)), Strong: true,
+		Interval: c.Whole()}, evidence.StatementTime(c, took, i, found...))
 	fix := language.Pick(c, keepRows)
 	fix.Text, fix.Risk = "Keep the rows in the program for a while", kasoku.RiskSemantics
 	fix.Note = strings.TrimSpace(fix.Note + " May they be 10 s old? Where the program changes them itself, drop what " +
