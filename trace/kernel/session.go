@@ -57,6 +57,7 @@ type Session struct {
 	maps     sharedMaps
 	programs []*ebpf.Program // kept, as the links: what is not reachable is closed by its finalizer
 	links    []link.Link
+	detached time.Duration // when the first was let go, on CLOCK_MONOTONIC; 0 before
 	reader   *ringbuf.Reader
 	record   ringbuf.Record
 	first    [firstMembers]int
@@ -98,7 +99,7 @@ func (s *Session) open(on *arch, anyWay bool) error {
 	case !anyWay:
 		err = errors.Join(types.showSockets(), err)
 	default:
-		if closeErr := errors.Join(s.Detach(), s.unload()); closeErr != nil {
+		if closeErr := errors.Join(s.letGo(), s.unload()); closeErr != nil {
 			err = errors.Join(closeErr, err)
 		} else if callsErr := s.calls(on); callsErr != nil {
 			err = errors.Join(callsErr, err)
@@ -333,7 +334,9 @@ func sockets(pid int) (out []int) {
 }
 
 // Drain calls each with the events that there are, and returns how many. It does not wait, and
-// ends after many, for a hostile process makes them faster than they are read.
+// ends after many, for a hostile process makes them faster than they are read. Events since [Session.Detach]
+// are none: one point after another is let go, and a thread whose answer is not seen any more looks like one
+// with two requests.
 func (s *Session) Drain(each func(*trace.Event)) (n int, err error) {
 	s.reader.SetDeadline(time.Unix(1, 0)) // in the past: what is there, is read
 	var e trace.Event
@@ -350,7 +353,7 @@ func (s *Session) Drain(each func(*trace.Event)) (n int, err error) {
 			return n, fmt.Errorf("read the ring buffer: %w", err)
 		}
 		n++
-		if parseEvent(s.record.RawSample, &e) {
+		if parseEvent(s.record.RawSample, &e) && (s.detached == 0 || e.At < s.detached) {
 			each(&e)
 		}
 	}
@@ -369,11 +372,20 @@ func (s *Session) Lacks() (Lacks, error) {
 		Uring: n[statUring]}, nil
 }
 
-// Detach ends the watching; what was reported can still be read. What begins calls goes first: who
-// runs a statement is known only while what is read is seen.
+// Detach ends the watching; what was reported before can still be read.
 func (s *Session) Detach() error {
+	if s.detached == 0 {
+		var now unix.Timespec
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // it does not fail
+		s.detached = time.Duration(now.Nano())
+	}
+	return s.letGo()
+}
+
+// letGo ends the attachments.
+func (s *Session) letGo() error {
 	var errs []error
-	for _, l := range slices.Backward(s.links) {
+	for _, l := range s.links {
 		errs = append(errs, l.Close())
 	}
 	s.links = nil

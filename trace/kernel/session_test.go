@@ -700,6 +700,63 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// TestDetach: what was reported before the watching ends is read afterwards; what came later, while one point
+// after another is let go, is not.
+func TestDetach(t *testing.T) {
+	s := mustOpen(t)
+	if err := s.Add(self(t, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(unix.Close(pair[0]), unix.Close(pair[1])) }()
+	ask := func(path string) {
+		t.Helper()
+		if _, err := unix.Write(pair[0], []byte("GET "+path+" HTTP/1.1\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Read(pair[1], make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (got string) {
+		t.Helper()
+		if _, err := s.Drain(func(e *trace.Event) {
+			if e.Kind == trace.Read && e.FD == pair[1] {
+				got += string(e.Bytes[:len("GET /x")])
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	ask("/1")
+	if err := s.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); got != "GET /1" {
+		t.Errorf("before: %q", got)
+	}
+	on, err := archOf(runtime.GOARCH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.attach(load(ofSockets(on, &s.maps), nil)); err != nil { // as if they were not let go yet
+		t.Fatal(err)
+	}
+	ask("/2")
+	if got := read(); got != "" {
+		t.Errorf("afterwards: %q", got)
+	}
+	s.detached = 0
+	ask("/3")
+	if got := read(); got != "GET /3" {
+		t.Errorf("without an end: %q", got)
+	}
+}
+
 // socketPair returns two ends of a connection.
 func socketPair() (a, b net.Conn, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
