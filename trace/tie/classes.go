@@ -16,6 +16,7 @@ type classes struct {
 	index  map[string]int
 	list   []trace.Class
 	locks  []bool // of list: rows stay locked until the transaction ends
+	served []bool // of list: requests run them
 	room   *budget
 }
 
@@ -64,7 +65,7 @@ func (c *classes) add(key string, class trace.Class) int {
 	i := len(c.list)
 	c.index[key] = i
 	c.list = append(c.list, class)
-	c.locks = append(c.locks, locksRows(class.Fingerprint))
+	c.locks, c.served = append(c.locks, locksRows(class.Fingerprint)), append(c.served, false)
 	return i
 }
 

@@ -100,13 +100,20 @@ func (t *Tier) late(u *unit, r *request) {
 	u.takeStarted(r, nil)
 }
 
-// outsiders counts what a unit did that has had no request.
+// outsiders counts what a unit did that has had no request. A thread that was given one before all began looks
+// the same until it answers it: twice as long after that as requests take, what they run too is not known to be of
+// none.
 func (t *Tier) outsiders(p *process, u *unit) {
 	if len(u.waiting) > 0 && p.golang {
 		t.origins(p, u)
 	}
 	for i := range u.waiting {
-		t.orphan(p, &u.waiting[i])
+		w := &u.waiting[i]
+		if !p.golang && t.classes.served[w.class] && w.at-p.began <= 2*p.longest {
+			t.out.Counts.Unresolved++
+			continue
+		}
+		t.orphan(p, w)
 	}
 	u.waiting = u.waiting[:0]
 }
@@ -188,6 +195,7 @@ func (t *Tier) answer(p *process, u *unit, e *trace.Event) {
 	}
 	r := c.queue[0]
 	r.answered, r.took = true, e.At-r.began
+	p.longest = max(p.longest, r.took)
 	delete(p.working, r)
 	switch {
 	case u == r.unit || p.golang:
@@ -242,8 +250,8 @@ func (t *Tier) adopt(u *unit, r *request) {
 			t.attach(r, w)
 		case u.request != nil && u.request.answered:
 			t.attach(u.request, w)
-		default:
-			t.orphan(r.process, w)
+		default: // it works for requests, of which one had begun before all did
+			t.out.Counts.Before++
 		}
 	}
 	u.waiting = u.waiting[:0]

@@ -68,6 +68,7 @@ func (t *Tier) settle(p *process) {
 				continue // one that waits in a queue has done nothing
 			}
 			r.done = true
+			p.longest = max(p.longest, p.last-r.began) // at least
 			counts.Unfinished += r.count
 			if !r.mixed {
 				r.say(t.Each)

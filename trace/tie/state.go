@@ -55,9 +55,15 @@ type process struct {
 	said  []saying // of tests
 	// early are the requests of threads that began soon after all did: requests that had begun before may
 	// have run statements meanwhile, where threads are event loops.
-	early   []*request
-	began   time.Duration
+	early []*request
+	spanned
 	settled bool // early are counted
+}
+
+// spanned is over which time a process was seen.
+type spanned struct {
+	began, last time.Duration // that something was seen
+	longest     time.Duration // a request took
 }
 
 // A unit is what makes calls: a goroutine, else a thread.

@@ -165,6 +165,7 @@ func (t *Tier) attach(r *request, s *statement) {
 		return
 	}
 	r.count++
+	t.classes.served[s.class] = true
 	if r.answered && s.at > r.began+r.took {
 		r.after++
 	}

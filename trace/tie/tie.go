@@ -108,11 +108,11 @@ func (m processes) of(e *trace.Event) *process {
 	if p == nil {
 		p = &process{pid: e.PID, conns: map[int]*conn{}, units: map[uint64]*unit{}, lone: map[int]uint64{},
 			serving: map[uint32]bool{}, working: map[*request]bool{},
-			apart: map[int]bool{}, began: e.At}
+			apart: map[int]bool{}, spanned: spanned{began: e.At}}
 		m[e.PID] = p
 	}
 	p.golang = p.golang || e.Goid != 0
-	p.newest = max(p.newest, e.Goid)
+	p.newest, p.last = max(p.newest, e.Goid), e.At
 	return p
 }
 

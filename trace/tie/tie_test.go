@@ -155,6 +155,41 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// TestThreadBefore: a thread that had a request before all began, and answers it afterwards or not at all, runs
+// what is neither a job's nor another request's. A job runs what no request does, or runs it so late that no
+// such request can be the reason.
+func TestThreadBefore(t *testing.T) {
+	s := newStory()
+	reactor, one, two, three, job := thread(1), thread(2), thread(3), thread(4), thread(9)
+	s.query(one, 91, "a") // of a request that is not seen
+	s.query(two, 92, "a") // so is that, and its end is not seen either
+	s.query(job, 99, "j")
+	s.read(reactor, 10, "/b")
+	s.query(one, 91, "b")
+	s.answer(one, 10)
+	s.read(three, 11, "/a")
+	s.query(three, 93, "a")
+	s.answer(three, 11)
+	for range 4 {
+		s.query(job, 99, "j")
+	}
+	s.query(job, 99, "a")
+	r := s.want(t, "a>/a b>/b j>none j>none j>none j>none j>none a>none")
+	if r.Counts.Before != 1 || r.Counts.Unresolved != 1 || r.Counts.Outside != 6 {
+		t.Errorf("%+v", r.Counts)
+	}
+	s = newStory()
+	s.query(job, 99, "j")
+	s.read(reactor, 10, "/b") // takes longer than all this
+	s.read(three, 11, "/a")
+	s.query(three, 93, "a")
+	s.answer(three, 11)
+	s.query(two, 92, "a") // and so may one that had begun before
+	if r := s.want(t, "a>/a j>none"); r.Counts.Unresolved != 1 {
+		t.Errorf("%+v", r.Counts)
+	}
+}
+
 // TestEventLoop: of a thread with several requests at a time only those are known that were
 // alone.
 func TestEventLoop(t *testing.T) {
