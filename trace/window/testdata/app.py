@@ -26,7 +26,7 @@ def query(sql):
 
 def job():
     while True:
-        query("/*job*/ SELECT 'a job'")
+        query("/*job*/ SELECT 'a job' AS job")
         time.sleep(0.02)
 
 

@@ -12,7 +12,7 @@ end
 
 Thread.new do
   loop do
-    query("/*job*/ SELECT 'a job'")
+    query("/*job*/ SELECT 'a job' AS job")
     sleep 0.02
   end
 end

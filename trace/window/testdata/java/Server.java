@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -22,31 +23,35 @@ public class Server {
 
   /** Arguments: the port to listen on, and options of the driver. */
   public static void main(String[] args) throws Exception {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl("jdbc:mariadb://127.0.0.1:" + System.getenv("PORT") + "/" + args[1]);
-    config.setUsername(System.getenv("USER_NAME"));
-    config.setPassword(System.getenv("PASSWORD"));
-    config.setMaximumPoolSize(8);
-    pool = new HikariDataSource(config);
-    Thread job = new Thread(Server::job);
-    job.setDaemon(true);
-    job.start();
+    open(args[1]);
     HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 1024);
     server.setExecutor(Executors.newFixedThreadPool(THREADS));
     server.createContext("/", Server::handle);
     server.start();
   }
 
-  static void job() {
-    while (true) {
-      try {
-        try (Connection c = pool.getConnection()) {
-          query(c, "/*job*/ SELECT 'a job'");
-        }
+  /** Opens the pool and starts the job; with options of the driver. */
+  static void open(String options) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl("jdbc:mariadb://127.0.0.1:" + System.getenv("PORT") + "/" + options);
+    config.setUsername(System.getenv("USER_NAME"));
+    config.setPassword(System.getenv("PASSWORD"));
+    config.setMaximumPoolSize(8);
+    pool = new HikariDataSource(config);
+    Thread job = new Thread(() -> job(config));
+    job.setDaemon(true);
+    job.start();
+  }
+
+  /** Runs a statement again and again, on a connection of its own: in the pool it would wait behind 200 threads. */
+  static void job(HikariConfig config) {
+    try (Connection c = DriverManager.getConnection(config.getJdbcUrl(), config.getUsername(), config.getPassword())) {
+      while (true) {
+        query(c, "/*job*/ SELECT 'a job' AS job");
         Thread.sleep(20);
-      } catch (SQLException | InterruptedException e) {
-        e.printStackTrace();
       }
+    } catch (SQLException | InterruptedException e) {
+      e.printStackTrace();
     }
   }
 
@@ -69,14 +74,18 @@ public class Server {
     }
     x.sendResponseHeaders(200, BODY.length);
     if (path.equals("/late")) {
-      try (Connection c = pool.getConnection()) {
-        query(c, tag + "SELECT 'after the answer'");
-      } catch (SQLException e) {
-        throw new IOException(e);
-      }
+      afterAnswer(tag);
     }
     x.getResponseBody().write(BODY);
     x.close();
+  }
+
+  static void afterAnswer(String tag) throws IOException {
+    try (Connection c = pool.getConnection()) {
+      query(c, tag + "SELECT 'after the answer'");
+    } catch (SQLException e) {
+      throw new IOException(e);
+    }
   }
 
   static void work(String path, String tag) throws Exception {
