@@ -50,6 +50,11 @@ func (l *loads) make(ctx context.Context) error {
 			return err
 		}
 	}
+	if l.o.Load.First != nil {
+		if err := l.o.Load.First(ctx); err != nil {
+			return fmt.Errorf("before the load: %w", err)
+		}
+	}
 	var done []Done
 	for {
 		perSec, more := l.o.Load.Next(done)

@@ -248,6 +248,10 @@ type Load struct {
 	Spacing load.Spacing // of the requests of a step
 	Seed    uint64       // of what is random in spacing and targets; 0: nothing is
 
+	// First is called once before the first step, when all is watched, such as to have the
+	// service begin anew; nil: nothing is done.
+	First func(ctx context.Context) error
+
 	// Next returns the asked rate of the next step, given the steps done; ok is
 	// false when the load is over.
 	Next func(done []Done) (perSec float64, ok bool)

@@ -48,11 +48,16 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 
 // exists fails with sql.ErrNoRows for an id that is no chair's.
 func (s *server) exists(ctx context.Context, id string) error {
+	return s.isThere(ctx, "isu", "jia_isu_uuid", id)
+}
+
+// isThere fails with sql.ErrNoRows when the table has no row with this value.
+func (s *server) isThere(ctx context.Context, table, column, value string) error {
 	var n int
 	if !s.d.Has("QRY-02") {
-		return s.db.QueryRowContext(ctx, "SELECT 1 FROM isu WHERE jia_isu_uuid = ? LIMIT 1", id).Scan(&n)
+		return s.db.QueryRowContext(ctx, "SELECT 1 FROM "+table+" WHERE "+column+" = ? LIMIT 1", value).Scan(&n)
 	}
-	if err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM isu WHERE jia_isu_uuid = ?", id).Scan(&n); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table+" WHERE "+column+" = ?", value).Scan(&n); err != nil {
 		return err
 	}
 	if n == 0 {

@@ -31,6 +31,9 @@ type Defect struct {
 	Object string
 	// Also is another id under which it may be reported, because both mean one signal.
 	Also string
+	// Slight says why it costs too little in the lab to be looked for: it is seeded with all,
+	// and neither missed nor a false alarm; empty: it does not.
+	Slight string
 	// Brings are ids of findings that are true while this defect is seeded, because
 	// they are the same trouble seen from another side.
 	Brings []string
@@ -91,6 +94,8 @@ type Lab struct {
 	// from run to run, and returns its command line, to which --files and --seconds are
 	// added; nil: there is none.
 	Twin func(ctx context.Context, dir string) ([]string, error)
+	// Initialize is the path that the load posts to first, when all is watched; empty: to none.
+	Initialize string
 	// Targets are the requests of the load.
 	Targets func(base string) ([]load.Target, error)
 	PerSec  float64 // of the load

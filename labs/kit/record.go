@@ -2,14 +2,17 @@ package kit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
+	"github.com/kasoku/kasoku/internal/onehost"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -22,6 +25,8 @@ import (
 const (
 	timeout  = 8 * time.Second
 	inFlight = 48 // at most, as of so many users who wait for their answer
+
+	initializeWithin = 20 * time.Second // as the contest has it
 )
 
 // RecordOptions fills in what a recorded run of the lab watches, and its load for
@@ -74,10 +79,30 @@ func (s *Stack) load(o *record.Options, d time.Duration) error {
 	}
 	o.Load = &record.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
 		Next: record.Climb(s.Lab.PerSec)}
+	if s.Lab.Initialize != "" {
+		o.Load.First = func(ctx context.Context) error { return initialize(ctx, s.URL()+s.Lab.Initialize) }
+	}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
 	if s.o.Users > 0 {
 		o.Load.Next = record.Climb(0)
 		o.Run.Load = fmt.Sprintf("%s's load, closed loop, %d users", s.Lab.Name, s.o.Users)
+	}
+	return nil
+}
+
+// initialize asks the service to begin anew, as a contest's benchmark does.
+func initialize(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := onehost.NewClient(&http.Transport{DisableKeepAlives: true}, initializeWithin).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, resp.Status)
 	}
 	return nil
 }
