@@ -46,7 +46,8 @@ func Isuumo() *Lab {
 		"IDX-06": {Object: "estate|chair", Brings: []string{"IDX-02"}},
 		"IDX-07": {Object: "estate"},
 		"DBC-02": {Object: "log_bin"},
-		"LCK-01": {Object: "chair", Brings: []string{"DBC-08"}}, // purchases become transactions, as uploads are
+		"LCK-01": {Object: "chair", Brings: []string{"DBC-08"}, // purchases become transactions, as uploads are
+			Slight: "as in the contest a purchase holds one row for one UPDATE: a hundredth of the requests' time at most"},
 		"NGX-03": {Object: "POST|location|client_body"},
 		"OPS-02": {Object: "initialize"},
 	})
@@ -79,7 +80,7 @@ func (l *Lab) Case(variant string) Case {
 	case None:
 	case All:
 		for _, d := range l.Defects {
-			if !slices.Contains(l.Apart, d.ID) {
+			if d.Slight == "" && !slices.Contains(l.Apart, d.ID) {
 				c.Seeded = append(c.Seeded, d.ID)
 			}
 		}

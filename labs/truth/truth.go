@@ -40,11 +40,13 @@ func (l *Lab) Defect(id string) *kit.Defect {
 	return nil
 }
 
-// Variants are those that are run: all defects, each alone, none.
+// Variants are those that are run: all defects, each alone but slight ones, none.
 func (l *Lab) Variants() []string {
 	out := []string{All}
 	for _, d := range l.Defects {
-		out = append(out, d.ID)
+		if d.Slight == "" {
+			out = append(out, d.ID)
+		}
 	}
 	return append(out, None)
 }
@@ -138,8 +140,14 @@ func isExplained(c Case, f *kasoku.Finding, all []kasoku.Finding) bool {
 	if slices.Contains(c.Lab.Always, f.ID) {
 		return true
 	}
-	for _, id := range c.Seeded {
-		if d := c.Lab.Defect(id); slices.Contains(d.Brings, f.ID) || d.Also == f.ID && namesExpected(d, f) {
+	for i := range c.Lab.Defects {
+		d := &c.Lab.Defects[i]
+		slight := d.Slight != "" && c.Variant == All
+		switch {
+		case slight && d.ID == f.ID && namesExpected(d, f):
+			return true
+		case !slight && !slices.Contains(c.Seeded, d.ID):
+		case slices.Contains(d.Brings, f.ID), d.Also == f.ID && namesExpected(d, f):
 			return true
 		}
 	}

@@ -51,6 +51,24 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudge_Slight: what costs too little is neither missed nor a false alarm with all, is not
+// run alone, and is a false alarm where it is not seeded.
+func TestJudge_Slight(t *testing.T) {
+	l := lab()
+	l.Defects[1] = kit.Defect{ID: "LCK-01", Object: "orders", Slight: "it is rare", Brings: []string{"DBC-08"}}
+	found := &kasoku.Diagnosis{Findings: []kasoku.Finding{problem("IDX-01", "orders"), problem("LCK-01", "orders"), problem("DBC-08", "x"), problem("LCK-01", "users")}}
+	r := truth.Judge(l.Case(truth.All), found)
+	if !slices.Equal(r.Seeded, []string{"IDX-01", "NGX-01"}) || !slices.Equal(r.False, []string{"LCK-01 table users"}) || r.Right != 3 {
+		t.Errorf("with all: seeded %v, false %v, right %d", r.Seeded, r.False, r.Right)
+	}
+	if r := truth.Judge(l.Case(truth.None), found); len(r.False) != 4 {
+		t.Errorf("of none: false %v", r.False)
+	}
+	if slices.Contains(l.Variants(), "LCK-01") {
+		t.Errorf("it is run alone: %v", l.Variants())
+	}
+}
+
 func TestTable(t *testing.T) {
 	six := truth.Row{Lab: "shop", Variant: "all", Seeded: []string{"a", "b", "c", "d", "e", "f"}, First3: []string{"a"}, First5: []string{"a", "b", "c", "d"}, Missed: []string{"e", "f"}, Right: 4, False: []string{"X-01 y"}}
 	table := truth.Table{six, {Lab: "shop", Variant: "none"}}
