@@ -505,11 +505,13 @@ func TestSharedAnswer_Kept(t *testing.T) {
 		quiet  string
 		finds  int
 		counts bool // Varnish's counters are there
+		slept  float64
 	}{
-		{"/trend", 980, "Varnish had 98.0 % of what came to it, GET /trend too", 0, true},
-		{"/trend", 0, "", 1, true},
-		{"/trend", 0, "", 1, false},
-		{"/other", 980, "", 1, true},
+		{"/trend", 980, "Varnish had 98.0 % of what came to it, GET /trend too", 0, true, 0},
+		{"/trend", 980, "Varnish had 98.0 % of what came to it, GET /trend too", 0, true, 200},
+		{"/trend", 0, "", 1, true, 0},
+		{"/trend", 0, "", 1, false, 0},
+		{"/other", 980, "", 1, true, 0},
 	} {
 		dear := passed("GET", x.route, 1000, 20*time.Millisecond)
 		dear.Paths, dear.Variants = 1, 20
@@ -521,8 +523,10 @@ func TestSharedAnswer_Kept(t *testing.T) {
 		rec := shop("", endpoints...)
 		rec.Configs = []kasoku.Config{{Kind: capture.KindNginx, Name: "/etc/nginx/nginx.conf", Text: site}}
 		if x.counts {
-			grows(rec, "varnish", "MAIN.client_req", 1000)
+			grows(rec, "varnish", "MAIN.client_req", 1000+x.slept) // that waited for another's answer count twice
 			grows(rec, "varnish", "MAIN.cache_hit", x.hits)
+			grows(rec, "varnish", "MAIN.cache_miss", 1000-x.hits)
+			grows(rec, "varnish", "MAIN.s_pass", 0)
 		}
 		found, silent := (cache.SharedAnswer{}).Check(diagnose.NewCase(rec, nil))
 		if len(found) != x.finds || x.quiet != "" && silent[0].Reason != x.quiet {

@@ -189,22 +189,33 @@ type keptAnswers struct {
 // keptAnswersOf returns what a Varnish between nginx and the application keeps: about as many
 // requests came to it as nginx passes to one place.
 func keptAnswersOf(c *diagnose.Case, endpoints []kasoku.Endpoint) keptAnswers {
-	whole := *c
-	whole.Focus = diagnose.Focus{Interval: c.Whole()}
-	came, err := whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: varnish.ClientRequests})
-	if err != nil {
-		return keptAnswers{}
-	}
-	hits, err := whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: varnish.CacheHits})
+	came, hits, err := lookedUp(c)
 	web, conf := webserver.ConfigOf(c.Recording)
-	if err != nil || conf != nil || web.Undecided() != nil || came.By < 1 {
+	if err != nil || conf != nil || web.Undecided() != nil || came < 1 {
 		return keptAnswers{}
 	}
 	to := passedOn{web: web, all: map[string]float64{}, writes: map[string]float64{}}
 	for i := range endpoints {
 		to.add(&endpoints[i], false)
 	}
-	return keptAnswers{web: web, to: to.only(came.By), part: min(webserver.Ratio(hits.By, came.By), 1)}
+	return keptAnswers{web: web, to: to.only(came), part: min(webserver.Ratio(hits, came), 1)}
+}
+
+// lookedUp returns how many requests came to Varnish, and how many of them found their answer.
+// Varnish counts a request that waits for another one's answer when it comes and when it goes on
+// (client_req), but once among hits, misses and passes.
+func lookedUp(c *diagnose.Case) (came, hits float64, err error) {
+	whole := *c
+	whole.Focus = diagnose.Focus{Interval: c.Whole()}
+	var grown [4]float64
+	for i, name := range []string{varnish.ClientRequests, varnish.CacheHits, varnish.Passes, varnish.CacheMisses} {
+		g, err := whole.Counters().Grown(kasoku.Key{Source: varnish.Name, Name: name})
+		if err != nil {
+			return 0, 0, err
+		}
+		grown[i] = g.By
+	}
+	return min(grown[0], grown[1]+grown[2]+grown[3]), grown[1], nil
 }
 
 // of returns the part of an endpoint's answers that is kept.
