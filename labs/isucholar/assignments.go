@@ -165,24 +165,37 @@ func (s *server) export(w http.ResponseWriter, r *http.Request) {
 	http.ServeFile(w, r, archive)
 }
 
-// pack collects the files of a class and packs them.
+// pack collects the files of a class and packs them, with APP-02 by the program zip where
+// the host has it.
 func (s *server) pack(ctx context.Context, q querier, class, dir, archive string) error {
 	names, err := readRows(ctx, q, "SELECT file_name FROM submissions WHERE class_id = ? ORDER BY user_id LIMIT ?",
 		func(n *string) []any { return []any{n} }, class, handed)
 	if err != nil {
 		return err
 	}
+	var files []string
+	for _, name := range names {
+		files = append(files, filepath.Join(dir, name))
+		if err := s.collect(ctx, filepath.Join(s.class(class), name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	program, err := command.LookPath("zip")
+	if !s.d.Has("APP-02") || err != nil {
+		return writeArchive(archive, files)
+	}
+	_, err = command.Run(ctx, command.Spec{Path: program, Args: append([]string{"-q", "-j", archive}, files...)})
+	return err
+}
+
+func writeArchive(archive string, files []string) error {
 	f, err := os.Create(archive)
 	if err != nil {
 		return err
 	}
 	z := zip.NewWriter(f)
-	for _, name := range names {
-		from, to := filepath.Join(s.class(class), name), filepath.Join(dir, name)
-		if err = s.collect(ctx, from, to); err == nil {
-			err = addFile(z, to, name)
-		}
-		if err != nil {
+	for _, path := range files {
+		if err = addFile(z, path); err != nil {
 			break
 		}
 	}
@@ -207,13 +220,13 @@ func (s *server) collect(ctx context.Context, from, to string) (err error) {
 }
 
 // addFile packs a file.
-func addFile(z *zip.Writer, path, name string) error {
+func addFile(z *zip.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w, err := z.Create(name)
+	w, err := z.Create(filepath.Base(path))
 	if err != nil {
 		return err
 	}

@@ -156,15 +156,16 @@ func (s *server) read(ctx context.Context, name string, do func(q querier) error
 	return do(s.db)
 }
 
-// inTx runs a transaction whose COMMIT carries a name, and again when it was the
-// victim of a deadlock.
+// inTx runs a transaction whose COMMIT carries a name, and without LCK-02 again when it was
+// the victim of a deadlock.
 func (s *server) inTx(ctx context.Context, name string, do func(q querier) error) (err error) {
 	commit := "COMMIT /* " + name + " */"
 	if s.d.Has("DBC-08") {
 		commit = "COMMIT"
 	}
 	for n := range attempts {
-		if err = s.once(ctx, commit, do); mysqlflags.ErrorNumber(err) != deadlock {
+		err = s.once(ctx, commit, do)
+		if mysqlflags.ErrorNumber(err) != deadlock || s.d.Has("LCK-02") {
 			return err
 		}
 		select {

@@ -51,7 +51,7 @@ func stories() []writtenUp {
 			return []float64{answered(r), meanOf(r, isucond.ReportEndpoint), meanOf(r, isucond.TrendEndpoint)}
 		}),
 		smallStory(isucholar.Lab(), 15*time.Second, 220, func(r *kasoku.Recording) []float64 {
-			return []float64{answered(r)}
+			return []float64{answered(r), failedPercent(r)}
 		}),
 	}
 }
@@ -71,6 +71,15 @@ func answered(r *kasoku.Recording) float64 {
 		return writeup.Missing
 	}
 	return float64(r.Tally(r.Steps[0].Number).Success) / r.Steps[0].Interval.Len().Seconds()
+}
+
+// failedPercent is the share of requests that were not answered well.
+func failedPercent(r *kasoku.Recording) float64 {
+	if len(r.Steps) == 0 {
+		return writeup.Missing
+	}
+	t := r.Tally(r.Steps[0].Number)
+	return 100 * (1 - t.SuccessRatio())
 }
 
 // meanOf is the mean latency, in milliseconds, of the endpoints that begin so.
