@@ -67,6 +67,9 @@ type Lab struct {
 	Name    string // also of its schema and its process
 	About   string
 	Defects []Defect
+	// Controls are changes of the story that bring nothing or make it slower: they can be
+	// asked for by their ids, and are no part of all.
+	Controls []Defect
 	// Variants are states with a name, in the order of the lab's story; none: there are none.
 	Variants []Variant
 
@@ -128,12 +131,12 @@ func (l *Lab) Parse(s string) (Set, error) {
 	chosen := map[string]bool{}
 	for id := range strings.SplitSeq(s, ",") {
 		id = strings.ToUpper(strings.TrimSpace(id))
-		if !l.All().Has(id) {
-			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, l.All())
+		if !l.Known().Has(id) {
+			return nil, fmt.Errorf("unknown defect %q: want %s, all or none", id, l.Known())
 		}
 		chosen[id] = true
 	}
-	return slices.DeleteFunc(l.All(), func(id string) bool { return !chosen[id] }), nil
+	return slices.DeleteFunc(l.Known(), func(id string) bool { return !chosen[id] }), nil
 }
 
 // Variant returns the variant of that name.
@@ -149,20 +152,27 @@ func (l *Lab) Variant(name string) (Variant, error) {
 }
 
 // All returns every defect of the lab.
-func (l *Lab) All() Set {
-	out := make(Set, len(l.Defects))
-	for i, d := range l.Defects {
+func (l *Lab) All() Set { return idsOf(l.Defects) }
+
+// Known returns all that can be asked for: every defect and every control.
+func (l *Lab) Known() Set { return append(l.All(), idsOf(l.Controls)...) }
+
+func idsOf(defects []Defect) Set {
+	out := make(Set, len(defects))
+	for i, d := range defects {
 		out[i] = d.ID
 	}
 	return out
 }
 
 // Without returns a text without the lines that mend one of the defects: those that
-// end in "# mends ID".
+// end in "# mends ID"; and without those that end in "# seeds ID" of what is not seeded.
 func Without(text string, d Set) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		if _, id, ok := strings.Cut(line, "# mends "); ok && d.Has(strings.TrimSpace(id)) {
+		_, mends, _ := strings.Cut(line, "# mends ")
+		_, seeds, only := strings.Cut(line, "# seeds ")
+		if d.Has(strings.TrimSpace(mends)) || only && !d.Has(strings.TrimSpace(seeds)) {
 			continue
 		}
 		out.WriteString(line)
