@@ -3,6 +3,7 @@ package labcmd
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -120,6 +121,7 @@ type labFlags struct {
 	defects, database, listen string
 	variant, size, data, emit string // of isuumo
 	seed                      uint64
+	http                      int // port of nginx
 
 	dir   string          // where a lab keeps what it writes
 	keep  string          // where it keeps what stays from run to run
@@ -134,6 +136,7 @@ func (o *labFlags) register(cmd *cobra.Command) {
 		"default all, or those of the variant")
 	f.StringVar(&o.database, "db", "mariadb", "database: mariadb or mysql")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the service; port 0 takes a free one")
+	f.IntVar(&o.http, "http", 0, "`PORT` of nginx on 127.0.0.1; 0 takes a free one")
 	f.StringVar(&o.variant, "variant", isuumo.Initial, "isuumo: how far it is tuned: "+strings.Join(isuumo.Variants(), ", "))
 	o.registerRows(f)
 	f.StringVar(&o.emit, "emit", "", "isuumo: also write the rows to `DIRECTORY` in the contest's formats, for its "+
@@ -145,6 +148,17 @@ func (o *labFlags) registerRows(f *pflag.FlagSet) {
 	f.StringVar(&o.size, "size", string(data.Full), "isuumo: rows: full, as in the contest, or small, a tenth")
 	f.StringVar(&o.data, "data", "", "isuumo: take the rows from `DIRECTORY`, in the contest's formats")
 	f.Uint64Var(&o.seed, "seed", 0, "isuumo: of the rows; 0 is the usual one")
+}
+
+// checkPort refuses a port of nginx that is none, and one of a lab without nginx.
+func (o *labFlags) checkPort(name string, nginx bool) error {
+	switch {
+	case o.http < 0 || o.http > math.MaxUint16:
+		return cli.Usagef("", "--http %d: want a port", o.http)
+	case o.set["http"] && !nginx:
+		return cli.Usagef("", "--http: %s has no nginx", name)
+	}
+	return nil
 }
 
 // given notes which flags were given.

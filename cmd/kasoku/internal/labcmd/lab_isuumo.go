@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -38,9 +39,9 @@ func isuumoLab() lab {
 func (o *labFlags) isuumoStack() (stack.Options, error) {
 	out := stack.Options{
 		Dir: o.dir, Database: o.database, Program: o.self, Listen: o.listen, Variant: o.variant,
-		DataDir: o.data, EmitDir: o.emit, Seed: o.seed,
+		DataDir: o.data, EmitDir: o.emit, Seed: o.seed, WebPort: o.http,
 	}
-	if err := knownDatabase(o.database); err != nil {
+	if err := cmp.Or(knownDatabase(o.database), o.checkPort("isuumo", true)); err != nil {
 		return out, err
 	}
 	if o.set["defects"] {

@@ -44,7 +44,7 @@ func smallLab(l *kit.Lab) lab {
 			if _, err := o.smallVariant(l); err != nil {
 				return cli.Usagef("", "--defects: %w", err)
 			}
-			return knownDatabase(o.database)
+			return cmp.Or(knownDatabase(o.database), o.checkPort(l.Name, l.Nginx != nil))
 		},
 		start: func(ctx context.Context, o *labFlags) (labState, func(context.Context) error, error) {
 			return startSmall(ctx, l, o)
@@ -137,7 +137,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 		return nil, err
 	}
 	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
-		Listen: listen, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Users: o.users})
+		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Users: o.users})
 }
 
 // A labRecord is what one recorded run of a lab is made with.

@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func userapiLab() lab {
 		about:   "REST API, POST /users writes one row; connection pool, ORM and prepare defects",
 		defects: userapi.Known().String(),
 		check: func(o *labFlags) error {
-			if err := o.noneOfIsuumo(); err != nil {
+			if err := cmp.Or(o.noneOfIsuumo(), o.checkPort("userapi", false)); err != nil {
 				return err
 			}
 			if _, err := o.userapiDefects(); err != nil {
