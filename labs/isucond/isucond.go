@@ -29,6 +29,7 @@ import (
 	_ "embed" // nginx.conf, trend.vcl
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,8 @@ const (
 	newUsers = 196 // who only have their first chairs yet
 	perUser  = 20  // chairs
 	chairs   = users * perUser
-	perChair = 100 // conditions
+	perChair = 100 // conditions of those that report and are looked at
+	perOther = 200 // of the others
 	iconSize = 24 << 10
 	hours    = 3000 // of the trend, for each nature
 )
@@ -184,11 +186,15 @@ func fillChairs(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 		var rows []string
-		for k := range perChair { // created_at falls while timestamp rises: chairs report late
+		n := perOther
+		if slices.Contains(active, (i-1)%perUser+1) {
+			n = perChair
+		}
+		for k := range n { // created_at falls while timestamp rises: chairs report late
 			rows = append(rows, fmt.Sprintf("('%s','%s',%d,'%s','message %d','%s')", uuidOf(i),
 				began.Add(time.Duration(k)*time.Hour).Format(time.DateTime),
 				k%2, states[(i+k)%len(states)], k,
-				began.Add(time.Duration(2*perChair-(k*37)%perChair)*time.Hour).Format(time.DateTime)))
+				began.Add(time.Duration(2*n-(k*37)%n)*time.Hour).Format(time.DateTime)))
 		}
 		if _, err := db.ExecContext(ctx,
 			"INSERT INTO isu_condition (jia_isu_uuid, timestamp, is_sitting, state, message, created_at) VALUES "+
@@ -200,6 +206,7 @@ func fillChairs(ctx context.Context, db *sql.DB) error {
 }
 
 var (
+	active  = []int{1, 7, 13} // of a user's chairs
 	natures = []string{"lazy", "eager", "calm", "proud", "shy"}
 	states  = []string{"is_dirty=false,is_overweight=false", "is_dirty=true,is_overweight=false",
 		"is_dirty=true,is_overweight=true"}
@@ -225,7 +232,7 @@ func listTargets(base string) ([]load.Target, error) {
 		cookie := fmt.Sprintf("user=%d", u+1)
 		add(6, "GET", "/api/isu", cookie, nil)
 		add(8, "GET", "/api/trend", cookie, nil) // browsers send their cookies everywhere
-		for _, c := range []int{1, 7, 13} {
+		for _, c := range active {
 			id := uuidOf(u*perUser + c)
 			add(3, "GET", "/api/isu/"+id+"/icon", cookie, nil)
 			add(4, "GET", "/api/condition/"+id, cookie, nil)
