@@ -51,7 +51,7 @@ func Lab() *kit.Lab {
 				Object: `assignments|location|client_body`},
 			{ID: "NGX-04", Where: "nginx", About: "archives are spooled", Object: `export|location|proxy_buff`},
 			{ID: "DBC-01", Where: "database", About: "commits wait for the disk",
-				Slight: "there are some thirty a second: what they cost is the disk's, and insertbench is the lab of it"},
+				Slight: "there are some thirty a second, and insertbench is the lab of what they cost"},
 			{ID: "DBC-08", Where: "service", About: "commits say nothing of what they commit",
 				Brings: []string{"DBC-01"}},
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
@@ -84,14 +84,19 @@ const (
 
 var schema = []string{
 	`CREATE TABLE users (id BIGINT NOT NULL PRIMARY KEY, code VARCHAR(10) NOT NULL, name VARCHAR(60) NOT NULL)`,
-	`CREATE TABLE courses (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(100) NOT NULL, credit INT NOT NULL, status VARCHAR(20) NOT NULL)`,
-	`CREATE TABLE classes (id BIGINT NOT NULL PRIMARY KEY, course_id BIGINT NOT NULL, part INT NOT NULL, title VARCHAR(100) NOT NULL,
+	`CREATE TABLE courses (id BIGINT NOT NULL PRIMARY KEY,
+	  name VARCHAR(100) NOT NULL, credit INT NOT NULL, status VARCHAR(20) NOT NULL)`,
+	`CREATE TABLE classes (id BIGINT NOT NULL PRIMARY KEY,
+	  course_id BIGINT NOT NULL, part INT NOT NULL, title VARCHAR(100) NOT NULL,
 	  exports INT NOT NULL DEFAULT 0, UNIQUE KEY course_part (course_id, part))`,
-	`CREATE TABLE registrations (course_id BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (course_id, user_id), KEY by_user (user_id))`,
+	`CREATE TABLE registrations (course_id BIGINT NOT NULL,
+	  user_id BIGINT NOT NULL, PRIMARY KEY (course_id, user_id), KEY by_user (user_id))`,
 	`CREATE TABLE submissions (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, file_name VARCHAR(100) NOT NULL,
 	  PRIMARY KEY (class_id, user_id), KEY by_user (user_id, class_id))`,
-	`CREATE TABLE scores (class_id BIGINT NOT NULL, user_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (class_id, user_id))`,
-	`CREATE TABLE results (user_id BIGINT NOT NULL, course_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (user_id, course_id))`,
+	`CREATE TABLE scores (class_id BIGINT NOT NULL,
+	  user_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (class_id, user_id))`,
+	`CREATE TABLE results (user_id BIGINT NOT NULL,
+	  course_id BIGINT NOT NULL, score INT NOT NULL, PRIMARY KEY (user_id, course_id))`,
 	`CREATE TABLE totals (user_id BIGINT NOT NULL PRIMARY KEY, total BIGINT NOT NULL, changes BIGINT NOT NULL)`,
 }
 

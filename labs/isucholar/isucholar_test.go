@@ -71,7 +71,8 @@ func lostScores(h http.Handler, d kit.Set) (lost int64) {
 				order = func(i int) int { return scored - i }
 			}
 			wg.Go(func() {
-				if w := send(h, "PUT", classPath+"/scores", "application/json", encodeScores(order)); w.Code != http.StatusOK {
+				w := send(h, "PUT", classPath+"/scores", "application/json", encodeScores(order))
+				if w.Code != http.StatusOK {
 					failed.Add(1)
 				}
 			})

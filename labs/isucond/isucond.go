@@ -57,7 +57,7 @@ func Lab() *kit.Lab {
 				Also: "IDX-04", Brings: []string{"IDX-02", "IDX-03", "IDX-05"}},
 			{ID: "IDX-02", Where: "database", About: "the index of conditions ends in the wrong time",
 				Object: `isu_condition`, Brings: []string{"IDX-04", "IDX-05"}},
-			{ID: "IDX-08", Where: "database", About: "initialize makes conditions without the index that was made by hand",
+			{ID: "IDX-08", Where: "database", About: "initialize makes conditions without an index made by hand",
 				Object: `isu_condition`, Brings: []string{"IDX-01", "IDX-02", "IDX-03", "IDX-04", "IDX-05"}},
 			{ID: "QRY-01", Where: "service", About: "the last conditions are taken from all", Object: `condition`,
 				Brings: []string{"QRY-03", "QRY-09"}}, // all of them become more
@@ -80,12 +80,15 @@ func Lab() *kit.Lab {
 				Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
 		},
-		Controls: []kit.Defect{{ID: "NGX-09", Where: "nginx", About: "static files are sent as they were packed before"}},
+		Controls: []kit.Defect{
+			{ID: "NGX-09", Where: "nginx", About: "static files are sent as they were packed before"},
+		},
 		Variants: variants(), Story: story(),
 		Args: func(kit.Set, string) []string {
 			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
 		},
-		Fill: fillTables, Serve: serve, Initialize: "/initialize", Targets: listTargets, PerSec: 150, Expvar: "/debug/vars", Status: "/status",
+		Fill: fillTables, Serve: serve, Initialize: "/initialize", Targets: listTargets,
+		PerSec: 150, Expvar: "/debug/vars", Status: "/status",
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 		VCL:   func(d kit.Set) string { return kit.Without(trendVCL, d) },
 	}
@@ -120,12 +123,16 @@ func schemaOf(d kit.Set) []string {
 	}
 	return []string{
 		"DROP TABLE IF EXISTS user, isu, isu_condition, trend_hour",
-		"CREATE TABLE user (jia_user_id VARCHAR(255) NOT NULL PRIMARY KEY, created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6))",
-		`CREATE TABLE isu (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, jia_isu_uuid CHAR(36) NOT NULL UNIQUE, name VARCHAR(255) NOT NULL,
-		  image LONGBLOB NOT NULL, nature VARCHAR(255) NOT NULL, jia_user_id VARCHAR(255) NOT NULL, KEY by_user (jia_user_id, id))`,
-		"CREATE TABLE isu_condition (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, jia_isu_uuid CHAR(36) NOT NULL, timestamp DATETIME NOT NULL, " +
-			"is_sitting TINYINT NOT NULL, state VARCHAR(100) NOT NULL, message VARCHAR(200) NOT NULL, created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)" + index + ")",
-		"CREATE TABLE trend_hour (nature VARCHAR(20) NOT NULL, hour INT NOT NULL, reported INT NOT NULL, well INT NOT NULL, PRIMARY KEY (nature, hour))",
+		`CREATE TABLE user (jia_user_id VARCHAR(255) NOT NULL PRIMARY KEY,
+		  created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6))`,
+		`CREATE TABLE isu (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, jia_isu_uuid CHAR(36) NOT NULL UNIQUE,
+		  name VARCHAR(255) NOT NULL, image LONGBLOB NOT NULL, nature VARCHAR(255) NOT NULL,
+		  jia_user_id VARCHAR(255) NOT NULL, KEY by_user (jia_user_id, id))`,
+		`CREATE TABLE isu_condition (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, jia_isu_uuid CHAR(36) NOT NULL,
+		  timestamp DATETIME NOT NULL, is_sitting TINYINT NOT NULL, state VARCHAR(100) NOT NULL,
+		  message VARCHAR(200) NOT NULL, created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)` + index + ")",
+		`CREATE TABLE trend_hour (nature VARCHAR(20) NOT NULL, hour INT NOT NULL, reported INT NOT NULL,
+		  well INT NOT NULL, PRIMARY KEY (nature, hour))`,
 	}
 }
 
@@ -182,7 +189,8 @@ func fillChairs(ctx context.Context, db *sql.DB) error {
 	for i := 1; i <= chairs; i++ {
 		if _, err := db.ExecContext(ctx,
 			"INSERT INTO isu (jia_isu_uuid, name, image, nature, jia_user_id) VALUES (?, ?, ?, ?, ?)",
-			uuidOf(i), fmt.Sprintf("chair %d", i), iconOf(i), natures[i%len(natures)], strconv.Itoa((i-1)/perUser+1)); err != nil {
+			uuidOf(i), fmt.Sprintf("chair %d", i), iconOf(i), natures[i%len(natures)],
+			strconv.Itoa((i-1)/perUser+1)); err != nil {
 			return err
 		}
 		var rows []string

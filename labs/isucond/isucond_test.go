@@ -21,7 +21,8 @@ import (
 // newServer returns a service with these defects, whose directory has icons/.
 func newServer(t *testing.T, dsn string, d kit.Set) *server {
 	t.Helper()
-	db, err := mysqlflags.OpenDSN(mysqlflags.WithParam(mysqlflags.WithParam(dsn, "interpolateParams=true"), "parseTime=true"))
+	dsn = mysqlflags.WithParam(mysqlflags.WithParam(dsn, "interpolateParams=true"), "parseTime=true")
+	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +79,16 @@ func TestService(t *testing.T) {
 			if sent.Body.String() != image || (sent.Header().Get("X-Accel-Redirect") == "") != d.Has("NGX-06") {
 				t.Errorf("%s: the picture is %.40q", d, sent.Body)
 			}
-			if n := count(t, srv.db, "SELECT LENGTH(image) FROM isu WHERE jia_isu_uuid = '"+id+"'"); (n > 0) != d.Has("NGX-06") {
+			n := count(t, srv.db, "SELECT LENGTH(image) FROM isu WHERE jia_isu_uuid = '"+id+"'")
+			if (n > 0) != d.Has("NGX-06") {
 				t.Errorf("%s: %d bytes of the picture are in the row", d, n)
 			}
-			answers = append(answers, a.ask(200, "GET", "/api/isu", "", nil).Body.String()+
-				a.ask(200, "GET", "/api/trend", "", nil).Body.String()+
-				a.ask(200, "GET", "/api/condition/"+uuidOf(1), "", nil).Body.String()+
-				a.ask(200, "GET", fmt.Sprintf("/api/isu/%s/graph?datetime=%d", uuidOf(1), began.Unix()), "", nil).Body.String())
+			var got strings.Builder
+			for _, path := range []string{"/api/isu", "/api/trend", "/api/condition/" + uuidOf(1),
+				fmt.Sprintf("/api/isu/%s/graph?datetime=%d", uuidOf(1), began.Unix())} {
+				got.WriteString(a.ask(200, "GET", path, "", nil).Body.String())
+			}
+			answers = append(answers, got.String())
 		}
 		if answers[0] != answers[1] || !strings.Contains(answers[0], "posted 9") {
 			t.Errorf("answers differ:\n%.4000s\n%.4000s", answers[0], answers[1])
@@ -98,7 +102,8 @@ func TestInitialize(t *testing.T) {
 	turn.Wait(t)
 	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucond CHARACTER SET utf8mb4")
-		const columns = "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = 'isucond' AND index_name = 'by_time'"
+		const columns = "SELECT COUNT(*) FROM information_schema.statistics " +
+			"WHERE table_schema = 'isucond' AND index_name = 'by_time'"
 		for _, tt := range []struct {
 			d             kit.Set
 			before, after int
@@ -110,7 +115,8 @@ func TestInitialize(t *testing.T) {
 			before := count(t, srv.db, columns)
 			asking{t, srv.routes()}.ask(200, "POST", "/initialize", "", nil)
 			if after := count(t, srv.db, columns); before != tt.before || after != tt.after {
-				t.Errorf("%s: %d columns of the index before and %d after, want %d and %d", tt.d, before, after, tt.before, tt.after)
+				t.Errorf("%s: %d columns of the index before and %d after, want %d and %d", tt.d, before, after,
+					tt.before, tt.after)
 			}
 		}
 	})

@@ -57,7 +57,8 @@ func (s *server) isThere(ctx context.Context, table, column, value string) error
 	if !s.d.Has("QRY-02") {
 		return s.db.QueryRowContext(ctx, "SELECT 1 FROM "+table+" WHERE "+column+" = ? LIMIT 1", value).Scan(&n)
 	}
-	if err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table+" WHERE "+column+" = ?", value).Scan(&n); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table+" WHERE "+column+" = ?",
+		value).Scan(&n); err != nil {
 		return err
 	}
 	if n == 0 {

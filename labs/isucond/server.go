@@ -208,7 +208,8 @@ func (s *server) list(r *http.Request) (any, error) {
 		return s.listOneByOne(ctx, user)
 	}
 	rows, err := s.db.QueryContext(ctx, `SELECT i.jia_isu_uuid, i.name, c.timestamp, c.is_sitting, c.state FROM isu i
-		JOIN isu_condition c ON c.id = (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
+		JOIN isu_condition c ON c.id =
+		  (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
 		WHERE i.jia_user_id = ? ORDER BY i.id`, user)
 	return collect(rows, err, func(c *chair) []any {
 		return []any{&c.ID, &c.Name, &c.Last.Time, &c.Last.Sitting,
@@ -263,8 +264,8 @@ func (s *server) icon(w http.ResponseWriter, r *http.Request) {
 	if s.d.Has("NGX-06") {
 		what = "image"
 	}
-	if err := s.db.QueryRowContext(r.Context(), "SELECT "+what+" FROM isu WHERE jia_user_id = ? AND jia_isu_uuid = ?", user,
-		id).Scan(&one); err != nil {
+	if err := s.db.QueryRowContext(r.Context(), "SELECT "+what+" FROM isu WHERE jia_user_id = ? AND jia_isu_uuid = ?",
+		user, id).Scan(&one); err != nil {
 		s.fail(w, err)
 		return
 	}
@@ -287,7 +288,8 @@ func (s *server) graph(r *http.Request) (any, error) {
 	}
 	day := time.Unix(at, 0).UTC()
 	until := day.AddDate(0, 0, 1)
-	query, args := "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ?", []any{r.PathValue("id")}
+	query := "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ?"
+	args := []any{r.PathValue("id")}
 	if !s.d.Has("QRY-09") {
 		query, args = query+" AND timestamp >= ? AND timestamp < ?", append(args, day, until)
 	}

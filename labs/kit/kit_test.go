@@ -7,9 +7,11 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	l := &kit.Lab{Defects: []kit.Defect{{ID: "DRV-01"}, {ID: "DBC-01"}, {ID: "HW-11"}}, Controls: []kit.Defect{{ID: "NGX-09"}}}
+	l := &kit.Lab{Defects: []kit.Defect{{ID: "DRV-01"}, {ID: "DBC-01"}, {ID: "HW-11"}},
+		Controls: []kit.Defect{{ID: "NGX-09"}}}
 	for in, want := range map[string]string{
-		"all": "DRV-01,DBC-01,HW-11", "none": "none", "": "none", " hw-11 , drv-01,HW-11": "DRV-01,HW-11", "ngx-09,DBC-01": "DBC-01,NGX-09",
+		"all": "DRV-01,DBC-01,HW-11", "none": "none", "": "none",
+		" hw-11 , drv-01,HW-11": "DRV-01,HW-11", "ngx-09,DBC-01": "DBC-01,NGX-09",
 	} {
 		if got, err := l.Parse(in); err != nil || got.String() != want {
 			t.Errorf("Parse(%q) = %s, %v, want %s", in, got, err, want)

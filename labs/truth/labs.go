@@ -47,7 +47,7 @@ func Isuumo() *Lab {
 		"IDX-07": {Object: "estate"},
 		"DBC-02": {Object: "log_bin"},
 		"LCK-01": {Object: "chair", Brings: []string{"DBC-08"}, // purchases become transactions, as uploads are
-			Slight: "as in the contest a purchase holds one row for one UPDATE: a hundredth of the requests' time at most"},
+			Slight: "a purchase holds one row for one UPDATE: a hundredth of the requests' time at most"},
 		"NGX-03": {Object: "POST|location|client_body"},
 		"OPS-02": {Object: "initialize"},
 	})

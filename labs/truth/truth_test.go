@@ -56,9 +56,11 @@ func TestJudge(t *testing.T) {
 func TestJudge_Slight(t *testing.T) {
 	l := lab()
 	l.Defects[1] = kit.Defect{ID: "LCK-01", Object: "orders", Slight: "it is rare", Brings: []string{"DBC-08"}}
-	found := &kasoku.Diagnosis{Findings: []kasoku.Finding{problem("IDX-01", "orders"), problem("LCK-01", "orders"), problem("DBC-08", "x"), problem("LCK-01", "users")}}
+	found := &kasoku.Diagnosis{Findings: []kasoku.Finding{problem("IDX-01", "orders"), problem("LCK-01", "orders"),
+		problem("DBC-08", "x"), problem("LCK-01", "users")}}
 	r := truth.Judge(l.Case(truth.All), found)
-	if !slices.Equal(r.Seeded, []string{"IDX-01", "NGX-01"}) || !slices.Equal(r.False, []string{"LCK-01 table users"}) || r.Right != 3 {
+	if !slices.Equal(r.Seeded, []string{"IDX-01", "NGX-01"}) ||
+		!slices.Equal(r.False, []string{"LCK-01 table users"}) || r.Right != 3 {
 		t.Errorf("with all: seeded %v, false %v, right %d", r.Seeded, r.False, r.Right)
 	}
 	if r := truth.Judge(l.Case(truth.None), found); len(r.False) != 4 {
