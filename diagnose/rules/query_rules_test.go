@@ -134,6 +134,26 @@ func TestAggregate(t *testing.T) {
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: no SELECT adds up")
 }
 
+// TestAggregate_Sought: what is looked for in many rows is not added up over them: an index leaves few,
+// and so does a column without the function that hides it.
+func TestAggregate_Sought(t *testing.T) {
+	sum := func(where string) *diagnose.Case {
+		q := class("S", "SELECT pupil, AVG(score) FROM papers WHERE "+where+" GROUP BY pupil", 1000, 10, 30*time.Second)
+		q.RowsExamined = 20_000 * 1000
+		c := queryRun(ordersGet, []kasoku.Query{q})
+		c.Tables = []kasoku.TableDef{{Name: "papers", Rows: 20_000, DataBytes: 4 << 20, Engine: "InnoDB",
+			Create: "CREATE TABLE `papers` (\n  `id` int NOT NULL,\n  `pupil` int NOT NULL,\n  `course_id` int NOT NULL,\n" +
+				"  `kind` int NOT NULL,\n  `score` int NOT NULL,\n  `day` datetime NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+			Columns: []kasoku.ColumnSample{{Name: "course_id", Rows: 2000, Distinct: 1500, Most: 3},
+				{Name: "kind", Rows: 2000, Distinct: 2, Most: 1500}}}}
+		return c
+	}
+	sayAll(t, query.Aggregate{}, sum("course_id = ?"), "quiet: CREATE INDEX ", "leaves few of the 20,000 rows of papers")
+	sayAll(t, query.Aggregate{}, sum("DATE(day) = ?"), "quiet: day without DATE leaves few")
+	sayAll(t, query.Aggregate{}, sum("kind = ?"), "A sum over papers adds up 20,000 rows at each call")
+	sayAll(t, query.Aggregate{}, sum("score > ?"), "A sum over papers adds up 20,000 rows at each call")
+}
+
 func TestFoundRows(t *testing.T) {
 	r := query.FoundRows{}
 	page := func(where, extra string) *diagnose.Case {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
@@ -42,8 +44,9 @@ func (Aggregate) Doc() diagnose.Doc {
 		Cause: `the result is worked out over all rows at each call, although it is the same until the
 			next write.`,
 		Fix: `keep the result: a table that writes bring up to date, or a cache until the next write.`,
-		Silent: `when few rows are added up, when the tables change as often as they are asked, when it
-			takes little time, and blind without a slow log.`,
+		Silent: `when few rows are added up, also when an index that is proposed would leave few, or a
+			function hides the column by which they are looked for (IDX-10); when the tables change as often
+			as they are asked, when it takes little time, and blind without a slow log.`,
 	}
 }
 
@@ -67,6 +70,11 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 		if examined >= aggregatedRows && each >= aggregatedPerRow && changed <= writesPerCall &&
 			impact.Share >= evidence.SmallShare {
+			if left, by := leftToAdd(c, q, examined); left < aggregatedRows {
+				near, said = 0.99, fmt.Sprintf("%s leaves few of the %s rows of %s that a sum examines", by,
+					wording.Average(examined), s.Table)
+				continue
+			}
 			out = append(out, r.finding(c, q, s, examined, changed, impact))
 			continue
 		}
@@ -83,6 +91,35 @@ func (r Aggregate) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// leftToAdd returns how many of the rows that a call examines are left with the indexes that are proposed
+// for it, and what leaves them: the rest is looked for, not added up. Where a function hides a column of
+// a table that is read whole, what is left is not known, and 0: the column comes first.
+func leftToAdd(c *diagnose.Case, q *kasoku.Query, examined float64) (left float64, by string) {
+	advised, err := advice.ForIndexes(c)
+	if err != nil {
+		return examined, ""
+	}
+	left = examined
+	for i := range advised.Proposals {
+		for _, s := range advised.Proposals[i].Serves {
+			if rest := examined - (s.Before - s.After); s.QueryID == q.ID && rest < left {
+				left, by = max(rest, 0), advised.Proposals[i].DDL
+			}
+		}
+	}
+	for _, read := range advised.Reads() {
+		if read.QueryID != q.ID || !read.Alone || 2*examined < float64(read.Table.Rows) {
+			continue
+		}
+		for _, h := range read.Hidden {
+			if h.Function != indexes.LikeFunction && h.Function != indexes.ConversionFunction {
+				return 0, h.Column + " without " + h.Function
+			}
+		}
+	}
+	return left, by
 }
 
 // countChanges counts the statements that change one of a query's tables, those of
