@@ -62,6 +62,9 @@ func (a *access) wishes(shared map[string]float64) []wish {
 		}
 		out = append(out, w)
 	}
+	if len(a.leads) > 0 {
+		out = append(out, accessLed(a).wishes(shared)...)
+	}
 	return out
 }
 

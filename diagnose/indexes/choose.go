@@ -263,6 +263,8 @@ func (c *chooser) why(i int, a *access, after reading, x *candidate) string {
 	now, by := c.now[i], c.by[i]
 	mixed := slices.ContainsFunc(x.parts[:x.seek], func(p Part) bool { return p.Desc })
 	switch {
+	case after.turned && after.equal > 0 && !c.t.has(x.parts[:1]):
+		return Equality
 	case after.ordered && mixed:
 		return MixedOrder
 	case a.refuses && after.ordered && after.equal > 0 && c.t.beginsWithEqual(a, a.foundBy) == after.equal:

@@ -416,6 +416,9 @@ func (a *access) best(set []*index) (reading, *index) {
 	tempted := 0.0
 	for _, ix := range set {
 		x, ok := a.by(ix)
+		if y, leads := leadingBy(a, ix); leads && (!ok || a.whole(y) < a.whole(x)) {
+			x, ok = y, true
+		}
 		if !ok {
 			continue
 		}

@@ -221,6 +221,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 			lookups(list)
 		}
 		turnJoins(list)
+		findLeads(list)
 		return
 	}
 	for i, a := range list {

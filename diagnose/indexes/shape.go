@@ -48,6 +48,7 @@ type place struct {
 	probes float64 // how often it is looked into
 	outer  bool    // one of the statement's joins is LEFT or RIGHT
 	turn   turn
+	leads  []*access       // the other tables of a join that could begin with this one; none where it could not
 	step   *kasoku.PlanRow // of the server's plan, in a join; nil when it is not known
 	listed listed          // of the server's plan, without a join
 

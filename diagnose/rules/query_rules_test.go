@@ -143,7 +143,8 @@ func TestAggregate_Sought(t *testing.T) {
 		c := queryRun(ordersGet, []kasoku.Query{q})
 		c.Tables = []kasoku.TableDef{{Name: "papers", Rows: 20_000, DataBytes: 4 << 20, Engine: "InnoDB",
 			Create: "CREATE TABLE `papers` (\n  `id` int NOT NULL,\n  `pupil` int NOT NULL,\n  `course_id` int NOT NULL,\n" +
-				"  `kind` int NOT NULL,\n  `score` int NOT NULL,\n  `day` datetime NOT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+				"  `kind` int NOT NULL,\n  `score` int NOT NULL,\n  `day` datetime NOT NULL,\n" +
+				"  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
 			Columns: []kasoku.ColumnSample{{Name: "course_id", Rows: 2000, Distinct: 1500, Most: 3},
 				{Name: "kind", Rows: 2000, Distinct: 2, Most: 1500}}}}
 		return c
