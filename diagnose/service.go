@@ -56,7 +56,8 @@ func roleOf(m *kasoku.Member) Role {
 // NeighbourCores returns how many cores of a host were used by processes outside of the
 // service, kasoku and the load's generator left out, while the focus's load ran: all that
 // the host was busy with but for what is known. It is false when the members of the
-// service are not known.
+// service are not known, or seem to have used more than the host was busy with: what a child
+// used before the load counts when it ends.
 func (c *Case) NeighbourCores(host string) (cores float64, ok bool) {
 	if !c.Knows(host) {
 		return 0, false
@@ -69,13 +70,18 @@ func (c *Case) NeighbourCores(host string) (cores float64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
+	rest := busy
 	for _, p := range programs {
 		if p.Host == host && p.Role != Neighbour && p.Role != Kernel {
-			busy -= p.Cores + c.childCores(p)
+			rest -= p.Cores + c.childCores(p)
 		}
 	}
-	return max(busy, 0), true
+	return max(rest, 0), rest >= -overdrawn*busy
 }
+
+// overdrawn is by how much of what the host was busy with its programs may seem to have used more, as not
+// all are looked at in the same instant.
+const overdrawn = 0.1
 
 // childCores returns the CPU of a program's children that ended, where its own has not
 // got it.

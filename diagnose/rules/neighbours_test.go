@@ -126,6 +126,19 @@ func TestNeighbours_CPU(t *testing.T) {
 	quietOrBlind(t, host.AppCPU{}, b)
 }
 
+// TestNeighbours_Overdrawn: where a child of a member ends that had worked before the load, the members seem to
+// have used more than the host was busy with. What neighbours used is not known then, and not nothing.
+func TestNeighbours_Overdrawn(t *testing.T) {
+	b := ladder().cpu(0.1, 1.8).program("20 shop", 0.6, 1e8).program("91 mysqld", 1, 1e9).measured()
+	if used, ok := b.alone().NeighbourCores(b.Run.Hosts[0].Name); !ok || used < 1.25 || used > 1.35 {
+		t.Errorf("neighbours used %.2f cores, known %t", used, ok)
+	}
+	b.counts(kasoku.Key{Source: diagnose.Process, Name: "cpu.children", Instance: "20 shop"}, 0, 0, 30)
+	if used, ok := b.alone().NeighbourCores(b.Run.Hosts[0].Name); ok {
+		t.Errorf("neighbours used %.2f cores, the members more than the host was busy with", used)
+	}
+}
+
 // TestNeighbours_Tree: programs that a member starts are its own CPU, and no one's else.
 func TestNeighbours_Tree(t *testing.T) {
 	tree := func(b *build, instance string, cores float64) *build {
