@@ -240,7 +240,8 @@ type series struct {
 	groups   []*runGroup // with observers, and with --ab without
 	made     int
 	last     *record.Result
-	stopped  string // why it ended early
+	first    []string // what runs put first, as it was printed
+	stopped  string   // why it ended early
 }
 
 // A runGroup is runs that repeat one another.
@@ -353,7 +354,7 @@ func (s *series) place(n int) string {
 	return fmt.Sprintf("run %d of %d", n, s.planned())
 }
 
-// say prints a run in one line; that of a single run comes at the end.
+// say prints a run in one line, and what it says to do first; that of a single run comes at the end.
 func (s *series) say(res *record.Result) {
 	if s.planned() == 1 {
 		return
@@ -364,6 +365,7 @@ func (s *series) say(res *record.Result) {
 		parts = append(parts, "observers "+map[bool]string{true: "off", false: "on"}[rec.Run.Observers == kasoku.ObserversOff])
 	}
 	fmt.Fprintln(s.e.Stdout, strings.Join(append(parts, cli.DescribeOutcome(rec)...), "  "))
+	s.sayEarly(rec)
 }
 
 // judge returns what the exit code says of the runs.

@@ -240,19 +240,46 @@ func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 	c := diagnose.NewCase(last, nil)
 	c.Repeats = runs[:len(runs)-1]
 	d := diagnose.Diagnose(c, rules.All())
+	s.sayFirst(d, last.Warnings)
+}
+
+// sayFirst prints what to do first by one diagnosis.
+func (s *series) sayFirst(d *kasoku.Diagnosis, warnings []kasoku.Warning) {
 	s.e.SayLine("verdict  %s", d.Verdict)
-	for _, w := range last.Warnings {
+	for _, w := range warnings {
 		if w.Code == diagnose.UnloggedCode {
 			s.e.SayLine("warning  %s", w.Text)
 			s.e.SayLine("hint     %s", w.Hint)
 		}
 	}
-	for _, f := range d.Findings {
-		if f.Severity == kasoku.Problem {
-			s.e.SayLine("finding  %s  %s", f.ID, f.Title)
-			break
-		}
+	if f := firstProblem(d); f != nil {
+		s.e.SayLine("finding  %s  %s", f.ID, f.Title)
 	}
+}
+
+// sayEarly prints what a run says to do first while others are still to come: of the first run
+// all, of a later one what no run before it put first.
+func (s *series) sayEarly(rec *kasoku.Recording) {
+	if s.f.ab || s.made == s.planned() || rec.Diagnosis == nil {
+		return
+	}
+	f := firstProblem(rec.Diagnosis)
+	before := len(s.first)
+	if f != nil && !slices.Contains(s.first, f.ID+f.Object.Name) {
+		s.first = append(s.first, f.ID+f.Object.Name)
+	}
+	if s.made == 1 || len(s.first) > before {
+		s.sayFirst(rec.Diagnosis, rec.Warnings)
+	}
+}
+
+// firstProblem is the finding to begin with; nil where there are remarks alone.
+func firstProblem(d *kasoku.Diagnosis) *kasoku.Finding {
+	at := slices.IndexFunc(d.Findings, func(f kasoku.Finding) bool { return f.Severity == kasoku.Problem })
+	if at < 0 {
+		return nil
+	}
+	return &d.Findings[at]
 }
 
 // printObserverCost prints what observation costs.
