@@ -56,6 +56,7 @@ func (s Summaries) ActiveDigests(ctx context.Context, within time.Duration, most
 				out.Cut++
 			case c.Key.ID == "":
 				out.Lost += c.Calls
+			case isOwnDigest(c.Text, ""):
 			case len(out.Classes) == most:
 				out.Cut++
 			default:

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -15,13 +16,17 @@ import (
 // answers over it. It is used only with the reader's mu held.
 type session struct {
 	server
-	conn *sql.Conn
-	sent *uint64 // statements, of all sessions of the reader
+	conn  *sql.Conn
+	sent  *uint64 // statements, of all sessions of the reader
+	shown shown
 }
 
 // quietTime is the long_query_time of a reader's own session: nothing that it sends
 // takes an hour.
 const quietTime = "3600"
+
+// askServer asks what the server is. All that we support has the variable.
+const askServer = "SELECT /* kasoku */ VERSION(), CONNECTION_ID(), @@performance_schema"
 
 // begin finds out what the server is and makes the session quiet. It returns the
 // connection id.
@@ -32,15 +37,10 @@ func (s *session) begin(ctx context.Context) (id uint64, err error) {
 		return 0, err
 	}
 	var version string
-	if err := s.row(ctx, "SELECT /* kasoku */ VERSION(), CONNECTION_ID()", &version, &id); err != nil {
+	if err := s.row(ctx, askServer, &version, &id, &s.schema); err != nil {
 		return 0, err
 	}
 	s.flavor, s.version = ParseVersion(version)
-	var name, on string
-	if err := s.row(ctx, "/* kasoku */ SHOW GLOBAL VARIABLES LIKE 'performance_schema'", &name, &on); err != nil {
-		return 0, err
-	}
-	s.schema = on == "ON" || on == "1"
 	if err := s.quiet(ctx); err != nil {
 		return 0, err
 	}
@@ -81,9 +81,7 @@ func MarkOwn(ctx context.Context, conn *sql.Conn) error {
 // the session's own row of performance_schema.
 func (s *session) quiet(ctx context.Context) error {
 	if s.schema {
-		const out = "UPDATE /* kasoku */ performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = " +
-			"CONNECTION_ID()"
-		if err := s.exec(ctx, out); err != nil && mysqlflags.ErrorNumber(err) == 0 {
+		if err := s.exec(ctx, uncounted); err != nil && mysqlflags.ErrorNumber(err) == 0 {
 			return err
 		}
 	}
@@ -96,6 +94,39 @@ func (s *session) quiet(ctx context.Context) error {
 		err = s.exec(ctx, "SET /* kasoku */ SESSION information_schema_stats_expiry = 0")
 	}
 	return err
+}
+
+// uncounted keeps what a session does from then on out of the digests, where it may.
+const uncounted = "UPDATE /* kasoku */ performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()"
+
+// Uncounted keeps the statements of a connection that is no reader's out of the digests, where
+// the server has them and the user may.
+func Uncounted(ctx context.Context, conn *sql.Conn) { _, _ = conn.ExecContext(ctx, uncounted) }
+
+// isOwnDigest reports whether a digest is of kasoku's own statements: of those by which each of its
+// sessions begins, before it is [uncounted]; and, where the user may not have a session uncounted,
+// by the server's sample of the class, of what reads the server's own tables or asks for settings.
+// An application that asks the same with tables of its own keeps its class.
+func isOwnDigest(text, sample string) bool {
+	const longest = 8 << 10
+	if len(text) > longest {
+		return false
+	}
+	text = strings.ToLower(strings.NewReplacer(" ", "", "`", "").Replace(text))
+	if slices.Contains(ownDigests, text) {
+		return true
+	}
+	return strings.Contains(sample, "/* kasoku */") && (strings.Contains(text, "fromperformance_schema.") ||
+		strings.Contains(text, "frominformation_schema.") || slices.ContainsFunc([]string{"show", "set", "do", "explain"},
+		func(verb string) bool { return strings.HasPrefix(text, verb) }))
+}
+
+// ownDigests are the texts of the digests of [session.begin]'s statements, without blanks and quotes of
+// names, in lower case. Those of MariaDB 10.11 and MySQL 9.7 are the same.
+var ownDigests = []string{
+	"setsessionlong_query_time=?",
+	"selectversion(),connection_id(),@@performance_schema",
+	"updateperformance_schema.threadssetinstrumented=?whereprocesslist_id=connection_id()",
 }
 
 // discard closes the connection for good: one that is only given back to the

@@ -180,7 +180,7 @@ func (r *Reader) connect(ctx context.Context) error {
 	}
 	var clock, uptime int64
 	if err == nil {
-		err = s.row(ctx, fmt.Sprintf(uptimeQuery, s.statusTable()), &clock, &uptime)
+		err = s.row(ctx, fmt.Sprintf(uptimeQuery, s.statusTable(globalStatus)), &clock, &uptime)
 	}
 	if s.flavor != "" {
 		r.server = s.server

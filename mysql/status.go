@@ -65,7 +65,7 @@ func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
 		s.Values = s.Values[:0]
 		var name, value sql.RawBytes
 		at := 0
-		return conn.query(ctx, ShowStatus, func() error {
+		err := conn.query(ctx, ShowStatus, func() error {
 			if at == mostVariables {
 				return errTooManyVariables
 			}
@@ -75,6 +75,8 @@ func (r *Reader) ReadStatus(ctx context.Context, s *Status) error {
 			at++
 			return nil
 		}, &name, &value)
+		conn.showed(ShowStatus, at)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("read status: %w", err)
@@ -109,15 +111,25 @@ func (r *Reader) pairs(ctx context.Context, query string) (map[string]string, er
 	err := r.with(ctx, func(conn *session) error {
 		m = make(map[string]string, 1024) // a MySQL 9.7 has about 700 variables
 		var name, value sql.RawBytes
-		return conn.query(ctx, query, func() error {
+		err := conn.query(ctx, query, func() error {
 			if len(m) == mostVariables {
 				return errTooManyVariables
 			}
 			m[string(name)] = string(value)
 			return nil
 		}, &name, &value)
+		conn.showed(query, len(m))
+		return err
 	})
 	return m, err
+}
+
+// showed notes an answer to [ShowStatus].
+func (s *session) showed(query string, rows int) {
+	if query == ShowStatus {
+		s.shown.answers++
+		s.shown.rows += float64(rows)
+	}
 }
 
 // number reads a status value: digits, a sign, a point. Words such as ON are no

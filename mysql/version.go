@@ -64,12 +64,18 @@ type server struct {
 	schema  bool // performance_schema is on
 }
 
-// statusTable is the table of global status, which all users may read.
-func (s server) statusTable() string {
+// The scopes of [server.statusTable].
+const (
+	globalStatus  = "global_status"
+	sessionStatus = "session_status"
+)
+
+// statusTable is the table of status of a scope, which all users may read.
+func (s server) statusTable(scope string) string {
 	if s.flavor == MySQL && s.version.AtLeast(5, 7, 6) {
-		return "performance_schema.global_status"
+		return "performance_schema." + scope
 	}
-	return "information_schema.GLOBAL_STATUS"
+	return "information_schema." + strings.ToUpper(scope)
 }
 
 // indexed is the expression for what a part of an index is of.

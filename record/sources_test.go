@@ -49,7 +49,7 @@ func TestSourcesOffDatabase(t *testing.T) {
 		t.Helper()
 		s := newSession(Options{Sources: Sources{Off: append(off, "host")}, Observers: kasoku.ObserversOff}, nil)
 		s.db = &database{
-			source: mysql.New(nil), locks: mysql.NewLocks(nil, nil, shapeOf), detail: mysql.NewDetail(nil, shapeOf),
+			source: mysql.New(nil), locks: mysql.NewLocks(nil, nil, shapeOf), detail: mysql.NewDetail(nil, mysql.New(nil), shapeOf),
 		}
 		sources, _, err := s.sampling.sources()
 		if err != nil {

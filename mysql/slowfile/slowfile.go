@@ -70,6 +70,7 @@ func send(ctx context.Context, db *sql.DB, word string) error {
 		return err
 	}
 	defer conn.Close()
+	mysql.Uncounted(ctx, conn)
 	if err := mysql.MarkOwn(ctx, conn); err != nil {
 		return err
 	}

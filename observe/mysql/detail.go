@@ -52,6 +52,7 @@ type Detail struct {
 	// keep nothing that is Others.
 	Of Owners
 
+	own     *ownWork // of what samples this server
 	connect func(context.Context) (detailReader, error)
 	mu      sync.Mutex // guards reader
 	reader  detailReader
@@ -70,19 +71,21 @@ func (o Owners) others(schema, statement string) bool {
 }
 
 // NewDetail returns the sources for the server of a database, which stays the
-// caller's. It connects at the first Collect.
-func NewDetail(db *sql.DB, shape Shape) *Detail {
-	return newDetail(shape, func(ctx context.Context) (detailReader, error) {
+// caller's. It connects at the first Collect. The status source is of the same server.
+func NewDetail(db *sql.DB, status *Source, shape Shape) *Detail {
+	d := newDetail(shape, func(ctx context.Context) (detailReader, error) {
 		r, err := mysql.New(ctx, db)
 		if err != nil {
 			return nil, err
 		}
 		return serverDetails{r, mysql.NewSummaries(r)}, nil
 	})
+	d.own = &status.own
+	return d
 }
 
 func newDetail(shape Shape, connect func(context.Context) (detailReader, error)) *Detail {
-	d := &Detail{connect: connect}
+	d := &Detail{connect: connect, own: &ownWork{}}
 	d.Replication = &Replication{part: part{d: d}, was: map[string]bool{}}
 	d.Digests = &Digests{part: part{d: d}, shape: shape, classes: map[mysql.DigestKey]*class{}}
 	d.Tables = &Tables{part: part{d: d}, uses: map[useKey]*mysql.Use{}}
@@ -155,6 +158,7 @@ func (p *part) ask(ctx context.Context, f func(context.Context, detailReader) (t
 	var again time.Duration
 	if err == nil {
 		again, err = f(ctx, r)
+		_ = p.d.own.read(ctx, r) // one that is lost is found by the next question
 	}
 	switch {
 	case err == nil:

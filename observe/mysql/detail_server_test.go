@@ -47,7 +47,7 @@ func lower(s string) (string, string) { return strings.ToLower(s), "" }
 
 func detail(t *testing.T, srv *sandbox.Server, user string) *mysql.Detail {
 	t.Helper()
-	d := mysql.NewDetail(openAs(t, srv, user), lower)
+	d := mysql.NewDetail(openAs(t, srv, user), open(t, srv), lower)
 	t.Cleanup(func() {
 		if err := d.Release(); err != nil {
 			t.Error(err)
@@ -242,7 +242,7 @@ func BenchmarkDetail(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		f.Reset()
-		d := mysql.NewDetail(db, lower)
+		d := mysql.NewDetail(db, mysql.New(db), lower)
 		err := errors.Join(d.Digests.Collect(b.Context(), &f), d.Tables.Collect(b.Context(), &f))
 		for range 10 {
 			err = errors.Join(err, d.Replication.Collect(b.Context(), &f))

@@ -113,6 +113,7 @@ func (l *Locks) Collect(ctx context.Context, f *kasoku.Frame) error {
 			return err
 		}
 		l.reader = r
+		defer l.status.own.read(ctx, r) //nolint:errcheck // the next look fails likewise
 		if err := l.countDeadlocks(ctx); err != nil {
 			return l.missing(err)
 		}
@@ -126,6 +127,7 @@ func (l *Locks) Collect(ctx context.Context, f *kasoku.Frame) error {
 	if !look || l.missed != nil {
 		return nil
 	}
+	defer l.status.own.read(ctx, l.reader) //nolint:errcheck // the next look fails likewise
 	waits, err := l.reader.Waits(ctx)
 	if err == nil {
 		err = l.countDeadlocks(ctx)

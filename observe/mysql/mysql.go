@@ -2,7 +2,8 @@
 // itself, over one connection that is kept.
 //
 // The one idea: every numeric variable of SHOW GLOBAL STATUS, under the name
-// that the server gives it, so that no later question finds its number missing.
+// that the server gives it, so that no later question finds its number missing, and
+// without the temporary tables, scans, sorts and rows of kasoku's own sessions.
 // Beside them stand the sessions by what they do and the open transactions. Who
 // waits for whose locks, replication, statement digests and the use of tables are
 // sources of their own: [Locks] and those of [Detail].
@@ -69,6 +70,7 @@ type Source struct {
 	failed error     // why
 
 	status   mysql.Status
+	own      ownWork  // of all of kasoku's sessions that sample this server
 	series   []series // of status.Values, in its order
 	states   []state  // of sessions, that were seen
 	blind    bool     // the privilege PROCESS is missing
@@ -81,6 +83,8 @@ type Source struct {
 type series struct {
 	name, unit string
 	kind       kasoku.Kind
+	lower      string // its name
+	others     others // of a counter that kasoku's own sessions add to
 }
 
 // New returns a source for the server of a database, which stays the caller's:
@@ -124,6 +128,9 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 			return err
 		}
 		s.reader = r
+	}
+	if err := s.own.read(ctx, s.reader); err != nil {
+		return err
 	}
 	if err := s.reader.ReadStatus(ctx, &s.status); err != nil {
 		return err
@@ -224,10 +231,13 @@ func (s *Source) emitStatus(f *kasoku.Frame) {
 		}
 		known := &s.series[i]
 		if known.name != v.Name {
-			*known = series{v.Name, unitOf(v.Name), kindOf(v.Name)}
+			*known = series{name: v.Name, unit: unitOf(v.Name), kind: kindOf(v.Name), lower: strings.ToLower(v.Name)}
 		}
-		f.Samples = append(f.Samples, kasoku.Sample{Name: known.name, Unit: known.unit, Kind: known.kind,
-			Value: v.Value})
+		value := v.Value
+		if own, ok := s.own.of(known.lower); ok {
+			value = known.others.take(value, own)
+		}
+		f.Samples = append(f.Samples, kasoku.Sample{Name: known.name, Unit: known.unit, Kind: known.kind, Value: value})
 	}
 }
 

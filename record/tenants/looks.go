@@ -96,6 +96,7 @@ func (b *Book) burst(ctx context.Context, r *mysql.Reader) {
 	for err == nil && ctx.Err() == nil && time.Now().Before(until) {
 		var open bool
 		before, open, err = b.lookOnce(ctx, sessions, before)
+		b.Looked.call(ctx)
 		if idle++; open {
 			idle = 0
 		}

@@ -33,6 +33,8 @@ import (
 // knows nothing: all is the service's. Keep and what returns its counts are for one goroutine at a time,
 // when it learns nothing more.
 type Book struct {
+	Looked After // called after each look at the sessions
+
 	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
 	asked       bool
 	own, others side
@@ -42,6 +44,15 @@ type Book struct {
 	sessions    map[uint64]bool // that used the service's own user and schema
 	hunt        *hunt           // nil where all sessions are known by one look
 	counted
+}
+
+// After is what follows something; nil for nothing.
+type After func(context.Context)
+
+func (f After) call(ctx context.Context) {
+	if f != nil {
+		f(ctx)
+	}
 }
 
 // A side is what connections of the service have, or those of others.
@@ -106,6 +117,7 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, d
 		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
 		b.hunts(hunt, ends)
 		b.learn(clients, from, ends, mysqlflags.Database(dsn))
+		b.Looked.call(ctx)
 		if hunt != nil {
 			b.burst(ctx, r)
 		}
