@@ -116,8 +116,9 @@ start_mariadb() {
 	local user=() install
 	install=$(command -v mariadb-install-db || command -v mysql_install_db) || return 1
 	[ "$(id -u)" = 0 ] && user=(--user=root)
-	"$install" --no-defaults --datadir="$dir/data" --auth-root-authentication-method=normal "${user[@]}" >"$dir/install.out" 2>&1 || return 1
-	mariadbd --no-defaults --datadir="$dir/data" --socket="$dir/sock" --bind-address=127.0.0.1 --port=0 --skip-networking \
+	# A server that starts removes the temporary tables of others in its directory.
+	TMPDIR=$dir "$install" --no-defaults --datadir="$dir/data" --auth-root-authentication-method=normal "${user[@]}" >"$dir/install.out" 2>&1 || return 1
+	mariadbd --no-defaults --datadir="$dir/data" --tmpdir="$dir" --socket="$dir/sock" --bind-address=127.0.0.1 --port=0 --skip-networking \
 		--pid-file="$dir/pid" "${user[@]}" >"$dir/mariadbd.out" 2>&1 &
 	database=$!
 	for _ in $(seq 100); do
