@@ -135,6 +135,21 @@ func sameForAll(q *kasoku.Query, callers []kasoku.Caller) bool {
 	return all >= pages
 }
 
+// isOneForEach reports whether each of the requests that are known to run a class may ask for one thing
+// again and again, as a program that reads a row anew for each right that it looks up: there are no
+// more texts than requests. So may a loop over few keys, which comes in rows or follows the rows of a list.
+func isOneForEach(q *kasoku.Query, callers []kasoku.Caller) bool {
+	requests := 0.0
+	for i := range callers {
+		x := &callers[i]
+		if x.Class != kasoku.CallerConfirmed || x.PerRequest <= 0 {
+			return false
+		}
+		requests += x.Calls / x.PerRequest
+	}
+	return q.Distinct > 0 && float64(q.Distinct) <= requests
+}
+
 // leastPages requests of an endpoint show what each of them runs.
 const leastPages = 20
 

@@ -154,7 +154,7 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 			l := Looped{Query: q, Shape: shape, Caller: &callers[k], Row: callers[k].Loop ||
 				q.Streak >= LeastPerRequest}
 			l.List = listOf(c, l)
-			if !l.lookup(c) {
+			if !l.lookup(c) || !l.Row && l.Caller.List == "" && isOneForEach(q, callers) {
 				continue
 			}
 			nearest = max(nearest, l.Caller.PerRequest)
