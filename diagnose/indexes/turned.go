@@ -77,7 +77,7 @@ func findLeads(list []*access) {
 	}
 }
 
-// isScan reports whether a plan reads all rows of a table, or all entries of an index.
+// isScan reports whether a plan reads all rows of a table, or all of an index.
 func isScan(way string) bool { return strings.EqualFold(way, "ALL") || strings.EqualFold(way, "index") }
 
 // accessLookedUp is the access as it would be for so many rows of other tables.

@@ -91,12 +91,12 @@ func (b *Book) burst(ctx context.Context, r *mysql.Reader) {
 	b.hunt.sides, b.hunt.inodes = map[uint32]whose{}, map[uint16]uint32{}
 	b.hunt.findProcesses()
 	sessions, until := mysql.NewClients(r), time.Now().Add(burstWithin)
+	defer b.Looked.call(ctx) // not after each look: the next one would come later
 	before, err := sessions.List(ctx)
 	idle := 0
 	for err == nil && ctx.Err() == nil && time.Now().Before(until) {
 		var open bool
 		before, open, err = b.lookOnce(ctx, sessions, before)
-		b.Looked.call(ctx)
 		if idle++; open {
 			idle = 0
 		}

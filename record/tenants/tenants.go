@@ -33,7 +33,7 @@ import (
 // knows nothing: all is the service's. Keep and what returns its counts are for one goroutine at a time,
 // when it learns nothing more.
 type Book struct {
-	Looked After // called after each look at the sessions
+	Looked After // called after each burst of looks at the sessions
 
 	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
 	asked       bool
