@@ -6,7 +6,8 @@
 # Exit status: 0 all goals met, 1 not all, 3 when nothing could be measured.
 #
 # Environment:
-#   PAIRS    default 36; the median counts. Many short ones: what else the host does goes on for seconds
+#   PAIRS    default 36, at as many requests as there can be, and at a fixed rate: the median of these counts.
+#            Many short ones: what else the host does goes on for seconds
 #   SECONDS_ of each half of a pair, default 1
 #   RUN      of a run with the default window, and of one without a trace, default 1m; 0: none
 #   BASE     a revision without the trace, whose binary is compared; default: no comparison
