@@ -421,17 +421,19 @@ func (s *set) use(found []kasoku.Finding, rec *kasoku.Recording) {
 	}
 	used := map[string]bool{}
 	var notes []string // of plans that a busy host did not give in time
+	var seen []string  // what the plans read, and by which key
 	for _, p := range s.s.run(rec.Queries...).Plans {
 		if p.Note != "" {
 			notes = append(notes, p.QueryID+": "+p.Note)
 		}
 		for _, r := range p.Rows {
 			used[r.Key] = true
+			seen = append(seen, p.QueryID+" "+r.Table+" "+r.Access+" "+r.Key)
 		}
 	}
 	for _, n := range names {
 		if !used[n] {
-			s.t.Errorf("the server uses index %s for no statement; without a plan: %q", n, notes)
+			s.t.Errorf("the server uses index %s for no statement; without a plan: %q; plans: %q", n, notes, seen)
 		}
 	}
 }
