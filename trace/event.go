@@ -1,6 +1,10 @@
 package trace
 
-import "time"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // A Kind is what an event reports.
 type Kind uint32
@@ -36,4 +40,11 @@ type Event struct {
 	Took   time.Duration // of Replied since it was asked, of Synced the call's time
 	Total  int           // bytes that were moved
 	Bytes  []byte        // the first of them; valid until the next event
+}
+
+// Now is the time on CLOCK_MONOTONIC, the clock of the programs in the kernel.
+func Now() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it does not fail
+	return time.Duration(t.Nano())
 }

@@ -114,6 +114,7 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half, run tim
 	l := startLoad(ctx, url, 0)
 	defer l.stop()
 	time.Sleep(half) // connections are open, buffers have their size
+	fmt.Println("at as many requests as there can be:")
 	p, err := l.pairs(ctx, pid, pairs, half)
 	if err != nil {
 		return err
@@ -127,6 +128,7 @@ func (b *bench) run(ctx context.Context, server string, pairs int, half, run tim
 	l.stop()
 	paced := startLoad(ctx, url, pacedRate)
 	defer paced.stop()
+	fmt.Printf("at %d requests a second:\n", pacedRate)
 	time.Sleep(half)
 	at, err := paced.pairs(ctx, pid, pairs, half)
 	if err != nil {

@@ -43,7 +43,8 @@ const (
 
 // AppendChoice appends what a query string, without its question mark, says that a program does: the
 // surest dispatcher that has the name of something as its value, "action=edit". In a value that is a
-// path ids are collapsed, and names of users and organisations. It reports false, and appends nothing, where there is none.
+// path ids are collapsed, and names of users and organisations. It reports false, and appends
+// nothing, where there is none.
 func AppendChoice(dst, query []byte) ([]byte, bool) {
 	start, best := len(dst), len(dispatchers)+1
 	for n := 0; n < mostPairs; n++ {

@@ -49,8 +49,8 @@ func (o *ownWork) read(ctx context.Context, reader any) error {
 }
 
 // Own takes what another reader's session on the server did out of what the source says of it. To
-// be called again after each thing that it does.
-func (s *Source) Own(ctx context.Context, r *mysql.Reader) { _ = s.own.read(ctx, r) } // a reader that is lost says so itself
+// be called again after what it does. A reader that is lost says so itself.
+func (s *Source) Own(ctx context.Context, r *mysql.Reader) { _ = s.own.read(ctx, r) }
 
 // of returns what all of the sessions added to a counter, by its name in lower case, and whether
 // they count it at all.

@@ -375,9 +375,7 @@ func (s *Session) Lacks() (Lacks, error) {
 // Detach ends the watching; what was reported before can still be read.
 func (s *Session) Detach() error {
 	if s.detached == 0 {
-		var now unix.Timespec
-		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // it does not fail
-		s.detached = time.Duration(now.Nano())
+		s.detached = trace.Now()
 	}
 	return s.letGo()
 }

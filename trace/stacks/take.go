@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf/ringbuf"
-	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/trace"
 	"github.com/kasoku/kasoku/trace/symbols"
 )
 
@@ -94,7 +94,7 @@ func Take(ctx context.Context, o Options) (*Profile, error) {
 	t := newTaking(a, o)
 	defer func() { _ = t.table.Close() }()
 	t.out.Attached = time.Since(begin)
-	t.began = monotonic()
+	t.began = trace.Now()
 	t.out.Began = time.Now()
 	for _, pid := range o.PIDs {
 		t.see(pid)
@@ -102,7 +102,7 @@ func Take(ctx context.Context, o Options) (*Profile, error) {
 	routines := contain.Go(routinesPart, func() { t.routines.sample(t.stop) })
 	t.sampling = true
 	t.watch(ctx)
-	t.out.Length = time.Duration(monotonic() - t.began)
+	t.out.Length = trace.Now() - t.began
 	a.detach()
 	close(t.stop)
 	<-routines
@@ -113,13 +113,6 @@ func Take(ctx context.Context, o Options) (*Profile, error) {
 
 // routinesPart names the sampling of goroutines where it fails.
 var routinesPart = contain.Part{Kind: contain.Goroutine, Name: "sampling of goroutines"}
-
-// monotonic is the clock of the programs in the kernel.
-func monotonic() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it does not fail
-	return t.Nano()
-}
 
 // A place is a stack of a process, and how often it was seen.
 type place struct {
@@ -139,7 +132,7 @@ type taking struct {
 	o         Options
 	out       Profile
 	table     *symbols.Table
-	began     int64
+	began     time.Duration
 	seed      maphash.Seed
 	samples   map[placeKey]*place
 	waits     map[waitKey]*place

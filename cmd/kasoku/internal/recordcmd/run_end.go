@@ -263,12 +263,14 @@ func (s *series) sayEarly(rec *kasoku.Recording) {
 	if s.f.ab || s.made == s.planned() || rec.Diagnosis == nil {
 		return
 	}
-	f := firstProblem(rec.Diagnosis)
-	before := len(s.first)
-	if f != nil && !slices.Contains(s.first, f.ID+f.Object.Name) {
-		s.first = append(s.first, f.ID+f.Object.Name)
+	other := false
+	if f := firstProblem(rec.Diagnosis); f != nil {
+		said := f.ID + " " + f.Object.Name
+		if other = !slices.Contains(s.first, said); other {
+			s.first = append(s.first, said)
+		}
 	}
-	if s.made == 1 || len(s.first) > before {
+	if s.made == 1 || other {
 		s.sayFirst(rec.Diagnosis, rec.Warnings)
 	}
 }
