@@ -159,6 +159,41 @@ func TestTopByCPU(t *testing.T) {
 	f("2000 gzip")
 }
 
+// TestTopOfTrees: processes of trees have series before busier ones, three of which stay.
+func TestTopOfTrees(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Options{Proc: dir, Top: 5})
+	tick := func(cpu uint64) []string {
+		for pid := 10; pid < 14; pid++ {
+			write(t, dir, fmt.Sprintf("%d/stat", pid), child(pid, max(10, pid-1)%pid, "fpm", uint64(20-pid)*cpu, 0))
+		}
+		for pid := 90; pid < 96; pid++ {
+			write(t, dir, fmt.Sprintf("%d/stat", pid), child(pid, 1, "cc1", uint64(pid)*cpu, 0))
+		}
+		return instances(collect(t, s))
+	}
+	tick(1)
+	if got := tick(2); !slices.Equal(got, []string{"95 cc1", "94 cc1", "93 cc1", "92 cc1", "91 cc1"}) {
+		t.Fatalf("without a tree: %q", got)
+	}
+	s.AddTree(10)
+	if got := tick(3); !slices.Equal(got, []string{"10 fpm", "11 fpm", "95 cc1", "94 cc1", "93 cc1"}) {
+		t.Fatalf("with a tree: %q", got)
+	}
+	for pid := 91; pid < 96; pid++ {
+		if err := os.RemoveAll(filepath.Join(dir, fmt.Sprint(pid))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "90/stat", child(90, 1, "cc1", 90*3, 0))
+	for pid := 10; pid < 14; pid++ {
+		write(t, dir, fmt.Sprintf("%d/stat", pid), child(pid, max(10, pid-1)%pid, "fpm", uint64(20-pid)*4, 0))
+	}
+	if got := instances(collect(t, s)); !slices.Equal(got, []string{"10 fpm", "11 fpm", "12 fpm", "13 fpm"}) {
+		t.Fatalf("beside idle ones: %q", got)
+	}
+}
+
 // TestManyComeAndGo: what a build starts for a few seconds each does not fill the
 // file, and what stays is watched none the less.
 func TestManyComeAndGo(t *testing.T) {

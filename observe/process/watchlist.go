@@ -4,31 +4,41 @@ package process
 // watched: it is likely to be again.
 const lingerTicks = 5
 
+// othersLeast is how many of the top processes may be of no tree, where those of trees
+// would take all.
+const othersLeast = 3
+
 // A watchlist is which processes have series of their own: those that were named, and
-// the top ones by CPU.
+// the top ones by CPU, those of trees first: a service that does little beside busy
+// neighbours is what is measured.
 type watchlist struct {
-	r    *reader
-	top  int
-	now  []*process // at this tick
-	best []*process // scratch of choose
-	ever uint64     // processes that were watched at some tick
+	r            *reader
+	top          int
+	now          []*process // at this tick
+	best, others []*process // scratch of choose: of trees, and of none; most CPU first
+	ever         uint64     // processes that were watched at some tick
 }
 
 // choose sets w.now to the named processes and the top ones by CPU of the
 // others, and closes the long files of those that are no longer among them.
 func (w *watchlist) choose(live []*process, tick uint64) {
 	clear(w.now)
-	w.now, w.best = w.now[:0], w.best[:0]
+	w.now, w.best, w.others = w.now[:0], w.best[:0], w.others[:0]
 	for _, p := range live {
 		switch {
 		case p.seen.unread, p.passing() && !p.named:
 		case p.named:
 			w.now = append(w.now, p)
 		case p.cpu.sum() > 0 && !p.stat.Dead() && w.lasting(p, tick):
-			w.rank(p)
+			if p.tree != nil {
+				w.best = rank(w.best, p, w.top)
+			} else {
+				w.others = rank(w.others, p, w.top)
+			}
 		}
 	}
-	w.now = append(w.now, w.best...)
+	best := min(len(w.best), w.top-min(len(w.others), othersLeast, w.top))
+	w.now = append(append(w.now, w.best[:best]...), w.others[:min(len(w.others), w.top-best)]...)
 	for _, p := range w.now {
 		if p.watchedAt == 0 {
 			w.ever++
@@ -59,17 +69,18 @@ func (w *watchlist) lasting(p *process, tick uint64) bool {
 
 // rank inserts a process into the best ones, most CPU first; of equals, the one
 // that is listed first.
-func (w *watchlist) rank(p *process) {
-	at := len(w.best)
-	for at > 0 && w.best[at-1].cpu.sum() < p.cpu.sum() {
+func rank(best []*process, p *process, most int) []*process {
+	at := len(best)
+	for at > 0 && best[at-1].cpu.sum() < p.cpu.sum() {
 		at--
 	}
-	if at >= w.top {
-		return
+	if at >= most {
+		return best
 	}
-	if len(w.best) < w.top {
-		w.best = append(w.best, nil)
+	if len(best) < most {
+		best = append(best, nil)
 	}
-	copy(w.best[at+1:], w.best[at:])
-	w.best[at] = p
+	copy(best[at+1:], best[at:])
+	best[at] = p
+	return best
 }
