@@ -53,7 +53,8 @@ func TestRecord_NeighboursNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(file, []byte(name)) {
-		t.Error("the file holds the name of a neighbour's program")
+		at := bytes.Index(file, []byte(name))
+		t.Errorf("the file holds the name of a neighbour's program: %q", file[max(0, at-200):min(len(file), at+200)])
 	}
 	has := func(series, word string) bool {
 		return slices.ContainsFunc(res.Recording.FindAll(process.Name, series), func(s *kasoku.Series) bool {

@@ -71,7 +71,7 @@ func hintFor(path string, err error) string {
 		return "name another file, or remove this one first"
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("create the directory first: mkdir -p %s", unit.ShellQuote(dir))
-	case isFull(err):
+	case IsFull(err):
 		return fullHint(dir)
 	case isReadOnly(err):
 		return fmt.Sprintf("%s cannot be written to by this user; name a file elsewhere", dir)
@@ -94,13 +94,7 @@ func fullHint(dir string) string {
 //
 // Source: https://sqlite.org/rescode.html; the low byte of an extended code is
 // the primary one.
-func code(err error) int {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return 0
-	}
-	return e.Code() & 0xff
-}
+func code(err error) int { return extendedCode(err) & 0xff }
 
 func extendedCode(err error) int {
 	var e *sqlite.Error
@@ -111,13 +105,9 @@ func extendedCode(err error) int {
 }
 
 // IsFull reports whether an error says that there is no room for what was to be
-// stored.
-func IsFull(err error) bool { return isFull(err) }
-
-// isFull reports whether there is no room: a full disk or quota, or a limit on the
-// size of files, which the kernel answers with EFBIG and SQLite calls a failed
-// write.
-func isFull(err error) bool {
+// stored: a full disk or quota, or a limit on the size of files, which the kernel
+// answers with EFBIG and SQLite calls a failed write.
+func IsFull(err error) bool {
 	x := extendedCode(err)
 	return code(err) == sqlite3.SQLITE_FULL || x == sqlite3.SQLITE_IOERR_WRITE || x == sqlite3.SQLITE_IOERR_SHMSIZE ||
 		errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)

@@ -41,7 +41,7 @@ func (s *source) recall(db *sql.DB, name seriesName) (id int64, known bool, err 
 // written after it.
 func (w *Writer) RenameInstances(source string, rename func(series, instance string) string) error {
 	return w.record("rename series", func(db *sql.DB) error {
-		if _, err := db.Exec("PRAGMA secure_delete=1"); err != nil {
+		if _, err := db.Exec("PRAGMA secure_delete=1; PRAGMA temp_store=memory"); err != nil {
 			return err
 		}
 		return inTx(db, func(tx *sql.Tx) error {
@@ -53,7 +53,15 @@ func (w *Writer) RenameInstances(source string, rename func(series, instance str
 						changed[id] = name
 					}
 				})
-			return errors.Join(err, updateTexts(tx, "series", "instance", changed))
+			return errors.Join(err, updateTexts(tx, "series", "instance", changed), rewriteSeries(tx))
 		})
 	})
+}
+
+// rewriteSeries writes the table of series anew: where pages of its index were split, copies of rows
+// are left between their cells, which secure_delete overwrites with the page alone.
+func rewriteSeries(tx *sql.Tx) error {
+	_, err := tx.Exec("CREATE TEMP TABLE kept AS SELECT * FROM series; DELETE FROM series;" +
+		" INSERT INTO series SELECT * FROM kept; DROP TABLE kept")
+	return err
 }

@@ -60,7 +60,7 @@ func (r *room) keep() error {
 	case err == nil:
 		r.until = st.Size + endBytes
 	case errors.Is(err, unix.EINTR):
-	case !isFull(err): // it cannot be done here
+	case !IsFull(err): // it cannot be done here
 		r.close()
 	case r.until-st.Size < endLeast:
 		return fmt.Errorf("keep room for the end of the run: %w", err)

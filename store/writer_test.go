@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -526,5 +527,42 @@ func TestRenameInstances(t *testing.T) {
 	}
 	if bytes.Contains(file, []byte("planted")) {
 		t.Error("the file holds a name that was taken out")
+	}
+}
+
+// TestRenameInstances_SplitPages: no page of the index that was split while series came holds an old name.
+func TestRenameInstances_SplitPages(t *testing.T) {
+	for seed := 8; seed < 12; seed++ { // without rewriteSeries 10 fails
+		path := filepath.Join(t.TempDir(), "x.kasoku")
+		w := mustCreate(t, path)
+		r := rand.New(rand.NewPCG(uint64(seed), 1))
+		for n := range 20 {
+			f := &kasoku.Frame{Host: "vm", Source: "process", At: time.Duration(n) * time.Second}
+			for range 6 {
+				instance := fmt.Sprintf("%d planted%c", 500+r.IntN(150), rune(97+r.IntN(20)))
+				for _, name := range []string{"cpu.user", "cpu.system", "fds", "fds_limit", "io.read", "io.write_calls", "rss", "threads"} {
+					f.Gauge(name, instance, "s", float64(n))
+				}
+			}
+			if err := w.Frame(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.RenameInstances("process", func(_, instance string) string {
+			pid, _, _ := strings.Cut(instance, " ")
+			return pid + " neighbour"
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Finish(sampleRun()); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(file, []byte("planted")); at >= 0 {
+			t.Errorf("seed %d: %q", seed, file[max(0, at-60):at+40])
+		}
 	}
 }
