@@ -40,11 +40,11 @@ func stateNeighbours(c *Case, of []Pressure, found []kasoku.Finding) {
 	}
 }
 
-// hostOf returns the host that a finding is about: that of its first evidence of one.
+// hostOf returns the host that a finding is about: that of its first evidence that names one.
 func hostOf(c *Case, f *kasoku.Finding) string {
 	for _, e := range f.Evidence {
 		for _, k := range e.Series {
-			if k.Source == Host || k.Source == Process {
+			if (k.Source == Host || k.Source == Process) && k.Host != "" {
 				return k.Host
 			}
 		}

@@ -261,7 +261,7 @@ func TestSmallPool(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	keepsQuiet(t, r, pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "held up by locks")
-	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "the same CPU")
+	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "which more connections would share")
 	// Beside neighbours the service uses less than the host, and its statements wait for CPU.
 	beside := pooled(committing(0), 10, 60).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
 	beside.counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}, 1, 1, 1)

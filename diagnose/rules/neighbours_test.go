@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules/host"
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
 	"github.com/kasoku/kasoku/diagnose/rules/web"
+	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/process"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recording"
@@ -137,6 +138,22 @@ func TestNeighbours_Overdrawn(t *testing.T) {
 	if used, ok := b.alone().NeighbourCores(b.Run.Hosts[0].Name); ok {
 		t.Errorf("neighbours used %.2f cores, the members more than the host was busy with", used)
 	}
+}
+
+// TestNeighbours_SerialClient: what neighbours use is no CPU of the service and its load, and is counted
+// whole though the finding's series name no host.
+func TestNeighbours_SerialClient(t *testing.T) {
+	b := ladder().cpu(0.1, 1.9).program("10 mysqld", 0.3, 1e9).program("20 shop", 0.2, 1e8).program("91 mysqld", 1.4, 1e9).measured()
+	b.Load, b.Seconds = nil, nil
+	b.Settings = append(b.Settings, kasoku.SentOver("h", 1))
+	b.add(kasoku.Key{Source: diagnose.MySQL, Name: mysql.ConnQuery}, kasoku.Gauge, func(int) float64 { return 1 })
+	b.Queries = []kasoku.Query{{ID: "Q", Verb: "INSERT", Fingerprint: "insert", Calls: 11_100, Total: 20 * time.Second}}
+	// All of the programs work in the last step of ten seconds alone, of 42.
+	f := fires(t, host.SerialClient{}, b, kasoku.High, "do not use 94.0 % of the host's CPU")
+	if e := f.Evidence[1]; e.Value != "0.12 cores" {
+		t.Errorf("%s of the service and its load", e.Value)
+	}
+	statesNeighbours(t, host.SerialClient{}, b, "Programs outside of the service use 0.55 of 2 cores.")
 }
 
 // TestNeighbours_Tree: programs that a member starts are its own CPU, and no one's else.

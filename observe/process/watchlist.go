@@ -4,9 +4,9 @@ package process
 // watched: it is likely to be again.
 const lingerTicks = 5
 
-// othersLeast is how many of the top processes may be of no tree, where those of trees
+// othersShare is how much of the top processes may be of no tree, where those of trees
 // would take all.
-const othersLeast = 3
+const othersShare = 0.5
 
 // A watchlist is which processes have series of their own: those that were named, and
 // the top ones by CPU, those of trees first: a service that does little beside busy
@@ -37,7 +37,7 @@ func (w *watchlist) choose(live []*process, tick uint64) {
 			}
 		}
 	}
-	best := min(len(w.best), w.top-min(len(w.others), othersLeast, w.top))
+	best := min(len(w.best), w.top-min(len(w.others), int(othersShare*float64(w.top))))
 	w.now = append(append(w.now, w.best[:best]...), w.others[:min(len(w.others), w.top-best)]...)
 	for _, p := range w.now {
 		if p.watchedAt == 0 {

@@ -35,9 +35,9 @@ func shareOfTime(c *diagnose.Case, d time.Duration) (share float64, of string) {
 	return min(max(d.Seconds()/c.Run.Length.Seconds(), 0), 1), "of the run's time"
 }
 
-// UsedCPU returns the CPU that all recorded processes of a host used while the focus's load
-// ran, and how many cores it has; without processes that of the host. An empty name means the
-// first host.
+// UsedCPU returns the CPU that the service, its load and kasoku used on a host while the focus's
+// load ran, of all recorded processes where the service is not known, and how many cores it has;
+// without processes that of the host. An empty name means the first host.
 func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
 	if host == "" {
 		host = hostsOf(c)[0]
@@ -49,7 +49,7 @@ func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
 	}
 	sum, seen := 0.0, false
 	for _, p := range programs {
-		if p.Host == host || host == "" {
+		if (p.Host == host || host == "") && p.Role != diagnose.Neighbour {
 			sum, seen = sum+p.Cores, true
 		}
 	}
@@ -73,7 +73,7 @@ func BusiestCPU(c *diagnose.Case) (busy, cores float64, err error) {
 	return busy, cores, err
 }
 
-// usedOnAll is the CPU that was used on all hosts.
+// usedOnAll is UsedCPU of all hosts.
 func usedOnAll(c *diagnose.Case) (busy float64, err error) {
 	for i, host := range hostsOf(c) {
 		b, _, none := UsedCPU(c, host)

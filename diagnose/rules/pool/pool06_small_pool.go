@@ -81,7 +81,7 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	busy, cores, err := evidence.UsedCPU(c, evidence.DatabaseHost(c))
 	if err == nil && cores > 0 && busy/cores >= evidence.Saturated {
 		return nil, diagnose.Quiet(r.ID(), 0.5,
-			"the database's host is %s busy: more connections would share the same CPU", unit.Percent(busy/cores))
+			"the service uses %s of the database's host's CPU, which more connections would share", unit.Percent(busy/cores))
 	}
 	if crowd := evidence.Crowded(c); crowd != "" {
 		return nil, diagnose.Quiet(r.ID(), 0.5, "%s: more connections would share the same CPU", crowd)
