@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -68,8 +69,50 @@ func TestPlan(t *testing.T) {
 				t.Errorf("the reader is unusable after: %v", err)
 			}
 		})
+		t.Run("plain texts", func(t *testing.T) { testPlainTexts(t, db, r) })
 		t.Run("table", func(t *testing.T) { testTableDef(t, r) })
 	})
+}
+
+// testPlainTexts: what is sent instead of a statement with backslashes has the same answer,
+// in each sql_mode, and a plan.
+func testPlainTexts(t *testing.T, db *sql.DB, r *mysql.Reader) {
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	sandboxtest.Exec(t, db, "CREATE TABLE `shop 1`.texts (n VARCHAR(9))", "INSERT INTO `shop 1`.texts VALUES ('a;b'), ('x_;'), ('xy;'), ('A\\\\;'), ('xy%\\0')")
+	ask := func(mode, text string) (out string) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), "SET SESSION sql_mode = '"+mode+"'"); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.QueryRowContext(t.Context(), text).Scan(&out); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		return out
+	}
+	for _, s := range []string{
+		`SELECT CONCAT_WS(',', HEX('a\%b\_;'), HEX('\0\b\n\r\t\Z\\\'\"\x;'), HEX("it's \"'';"), HEX('a''\';'))`,
+		"SELECT CONCAT(HEX(_binary'\\\\;\xff\x01'), HEX(_binary 'a\\'\\\\;'), HEX('é\\\\;'))",
+		"SELECT GROUP_CONCAT(CONCAT(n LIKE 'a\\;_', n LIKE 'x\\_;' ESCAPE '\\\\', n LIKE 'xy|%\\0' ESCAPE '|', n = 'a\\\\;', n < 'b\\\\;') ORDER BY n) FROM `shop 1`.texts",
+	} {
+		text, _, ok := sqlshape.PlainText([]byte(s))
+		if !ok || string(text) == s {
+			t.Errorf("%q: sent as %q", s, text)
+			continue
+		}
+		want := ask("", s)
+		for _, mode := range []string{"", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"} {
+			if got := ask(mode, string(text)); got != want {
+				t.Errorf("%q: %s, sent as %q in mode %q: %s", s, want, text, mode, got)
+			}
+		}
+		if _, err := mysql.Explain(t.Context(), r, mysql.Question{Statement: string(text)}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }
 
 func testTableDef(t *testing.T, r *mysql.Reader) {

@@ -224,7 +224,7 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 // onlyReads reports whether a statement is one SELECT that neither writes nor locks. The
 // verb that the run has for it is not asked: a run file is a claim.
 func onlyReads(statement string) bool {
-	locks, ok := sqlshape.PlainSelect([]byte(statement))
+	_, locks, ok := sqlshape.PlainText([]byte(statement))
 	return ok && !locks
 }
 
@@ -287,9 +287,10 @@ func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.
 			return 0, err
 		}
 	}
+	text, _, _ := sqlshape.PlainText([]byte(q.Raw))
 	var all []time.Duration
 	for range t.o.Repeat {
-		d, err := timeOnce(ctx, conn, q.Raw, t.o.Limit)
+		d, err := timeOnce(ctx, conn, string(text), t.o.Limit)
 		if err != nil {
 			return 0, err
 		}

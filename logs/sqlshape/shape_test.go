@@ -228,6 +228,11 @@ func FuzzShape(f *testing.F) {
 		if !bytes.Equal(withoutSpace(tokens), withoutSpace(sql)) {
 			t.Fatalf("%q: tokens %q", sql, tokens)
 		}
+		if text, locks, ok := PlainText(sql); ok {
+			if again, plain := PlainSelect(text); !plain || again != locks {
+				t.Fatalf("%q: sent as %q", sql, text)
+			}
+		}
 		masked := AppendMasked(nil, sql, 200)
 		if len(masked) > 220 {
 			t.Fatalf("%q: a mask of %d bytes", sql, len(masked))

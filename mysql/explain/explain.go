@@ -104,8 +104,8 @@ func one(ctx context.Context, r *mysql.Reader, q *kasoku.Query, schema string, o
 		}
 		statement, note = reads, Converted
 	}
-	locks, _ := sqlshape.PlainSelect([]byte(statement))
-	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: statement,
+	text, locks, _ := sqlshape.PlainText([]byte(statement))
+	said, err := mysql.Explain(ctx, r, mysql.Question{Schema: schema, Statement: string(text),
 		Analyze: o.Analyze && selects && !locks, Limit: o.Limit, Hidden: o.Hidden})
 	switch {
 	case err == nil:
