@@ -19,6 +19,7 @@ const (
 // failures count errors by code, and their messages.
 type failures struct {
 	deduct      map[Code]int64
+	every       map[Code]uint64
 	maxMessages int
 
 	mu       sync.Mutex
@@ -30,8 +31,8 @@ type failures struct {
 	others   uint64
 }
 
-func newFailures(deduct map[Code]int64, maxMessages int) *failures {
-	return &failures{deduct: deduct, maxMessages: maxMessages, codes: map[Code]*CodeErrors{}, place: map[string]int{}}
+func newFailures(s *Scoring, maxMessages int) *failures {
+	return &failures{deduct: s.Deduct, every: s.Every, maxMessages: maxMessages, codes: map[Code]*CodeErrors{}, place: map[string]int{}}
 }
 
 // add counts an error and returns how many of its code there are.
@@ -50,8 +51,10 @@ func (f *failures) add(code Code, err error) uint64 {
 	}
 	f.total++
 	c.Count++
-	c.Deduction += f.deduct[code]
-	f.taken += f.deduct[code]
+	if c.Count%max(f.every[code], 1) == 0 {
+		c.Deduction += f.deduct[code]
+		f.taken += f.deduct[code]
+	}
 	if len(c.Samples) < maxSamples && !slices.Contains(c.Samples, text) {
 		c.Samples = append(c.Samples, text)
 	}

@@ -43,6 +43,9 @@ const (
 type Scoring struct {
 	Points map[Tag]int64  // for each [Step.Score] of the tag; a tag that is not listed: 1
 	Deduct map[Code]int64 // for each error of the code; one that is not listed: 0
+	// Every is of how many errors of a code each costs its points once, such as ten
+	// timeouts a point; a code that is not listed: each.
+	Every map[Code]uint64
 	// Limit is the number of errors of a code with which the run has failed and stops
 	// at once; a code that is not listed has none. Nil: critical 1, application 10.
 	Limit map[Code]int
@@ -106,6 +109,7 @@ func (o Options) filled() Options {
 	o.Levels, o.CPUs = slices.Clone(o.Levels), slices.Clone(o.CPUs)
 	s := &o.Scoring
 	s.Points, s.Deduct, s.Limit = maps.Clone(s.Points), maps.Clone(s.Deduct), maps.Clone(s.Limit)
+	s.Every = maps.Clone(s.Every)
 	if s.Limit == nil {
 		s.Limit = map[Code]int{Critical: 1, Application: 10}
 	}

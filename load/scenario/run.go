@@ -38,7 +38,7 @@ type run struct {
 
 func newRun(ctx context.Context, o *Options) *run {
 	r := &run{o: o, start: time.Now(), board: newBoard(o.Scoring.Points),
-		failures: newFailures(o.Scoring.Deduct, o.MaxMessages)}
+		failures: newFailures(&o.Scoring, o.MaxMessages)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.levels = newLevels(o.Levels, r.start)
 	r.language.Store(&o.Language)

@@ -209,6 +209,13 @@ func TestScoring(t *testing.T) {
 		s.Fail(Errorf(Timeout, "x"))
 		s.Fail(nil)
 	})
+	f("true 3 OK, 5 - 2", Scoring{Points: scoring.Points, Deduct: map[Code]int64{Timeout: 1},
+		Every: map[Code]uint64{Timeout: 10}}, func(s *Step) {
+		s.Score("buy")
+		for range 29 {
+			s.Fail(Errorf(Timeout, "x"))
+		}
+	})
 	f("false 0 below zero, 1 - 2", scoring, func(s *Step) {
 		s.Score("unlisted")
 		s.Fail(errors.New("x"))
