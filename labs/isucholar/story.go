@@ -7,8 +7,8 @@ import (
 	"github.com/kasoku/kasoku/labs/writeup"
 )
 
-// story is the write-up. Its score is the contest's; ours is how many requests a second are
-// answered well while users wait for each answer, so that only ratios can be compared.
+// story is the write-up. Its score has the contest's points, over a shorter time and with the
+// users of our own benchmark, so that only ratios can be compared.
 func story() *writeup.Story {
 	const queue = "how much a longer queue costs is decided by how many requests are under way"
 	return &writeup.Story{

@@ -43,6 +43,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
+	s.reports.Add(1)
 	w.WriteHeader(http.StatusAccepted)
 }
 

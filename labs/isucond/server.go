@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/labs/kit"
@@ -37,6 +38,8 @@ type server struct {
 	d     kit.Set
 	files string // icons/ has the pictures that nginx sends
 	log   io.Writer
+
+	reports atomic.Int64 // that were confirmed
 }
 
 // serve runs the service until the context ends.
@@ -245,11 +248,17 @@ type nature struct {
 	Well     int    `json:"well"`
 }
 
-// trend reports all chairs, by their nature.
+// trend reports all chairs, by their nature, and how many reports there were until now.
 func (s *server) trend(r *http.Request) (any, error) {
+	type trend struct {
+		Reports int64    `json:"reports"`
+		Natures []nature `json:"natures"`
+	}
+	reports := s.reports.Load()
 	rows, err := s.db.QueryContext(r.Context(),
 		"SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")
-	return collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
+	all, err := collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
+	return trend{reports, all}, err
 }
 
 // icon sends a chair's picture, which is its owner's alone: nginx sends the file when

@@ -13,8 +13,8 @@ const (
 	TrendEndpoint  = "GET /api/trend"
 )
 
-// story is the write-up. Its score is the contest's; ours is how many requests a second are
-// answered well while users wait for each answer, so that only ratios can be compared.
+// story is the write-up. Its score has the contest's points, over a shorter time and with the
+// users of our own benchmark, so that only ratios can be compared.
 func story() *writeup.Story {
 	const limit = "what the score gains is decided by what limits the machine next"
 	none := writeup.Missing

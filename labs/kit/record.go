@@ -1,12 +1,12 @@
 package kit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,17 +62,23 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 		o.Run.Load = s.Lab.Name + " for " + d.String()
 		return o, nil
 	}
+	if len(s.o.Bench) > 0 {
+		o.Command = append(slices.Clone(s.o.Bench), "--target="+s.URL(), "--duration="+d.String())
+		o.Stdout, o.Stderr = io.Discard, io.Discard
+		o.Run.Load = s.Lab.Name + "'s benchmark, " + d.String()
+		return o, nil
+	}
 	return o, s.load(&o, d)
 }
 
-// load is an open loop of one step, or a closed one of users.
+// load is an open loop of one step.
 func (s *Stack) load(o *record.Options, d time.Duration) error {
 	targets, err := s.Lab.Targets(s.URL())
 	if err != nil {
 		return err
 	}
 	sender, _, err := engine.New(engine.Options{
-		Engine: engine.NetHTTP, HTTP: nethttp.Options{Timeout: timeout, MaxInFlight: cmp.Or(s.o.Users, inFlight), Hard: o.Hard},
+		Engine: engine.NetHTTP, HTTP: nethttp.Options{Timeout: timeout, MaxInFlight: inFlight, Hard: o.Hard},
 	}, load.Plan{Targets: targets})
 	if err != nil {
 		return err
@@ -83,10 +89,6 @@ func (s *Stack) load(o *record.Options, d time.Duration) error {
 		o.Load.First = func(ctx context.Context) error { return initialize(ctx, s.URL()+s.Lab.Initialize) }
 	}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
-	if s.o.Users > 0 {
-		o.Load.Next = record.Climb(0)
-		o.Run.Load = fmt.Sprintf("%s's load, closed loop, %d users", s.Lab.Name, s.o.Users)
-	}
 	return nil
 }
 

@@ -32,7 +32,9 @@ type Options struct {
 	Memory bool   // the files of the database are in memory
 	Keep   string // directory for what the twin takes, which stays from run to run
 	Pool   int    // connections that the service opens at most; 0: as it has them
-	Users  int    // that send one request after the other, as fast as they are answered; 0: the lab's rate
+	// Bench is the command line of the lab's benchmark, to which --target and --duration are
+	// added; nil: the load is the lab's targets at its rate.
+	Bench []string
 }
 
 // A Stack is a running lab. It is not safe for concurrent use.

@@ -126,7 +126,7 @@ type labFlags struct {
 	dir   string          // where a lab keeps what it writes
 	keep  string          // where it keeps what stays from run to run
 	self  string          // this program, which runs the service
-	users int             // of a closed loop in place of the usual load of a small lab
+	bench bool            // load a small lab with its benchmark, where it has one, not at a rate
 	set   map[string]bool // the flags that were given
 }
 

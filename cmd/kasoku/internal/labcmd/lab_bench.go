@@ -42,13 +42,14 @@ type labBenchFlags struct {
 func newLabBench(e *cli.Env) *cobra.Command {
 	var f labBenchFlags
 	cmd := &cobra.Command{
-		Use:         "bench isuumo",
-		Short:       "Run isuumo's benchmark by itself, against any target",
+		Use:         "bench NAME",
+		Short:       "Run a lab's benchmark by itself, against any target",
 		Annotations: map[string]string{"vegeta": "flags"},
-		Long: `Run the benchmark of isuumo: initialize and verify the service, load it with users
-whose number rises with the score, look at what is left over. Without --target it
-is the lab that runs. The server must have the rows that --data names, or that --size
-and --seed make; ` + "`kasoku lab up isuumo -emit DIRECTORY`" + ` writes them for others.
+		Long: `Run the benchmark of isuumo, isucond or isucholar: initialize and verify the service,
+load it with users whose number rises with the score, look at what is left over. Without
+--target it is the lab that runs. Points and deductions are those of the contests. A server
+of isuumo must have the rows that --data names, or that --size and --seed make;
+` + "`kasoku lab up isuumo -emit DIRECTORY`" + ` writes them for others.
 
 It prints the result as JSON, beginning with pass, score, messages, reason and
 language as ISUCON's benchmarks do. Exit code 1 when the service does not pass.
@@ -56,6 +57,7 @@ language as ISUCON's benchmarks do. Exit code 1 when the service does not pass.
 Below ` + "`kasoku record`" + ` and ` + "`kasoku run`" + ` its requests, phases, levels and score
 become part of the run.`,
 		Example: `  kasoku lab bench isuumo
+  kasoku lab bench isucond -duration 30s
   kasoku lab bench isuumo --target http://127.0.0.1:1323 -data initial-data
   kasoku lab bench isuumo --target http://127.0.0.1:1323 -size small -duration 10s -compat
   kasoku record --accesslog access.log -- kasoku lab bench isuumo --target http://127.0.0.1:8080`,
@@ -80,20 +82,21 @@ become part of the run.`,
 }
 
 func (f *labBenchFlags) run(parent context.Context, e *cli.Env, name string) error {
+	if contests[name] != nil {
+		return f.runContest(parent, e, name)
+	}
 	o, err := f.options(e, name)
 	if err != nil {
 		return err
 	}
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
-	if err := mayLoad(ctx, &o); err != nil {
+	if err := mayLoad(ctx, o.Permit, o.Target); err != nil {
 		return err
 	}
 	p := e.Progress()
-	o.OnProgress = func(now scenario.Progress) { showScenario(p, now) }
-	o.Sink = ofPeople(handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
-		p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + terminal.Clean(err.Error()))
-	}))
+	o.OnProgress, o.Sink = watchBench(e, p)
+	o.Sink = ofPeople(o.Sink)
 	b, err := bench.New(o)
 	if err != nil {
 		return err
@@ -106,6 +109,19 @@ func (f *labBenchFlags) run(parent context.Context, e *cli.Env, name string) err
 	if err := writeBenchResult(e.Stdout, res, b.Figures()); err != nil {
 		return err
 	}
+	return outcome(ctx, res)
+}
+
+// watchBench returns what shows where a benchmark stands, and what hands its figures over.
+func watchBench(e *cli.Env, p *terminal.Progress) (func(scenario.Progress), scenario.Sink) {
+	return func(now scenario.Progress) { showScenario(p, now) },
+		handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
+			p.Say("kasoku: warning: the recording does not get the benchmark's figures: " + terminal.Clean(err.Error()))
+		})
+}
+
+// outcome is what the exit code says of a benchmark.
+func outcome(ctx context.Context, res *scenario.Result) error {
 	switch {
 	case ctx.Err() != nil:
 		return cli.Stopped("stopped before the end: " + context.Cause(ctx).Error())
@@ -129,9 +145,6 @@ func (f *labBenchFlags) options(e *cli.Env, name string) (bench.Options, error) 
 		hint := "`kasoku lab run " + name + "` loads it"
 		return o, cli.Usagef(hint, "lab %q has no benchmark", name)
 	}
-	if err := checkLoadTime(f.duration); err != nil {
-		return o, err
-	}
 	if f.compat && f.restart != "" {
 		return o, cli.Usagef("", "--compat looks at nothing after the load: leave out --restart")
 	}
@@ -139,15 +152,15 @@ func (f *labBenchFlags) options(e *cli.Env, name string) (bench.Options, error) 
 	if f.target == "" {
 		s, ok := runningLab(e, name)
 		if !ok {
-			return o, cli.Usagef("give --target URL, or `kasoku lab up "+name+"` starts one", "%s does not run", name)
+			return o, notRunning(name)
 		}
 		o.Target = s.URL
 		if !rows.set["data"] && !rows.set["size"] && !rows.set["seed"] {
 			rows.data, rows.size, rows.seed = s.Data, s.Size, s.Seed
 		}
 	}
-	if u, err := url.Parse(o.Target); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return o, cli.Usagef("", "--target %q: want http://host:port", o.Target)
+	if err := checkTarget(o.Target, f.duration); err != nil {
+		return o, err
 	}
 	if err := rows.check(); err != nil {
 		return o, err
@@ -157,11 +170,23 @@ func (f *labBenchFlags) options(e *cli.Env, name string) (bench.Options, error) 
 	return o, err
 }
 
+func notRunning(name string) error {
+	return cli.Usagef("give --target URL, or `kasoku lab up "+name+"` starts one", "%s does not run", name)
+}
+
+// checkTarget refuses what is no URL of a service, and a time that is none.
+func checkTarget(target string, d time.Duration) error {
+	if u, err := url.Parse(target); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return cli.Usagef("", "--target %q: want http://host:port", target)
+	}
+	return checkLoadTime(d)
+}
+
 // mayLoad refuses a target that has not been declared as one that may be loaded.
-func mayLoad(ctx context.Context, o *bench.Options) error {
-	asker, err := nethttp.New(nethttp.Options{Permit: o.Permit})
+func mayLoad(ctx context.Context, permit load.Permit, target string) error {
+	asker, err := nethttp.New(nethttp.Options{Permit: permit})
 	if err == nil {
-		err = asker.Permitted(ctx, []load.Target{{Method: http.MethodGet, URL: o.Target}})
+		err = asker.Permitted(ctx, []load.Target{{Method: http.MethodGet, URL: target}})
 	}
 	return cli.UsageIf(cli.IsForbidden(err), err)
 }

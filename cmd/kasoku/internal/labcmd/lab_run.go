@@ -401,8 +401,12 @@ func (r *labRuns) judge() error {
 			}
 		}
 	}
+	return judgeRuns(bad, r.made)
+}
+
+func judgeRuns(bad, made int) error {
 	if bad == 0 {
 		return nil
 	}
-	return cli.Bad(fmt.Sprintf("the benchmark failed in %d of %d runs", bad, r.made))
+	return cli.Bad(fmt.Sprintf("the benchmark failed in %d of %d runs", bad, made))
 }

@@ -136,8 +136,12 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 	if err != nil {
 		return nil, err
 	}
-	return kit.Up(ctx, l, kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
-		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Users: o.users})
+	ko := kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
+		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool}
+	if o.bench {
+		ko.Bench = benchCommand(o.self, l.Name)
+	}
+	return kit.Up(ctx, l, ko)
 }
 
 // A labRecord is what one recorded run of a lab is made with.
@@ -178,6 +182,8 @@ func (f *labRunFlags) runLab(parent context.Context, e *cli.Env, l lab) (err err
 	}
 	defer free()
 	o := record.Options{Rules: rules.All(), Hard: hard}
+	f.lab.bench = true
+	failed := 0
 	for n := range f.times {
 		o.Run.Label, o.Run.Version = "defects", cli.VersionString()
 		if f.lab.set["variant"] {
@@ -200,8 +206,11 @@ func (f *labRunFlags) runLab(parent context.Context, e *cli.Env, l lab) (err err
 		if ctx.Err() != nil {
 			return cli.Stopped("stopped before the end: " + context.Cause(ctx).Error())
 		}
+		if is, _ := cli.HasFailed(res.Recording); is && contests[l.name] != nil {
+			failed++
+		}
 	}
-	return nil
+	return judgeRuns(failed, f.times)
 }
 
 // oneOf makes one run of a lab in a directory that is empty before and removed after.

@@ -40,40 +40,36 @@ type writtenUp struct {
 func stories() []writtenUp {
 	return []writtenUp{
 		{userapi.Story(), 10 * time.Second, runUserapiStep, userapiFigures},
-		smallStory(insertbench.Lab(), 25*time.Second, 0, func(r *kasoku.Recording) []float64 {
-			if r.Run.Score == nil {
-				return nil
-			}
-			return []float64{insertbench.Seconds(r.Run.Score.Value)}
+		smallStory(insertbench.Lab(), 25*time.Second, func(r *kasoku.Recording) []float64 {
+			return []float64{insertbench.Seconds(scoreOf(r))}
 		}),
 		{story.Of(), 30 * time.Second, runIsuumoStep, isuumoFigures},
-		smallStory(isucond.Lab(), 15*time.Second, 16, func(r *kasoku.Recording) []float64 {
-			return []float64{answered(r), meanOf(r, isucond.ReportEndpoint), meanOf(r, isucond.TrendEndpoint)}
+		smallStory(isucond.Lab(), 15*time.Second, func(r *kasoku.Recording) []float64 {
+			return []float64{scoreOf(r), meanOf(r, isucond.ReportEndpoint), meanOf(r, isucond.TrendEndpoint)}
 		}),
-		smallStory(isucholar.Lab(), 15*time.Second, 220, func(r *kasoku.Recording) []float64 {
-			return []float64{answered(r), failedPercent(r)}
+		smallStory(isucholar.Lab(), 15*time.Second, func(r *kasoku.Recording) []float64 {
+			return []float64{scoreOf(r), failedPercent(r)}
 		}),
 	}
 }
 
-// smallStory is that of a lab of package kit, with a closed loop of users or, without any,
-// its usual load.
-func smallStory(l *kit.Lab, each time.Duration, users int, figures func(*kasoku.Recording) []float64) writtenUp {
+// smallStory is that of a lab of package kit, loaded by its benchmark where it has one.
+func smallStory(l *kit.Lab, each time.Duration, figures func(*kasoku.Recording) []float64) writtenUp {
 	return writtenUp{l.Story, each, func(ctx context.Context, r *labRuns, o *labRecord, step string) (*labRunResult, error) {
-		o.flags.set["variant"], o.flags.variant, o.flags.users = true, step, users
+		o.flags.set["variant"], o.flags.variant, o.flags.bench = true, step, true
 		return resultOf(r.oneOf(ctx, smallLab(l), o))
 	}, func(r *labRunResult) []float64 { return figures(r.rec) }}
 }
 
-// answered is how many requests a second were answered well.
-func answered(r *kasoku.Recording) float64 {
-	if len(r.Steps) == 0 {
+// scoreOf is what the benchmark said.
+func scoreOf(r *kasoku.Recording) float64 {
+	if r.Run.Score == nil {
 		return writeup.Missing
 	}
-	return float64(r.Tally(r.Steps[0].Number).Success) / r.Steps[0].Interval.Len().Seconds()
+	return r.Run.Score.Value
 }
 
-// failedPercent is the share of requests that were not answered well.
+// failedPercent is the share of the load's requests that were not answered well.
 func failedPercent(r *kasoku.Recording) float64 {
 	if len(r.Steps) == 0 {
 		return writeup.Missing

@@ -1,0 +1,77 @@
+package labcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/labs/contest"
+	isucholar "github.com/kasoku/kasoku/labs/isucholar/bench"
+	isucond "github.com/kasoku/kasoku/labs/isucond/bench"
+	"github.com/kasoku/kasoku/load/scenario"
+)
+
+// contests are the benchmarks of the small labs that have one.
+var contests = map[string]func(context.Context, *contest.Options) (*scenario.Result, error){
+	"isucholar": isucholar.Run,
+	"isucond":   isucond.Run,
+}
+
+// benchCommand is the command line of a lab's benchmark, to which its target and its time are
+// added; nil: it has none.
+func benchCommand(self, name string) []string {
+	if contests[name] == nil {
+		return nil
+	}
+	return []string{self, "lab", "bench", name}
+}
+
+// contest reads the flags for the benchmark of a small lab.
+func (f *labBenchFlags) contest(e *cli.Env, name string) (*contest.Options, error) {
+	for _, of := range slices.Sorted(maps.Keys(f.rows.set)) {
+		if !slices.Contains([]string{"target", "duration", "load-seed", "allow"}, of) {
+			return nil, cli.Usagef("", "--%s is for isuumo", of)
+		}
+	}
+	o := &contest.Options{Target: f.target, Duration: f.duration, Seed: f.loadSeed}
+	o.Permit.Hosts = f.allow
+	if o.Target == "" {
+		s, ok := runningLab(e, name)
+		if !ok {
+			return nil, notRunning(name)
+		}
+		o.Target = s.URL
+	}
+	return o, checkTarget(o.Target, f.duration)
+}
+
+// runContest runs the benchmark of a small lab.
+func (f *labBenchFlags) runContest(parent context.Context, e *cli.Env, name string) error {
+	o, err := f.contest(e, name)
+	if err != nil {
+		return err
+	}
+	ctx, _, stop := cli.Interruptible(parent)
+	defer stop()
+	if err := mayLoad(ctx, o.Permit, o.Target); err != nil {
+		return err
+	}
+	p := e.Progress()
+	o.OnProgress, o.Sink = watchBench(e, p)
+	res, err := contests[name](ctx, o)
+	p.Clear()
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(res)
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	if _, err := e.Stdout.Write(append(b, '\n')); err != nil {
+		return err
+	}
+	return outcome(ctx, res)
+}

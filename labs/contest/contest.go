@@ -1,0 +1,152 @@
+// Package contest is what the benchmarks of the small labs have in common: how they are
+// asked for, run and printed, and a user who asks a service for something.
+//
+// The one idea: a benchmark knows a service by its answers alone. So nothing here and in
+// the benchmarks that use it is shared with a service, and a service that answers wrongly
+// is found out.
+//
+// Start at [Run]; [User] sends requests.
+package contest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/load/scenario/agent"
+)
+
+// Options are how a benchmark is run. Target is needed.
+type Options struct {
+	Target   string        // base URL of the service
+	Duration time.Duration // of the load
+	Seed     uint64        // of all that is random; 0: one is drawn
+	Permit   load.Permit
+
+	OnProgress func(scenario.Progress) // may be nil
+	Sink       scenario.Sink           // may be nil
+}
+
+// Wrong is the code of an answer whose content is not right.
+const Wrong scenario.Code = "wrong answer"
+
+// Run runs a scenario by the rules of its contest. An error says that it could not be run; a
+// service that fails is in the result.
+func Run(ctx context.Context, o *Options, rules scenario.Options, s scenario.Scenario) (*scenario.Result, error) {
+	rules.LoadTime, rules.Seed, rules.OnProgress, rules.Sink = o.Duration, o.Seed, o.OnProgress, o.Sink
+	b, err := scenario.New(rules)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := agent.New(agent.Options{BaseURL: o.Target, Permit: o.Permit}); err != nil {
+		return nil, err
+	}
+	b.Add(s)
+	return b.Run(ctx), nil
+}
+
+// initializeWithin is how long /initialize may take in the contests.
+const initializeWithin = 20 * time.Second
+
+// Initialize has the service begin anew.
+func Initialize(ctx context.Context, o *Options, step *scenario.Step) error {
+	u, err := NewUser(o, step, "", initializeWithin)
+	if err != nil {
+		return err
+	}
+	defer u.Close()
+	var said struct {
+		Language string `json:"language"`
+	}
+	err = u.JSON(ctx, &agent.Request{Step: "POST /initialize", Method: http.MethodPost, Path: "/initialize"}, &said)
+	step.SetLanguage(said.Language)
+	return scenario.Fail(scenario.Critical, err)
+}
+
+// A User has a browser. It may ask for several things at once.
+type User struct {
+	agent  *agent.Agent
+	header http.Header
+}
+
+// NewUser returns a user with a cookie, or without one, who waits so long for an answer.
+func NewUser(o *Options, step *scenario.Step, cookie string, timeout time.Duration) (*User, error) {
+	return newUser(o, step.Record, cookie, timeout)
+}
+
+// NewReporter returns a user whose requests may fail: those that do are none of the load's.
+func NewReporter(o *Options, step *scenario.Step, timeout time.Duration) (*User, error) {
+	return newUser(o, func(r scenario.Record) {
+		if r.Err == "" {
+			step.Record(r)
+		}
+	}, "", timeout)
+}
+
+func newUser(o *Options, record func(scenario.Record), cookie string, timeout time.Duration) (*User, error) {
+	h := http.Header{}
+	if cookie != "" {
+		h.Set("Cookie", cookie)
+	}
+	a, err := agent.New(agent.Options{BaseURL: o.Target, Timeout: timeout, NoCookies: true, Permit: o.Permit,
+		Record: record})
+	return &User{a, h}, scenario.Fail(scenario.Internal, err)
+}
+
+// Close closes the user's connections.
+func (u *User) Close() { u.agent.Close() }
+
+// Ask sends a request and calls read with the body of the answer, which has the status that
+// is wanted. What read returns becomes an error of the code [Wrong].
+func (u *User) Ask(ctx context.Context, r *agent.Request, want int, read func(body []byte) error) error {
+	r.Header = u.header
+	res, err := u.agent.Do(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer res.Release()
+	if res.Status != want {
+		return scenario.Errorf(scenario.Application, "%s: status %d, expected %d", r.Step, res.Status, want)
+	}
+	if read == nil {
+		return nil
+	}
+	if err := read(res.Body); err != nil {
+		return scenario.Errorf(Wrong, "%s: %w", r.Step, err)
+	}
+	return nil
+}
+
+// JSON sends a request whose answer is 200 with JSON, and reads it.
+func (u *User) JSON(ctx context.Context, r *agent.Request, into any) error {
+	return u.Ask(ctx, r, http.StatusOK, func(body []byte) error {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.DisallowUnknownFields()
+		if err := d.Decode(into); err != nil {
+			return fmt.Errorf("not the JSON that is expected: %w", err)
+		}
+		return nil
+	})
+}
+
+// Together does several things at once, and returns the first of their errors.
+func Together(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = do(i) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
