@@ -219,6 +219,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 		}
 		if len(placed) == len(p.Rows) {
 			lookups(list)
+			sentAsFound(list)
 		}
 		turnJoins(list)
 		findLeads(list)
@@ -237,9 +238,7 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 // if it stood alone.
 func lookups(list []*access) {
 	at := slices.IndexFunc(list, func(a *access) bool { return a.first && a.cut && a.sorted && !a.group })
-	if at < 0 || slices.ContainsFunc(list, func(a *access) bool {
-		return a != list[at] && (a.step == nil || a.step.Access != "eq_ref" || len(a.equal)+len(a.in)+len(a.ranges)+a.filters > 0)
-	}) {
+	if at < 0 || !onlyLooksUp(list, list[at]) {
 		return
 	}
 	sent, _ := list[at].perCall()
@@ -247,6 +246,32 @@ func lookups(list []*access) {
 		a.probes = max(1, sent) // a sort is before them
 	}
 	list[at].limit, list[at].joined, list[at].probes = true, nil, 1
+}
+
+// onlyLooksUp reports whether all tables but the first are looked up by a unique index, and under
+// no condition.
+func onlyLooksUp(list []*access, first *access) bool {
+	return !slices.ContainsFunc(list, func(a *access) bool {
+		return a != first && (a.step == nil || a.step.Access != "eq_ref" || len(a.equal)+len(a.in)+len(a.ranges)+a.filters > 0)
+	})
+}
+
+// sentAsFound bounds how often such tables are looked up by the rows that are sent, where each row
+// that the first table gives is one of these: without statistics a server guesses a tenth of its
+// rows (MySQL) or all of them (MariaDB). More that were examined than the first step reads count
+// as found, too.
+func sentAsFound(list []*access) {
+	at := slices.IndexFunc(list, func(a *access) bool { return a.first })
+	if at < 0 || list[at].step == nil || list[at].step.Select != "SIMPLE" || list[at].query.Verb != "SELECT" ||
+		list[at].cut || list[at].folds || list[at].single || !onlyLooksUp(list, list[at]) {
+		return
+	}
+	sent, examined := list[at].perCall()
+	for i, a := range list {
+		if i != at {
+			a.probes = min(a.probes, max(1, sent, examined-list[at].step.Rows))
+		}
+	}
 }
 
 // learn takes what the figures of the run say about columns and tables.

@@ -60,6 +60,7 @@ type sorting struct {
 	order   []Part
 	sorted  bool // by order or by groups, and of this table's columns alone
 	group   bool
+	folds   bool    // rows that are found are not all sent: DISTINCT, groups, HAVING
 	cut     bool    // the statement has a LIMIT
 	most    float64 // rows that the LIMIT allows; 0 where its text was not kept
 	refuses bool    // the server sorts by itself, whatever index that is there has the order
@@ -220,7 +221,7 @@ func (s *scope) fields(n *ast.SelectStmt) {
 		}
 	}
 	for _, a := range s.order {
-		a.single = figures
+		a.single, a.folds = figures, n.Distinct || n.GroupBy != nil || n.Having != nil
 	}
 	s.touchAll(n.Having)
 }
