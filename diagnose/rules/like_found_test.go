@@ -32,3 +32,24 @@ func TestLikeScan_Found(t *testing.T) {
 		t.Errorf("%+v %+v", found, silent)
 	}
 }
+
+// TestLikeScan_SameColumn: a column that is searched three times needs one index of words: the second of its name
+// would be refused.
+func TestLikeScan_SameColumn(t *testing.T) {
+	const sql = "SELECT id FROM keepers WHERE skills LIKE ? AND skills LIKE ? AND notes LIKE ? AND Skills LIKE ?"
+	q := class("L", sql, 1000, 1, 60*time.Second)
+	q.RowsExamined, q.Tables = 20_000_000, []string{"keepers"}
+	c := queryRun(ordersGet, []kasoku.Query{q}, runBy("L", 1, kasoku.CallerConfirmed))
+	c.Tables = []kasoku.TableDef{{Name: "keepers", Engine: "InnoDB", Rows: 20_000, DataBytes: 2 << 20,
+		Create:  "CREATE TABLE `keepers` (\n  `id` int NOT NULL,\n  `skills` varchar(64),\n  `notes` text,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+		Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{20_000}}}}}
+	c.Plans = []kasoku.Plan{{QueryID: "L", Rows: []kasoku.PlanRow{{Table: "keepers", Access: "ALL", Rows: 20_000, Filtered: -1, Extra: "Using where"}}}}
+	found, silent := index.LikeScan{}.Check(diagnose.NewCase(c.Recording, nil))
+	if len(found) != 1 {
+		t.Fatalf("%+v", silent)
+	}
+	code := found[0].Fixes[0].Code
+	if strings.Count(code, "CREATE FULLTEXT INDEX") != 2 || strings.Count(code, "MATCH (") != 4 {
+		t.Errorf("%s", code)
+	}
+}

@@ -202,8 +202,8 @@ func (s *scan) fullText(c *diagnose.Case) kasoku.Fix {
 		return f
 	}
 	var steps []string
-	for _, names := range groups {
-		if s.hasFullText(names) {
+	for i, names := range groups {
+		if s.hasFullText(names) || slices.ContainsFunc(groups[:i], func(g []string) bool { return sameNames(g, names) }) {
 			continue
 		}
 		_, do, _ := indexes.IndexOn(s.read.Table, names...)
@@ -232,12 +232,14 @@ func (s *scan) searchable(groups [][]string) bool {
 func (s *scan) hasFullText(names []string) bool {
 	t := s.read.Table
 	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool {
-		if len(x.Columns) != len(names) || !strings.Contains(t.Create, "FULLTEXT KEY `"+x.Name+"`") {
-			return false
-		}
-		return !slices.ContainsFunc(names, func(n string) bool {
-			return !slices.ContainsFunc(x.Columns, func(have string) bool { return strings.EqualFold(have, n) })
-		})
+		return strings.Contains(t.Create, "FULLTEXT KEY `"+x.Name+"`") && sameNames(x.Columns, names)
+	})
+}
+
+// sameNames reports whether two lists have the same columns, in any order, as is all one to MATCH.
+func sameNames(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(n string) bool {
+		return !slices.ContainsFunc(b, func(have string) bool { return strings.EqualFold(have, n) })
 	})
 }
 
