@@ -8,6 +8,8 @@ LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X github.com/kasoku/kasoku/cmd
 # the others take from the cache.
 export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -trimpath
+# Where tools/setup puts Go when there is none, or an old one.
+export PATH        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kasoku-go/current/bin:$(PATH)
 
 # Tests wait for servers, clocks and disks most of their time, so more packages than
 # there are cores run at once, and of each as many tests that allow it. `go vet` does more than the vet
@@ -21,6 +23,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/kasoku
+	@tools/setup go
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kasoku ./cmd/kasoku
 
 # As other Makefiles have them: PREFIX=$HOME/.local needs no root, DESTDIR is for packages.
@@ -29,8 +32,7 @@ DESTDIR    ?=
 
 .PHONY: install
 install: ## build and install kasoku and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
-	@if command -v $(GO) >/dev/null; then $(MAKE) --no-print-directory build; \
-	elif [[ ! -x bin/kasoku ]]; then echo "install: no $(GO) here: run make build as a user who has it" >&2; exit 3; fi
+	@if command -v $(GO) >/dev/null || [[ ! -x bin/kasoku ]]; then $(MAKE) --no-print-directory build; fi
 	install -D -m 755 bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku
 	@set -e; while read -r shell file; do \
 	  bin/kasoku completion $$shell | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$$file; \
