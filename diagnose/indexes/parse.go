@@ -3,6 +3,7 @@ package indexes
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser"
@@ -27,13 +28,29 @@ type grammar struct{ p *parser.Parser }
 
 func newGrammar() grammar { return grammar{parser.New()} }
 
-// maskedEscape is the character of LIKE … ESCAPE, masked: the grammar wants a text there. What
-// an index can do is the same without it.
-var maskedEscape = lazyregexp.New(`(?i)\sescape\s+\?`)
+// unread are parts of statements that the grammar does not take, and what stands for them. What an
+// index can do is the same.
+var unread = []struct {
+	part func() *regexp.Regexp
+	by   string
+}{
+	// What wants a text or a name, and was masked.
+	{lazyregexp.New(`(?i)\sescape\s+\?`), ""},
+	{lazyregexp.New(`(?i)\sas\s+\?`), " AS `?`"},
+	{lazyregexp.New(`(?i)\sseparator\s+\?`), ""},
+	{lazyregexp.New(`->(>?)\s*\?`), "->$1'$$'"},
+}
 
-// maskedAlias is a name after AS that stands in quotes of a text, masked: the grammar wants a
-// name there.
-var maskedAlias = lazyregexp.New(`(?i)\sas\s+\?`)
+// foreign are parts that only one of the servers has, or a newer one: for statements that are not
+// read otherwise.
+var foreign = []struct {
+	part func() *regexp.Regexp
+	by   string
+}{
+	{lazyregexp.New(`(?i)(?:\soffset\s+(?:\?|\d+)\s+rows?)?\sfetch\s+(?:first|next)\s+(\?|\d+)\s+rows?\s+only\b`), " LIMIT $1"},
+	{lazyregexp.New(`(?i)\sas\s+\w+\s*(?:\([^()]*\)\s*)?on\s+duplicate\s+key\s`), " ON DUPLICATE KEY "},
+	{lazyregexp.New(`(?is)^(\s*(?:insert|replace|delete)\s.*)\sreturning\s[^()]*$`), "$1"},
+}
 
 // query reads a class: the statement as it was sent when it was kept, else with its
 // values masked, else the fingerprint.
@@ -43,10 +60,18 @@ func (g grammar) query(q *kasoku.Query) (ast.StmtNode, error) {
 		if text == "" {
 			continue
 		}
+		for _, r := range unread {
+			text = r.part().ReplaceAllString(text, r.by)
+		}
 		var stmt ast.StmtNode
-		text = maskedAlias().ReplaceAllString(maskedEscape().ReplaceAllString(text, ""), " AS `?`")
 		if stmt, err = g.statement(text); err == nil {
 			return stmt, nil
+		}
+		for _, r := range foreign {
+			text = r.part().ReplaceAllString(text, r.by)
+		}
+		if again, other := g.statement(text); other == nil {
+			return again, nil
 		}
 	}
 	return nil, err
