@@ -82,10 +82,17 @@ func Lab() *kit.Lab {
 		},
 		Controls: []kit.Defect{
 			{ID: "NGX-09", Where: "nginx", About: "static files are sent as they were packed before"},
+			{ID: "QRY-09W", Where: "service", About: "the graph of a day is read hour by hour"},
+			{ID: "DBC-06", Where: "database", About: "MariaDB's query cache is on"},
+			{ID: "CCH-04", Where: "varnish", About: "the trend is kept for longer than it may be old"},
 		},
 		Variants: variants(), Story: story(),
-		Args: func(kit.Set, string) []string {
-			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
+		Args: func(d kit.Set, database string) []string {
+			out := []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
+			if d.Has("DBC-06") && database == "mariadb" { // MySQL has none
+				out = append(out, "--query-cache-type=1", "--query-cache-size=16M")
+			}
+			return out
 		},
 		Fill: fillTables, Serve: serve, Initialize: "/initialize", Targets: listTargets,
 		PerSec: 150, Expvar: "/debug/vars", Status: "/status",

@@ -59,7 +59,7 @@ func TestService(t *testing.T) {
 	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucond CHARACTER SET utf8mb4")
 		var answers []string
-		for _, d := range []kit.Set{{}, Lab().All()} {
+		for _, d := range []kit.Set{{}, Lab().All(), {"QRY-09W"}} {
 			srv := newServer(t, s.DSN("root", "isucond"), d)
 			a := asking{t, srv.routes()}
 			a.ask(200, "POST", "/initialize", "", nil)
@@ -90,8 +90,8 @@ func TestService(t *testing.T) {
 			}
 			answers = append(answers, got.String())
 		}
-		if answers[0] != answers[1] || !strings.Contains(answers[0], "posted 9") {
-			t.Errorf("answers differ:\n%.4000s\n%.4000s", answers[0], answers[1])
+		if answers[0] != answers[1] || answers[0] != answers[2] || !strings.Contains(answers[0], "posted 9") {
+			t.Errorf("answers differ:\n%.4000s\n%.4000s\n%.4000s", answers[0], answers[1], answers[2])
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -27,8 +29,14 @@ func (c *reported) args(id string) []any {
 	return []any{id, time.Unix(c.Timestamp, 0).UTC(), c.Sitting, c.Condition, c.Message}
 }
 
-// report takes what a chair reports.
+// report takes what a chair reports, or drops it unread.
 func (s *server) report(w http.ResponseWriter, r *http.Request) {
+	if s.shed > 0 && rand.Float64() < s.shed {
+		fmt.Fprintln(s.log, "warning: drop report")
+		s.reports.Add(1)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	var all []reported
 	if err := json.NewDecoder(r.Body).Decode(&all); err != nil || len(all) == 0 {
 		http.Error(w, "bad request body", http.StatusBadRequest)

@@ -2,6 +2,7 @@ package isucond
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"database/sql"
@@ -36,7 +37,8 @@ const openConnections = 40
 type server struct {
 	db    *sql.DB
 	d     kit.Set
-	files string // icons/ has the pictures that nginx sends
+	shed  float64 // share of reports that are confirmed and dropped
+	files string  // icons/ has the pictures that nginx sends
 	log   io.Writer
 
 	reports atomic.Int64 // that were confirmed
@@ -53,9 +55,10 @@ func serve(ctx context.Context, c kit.Config) error {
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(openConnections)
-	db.SetMaxIdleConns(openConnections)
-	s := &server{db: db, d: c.Defects, files: c.Files, log: c.Log}
+	open := cmp.Or(c.Pool, openConnections)
+	db.SetMaxOpenConns(open)
+	db.SetMaxIdleConns(open)
+	s := &server{db: db, d: c.Defects, shed: c.Shed, files: c.Files, log: c.Log}
 	if err := s.writeFiles(); err != nil {
 		return err
 	}
@@ -296,15 +299,31 @@ func (s *server) graph(r *http.Request) (any, error) {
 		return nil, err
 	}
 	day := time.Unix(at, 0).UTC()
-	until := day.AddDate(0, 0, 1)
+	if !s.d.Has("QRY-09W") {
+		return s.between(r, day, day.AddDate(0, 0, 1))
+	}
+	out := []condition{}
+	for h := range 24 {
+		from := day.Add(time.Duration(h) * time.Hour)
+		some, err := s.between(r, from, from.Add(time.Hour))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
+}
+
+// between reads what a chair reported in a time, with QRY-09 all that it ever did.
+func (s *server) between(r *http.Request, from, until time.Time) ([]condition, error) {
 	query := "SELECT timestamp, is_sitting, state FROM isu_condition WHERE jia_isu_uuid = ?"
 	args := []any{r.PathValue("id")}
 	if !s.d.Has("QRY-09") {
-		query, args = query+" AND timestamp >= ? AND timestamp < ?", append(args, day, until)
+		query, args = query+" AND timestamp >= ? AND timestamp < ?", append(args, from, until)
 	}
 	rows, err := s.db.QueryContext(r.Context(), query+" ORDER BY timestamp", args...)
 	all, err := collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State} })
-	return slices.DeleteFunc(all, func(c condition) bool { return c.Time.Before(day) || !c.Time.Before(until) }), err
+	return slices.DeleteFunc(all, func(c condition) bool { return c.Time.Before(from) || !c.Time.Before(until) }), err
 }
 
 const lastShown = 20

@@ -57,9 +57,10 @@ func (s Set) String() string {
 type Variant struct {
 	Name, About string
 	Defects     Set
-	Twin        bool // the lab's work is done by its program in another language
-	Memory      bool // the files of the database are in memory
-	Pool        int  // connections that the service opens at most; 0: as it has them
+	Twin        bool    // the lab's work is done by its program in another language
+	Memory      bool    // the files of the database are in memory
+	Pool        int     // connections that the service opens at most; 0: as it has them
+	Shed        float64 // share of what may be lost that is confirmed and dropped, 0 to 1
 }
 
 // A Lab is one small system.
@@ -113,6 +114,7 @@ type Config struct {
 	DSN      string // of the schema
 	Defects  Set
 	Pool     int           // connections to the database at most; 0: as the service has them
+	Shed     float64       // share of what may be lost that is confirmed and dropped
 	Files    string        // directory of the lab's own
 	Duration time.Duration // of a program
 	Log, Out io.Writer

@@ -28,10 +28,11 @@ type Options struct {
 	WebPort  int    // of nginx; 0 takes a free one
 	DBPort   int    // likewise
 
-	Twin   bool   // the lab's program in another language does the work
-	Memory bool   // the files of the database are in memory
-	Keep   string // directory for what the twin takes, which stays from run to run
-	Pool   int    // connections that the service opens at most; 0: as it has them
+	Twin   bool    // the lab's program in another language does the work
+	Memory bool    // the files of the database are in memory
+	Keep   string  // directory for what the twin takes, which stays from run to run
+	Pool   int     // connections that the service opens at most; 0: as it has them
+	Shed   float64 // share of what may be lost that is confirmed and dropped
 	// Bench is the command line of the lab's benchmark, to which --target and --duration are
 	// added; nil: the load is the lab's targets at its rate.
 	Bench []string
@@ -141,7 +142,7 @@ func (s *Stack) fill(ctx context.Context) error {
 
 func (s *Stack) serveArgs() []string {
 	return []string{"lab", "serve", s.Lab.Name, "--defects", s.Defects.String(), "--files", s.files(), "--pool",
-		fmt.Sprint(s.o.Pool)}
+		fmt.Sprint(s.o.Pool), "--shed", fmt.Sprint(s.o.Shed)}
 }
 
 func (s *Stack) env() []string { return []string{"KASOKU_LAB_DSN=" + s.DSN} }

@@ -13,12 +13,13 @@ import (
 // serveFlags are the flags of lab serve.
 type serveFlags struct {
 	listen, defects string
-	ready           string // gets the address once requests are accepted
-	accessLog       string // of userapi
-	maxIdle         int    // as well
-	sql, fixture    string // of isuumo: directories that /initialize reads
-	files           string // of the small labs: a directory of their own
-	pool            int    // of them as well: connections to the database
+	ready           string  // gets the address once requests are accepted
+	accessLog       string  // of userapi
+	maxIdle         int     // as well
+	sql, fixture    string  // of isuumo: directories that /initialize reads
+	files           string  // of the small labs: a directory of their own
+	pool            int     // of them as well: connections to the database
+	shed            float64 // likewise: the share of what may be lost that is dropped
 	duration        time.Duration
 }
 
@@ -47,6 +48,7 @@ func newLabServe(e *cli.Env) *cobra.Command {
 	f.StringVar(&o.fixture, "fixture", "", "")
 	f.StringVar(&o.files, "files", "", "")
 	f.IntVar(&o.pool, "pool", 0, "")
+	f.Float64Var(&o.shed, "shed", 0, "")
 	f.DurationVar(&o.duration, "duration", 0, "")
 	return cmd
 }

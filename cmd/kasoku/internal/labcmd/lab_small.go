@@ -55,8 +55,9 @@ func smallLab(l *kit.Lab) lab {
 				return cli.Usagef("", "--defects: %w", err)
 			}
 			return l.Serve(ctx, kit.Config{
-				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Files: o.files, Duration: o.duration,
-				Log: e.Stderr, Out: e.Stdout, Ready: o.accepts,
+				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Shed: o.shed, Files: o.files,
+				Duration: o.duration,
+				Log:      e.Stderr, Out: e.Stdout, Ready: o.accepts,
 			})
 		},
 		next: func(e *cli.Env, _ *labState) string {
@@ -137,7 +138,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 		return nil, err
 	}
 	ko := kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
-		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool}
+		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Shed: v.Shed}
 	if o.bench {
 		ko.Bench = benchCommand(o.self, l.Name)
 	}
