@@ -222,14 +222,13 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 		before, _ := a.best(set)
 		after, by := a.best(append(slices.Clip(set), &x.index))
 		saved := c.spared(i, before, after)
-		_, examined := a.perCall()
-		left := c.rowsWith(i, after)
+		examined, left := c.rowsWith(i, after)
 		if by == &x.index && examined > 0 && left > examined {
 			continue // the model is wrong about what it reads today
 		}
 		p.Saved += saved
-		if by != &x.index || saved <= 0 {
-			continue
+		if by != &x.index || saved <= 0 || after.seek == 0 && 2*saved < a.query.Total {
+			continue // or the index only holds what it reads, and most of its time goes elsewhere
 		}
 		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: left, Saved: saved,
 			Ordered: after.ordered && a.sorted, Covered: after.covered, Derived: a.uncounted > 0})
@@ -245,17 +244,25 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 	}
 }
 
-// rowsWith returns how many rows a statement examines when it reads the table in another way:
-// what it examines of its other tables stays, unless the join is turned.
-func (c *chooser) rowsWith(i int, after reading) float64 {
-	a, left := c.accesses[i], after.rows*after.times
-	now, all := c.now[i].rows*c.now[i].times, c.whole[c.accesses[i].query.ID].rows
+// rowsWith returns how many rows a statement examines, and how many when it reads the table in another
+// way: what it examines of its other tables stays, unless the join is turned, and is not counted where
+// the table is read apart from them.
+func (c *chooser) rowsWith(i int, after reading) (examined, left float64) {
+	a := c.accesses[i]
+	_, examined = a.perCall()
+	left = after.rows * after.times
+	now, all := c.now[i].rows*c.now[i].times, c.whole[a.query.ID].rows
 	if a.alone() || after.turned || now <= 0 || all <= 0 {
-		return left
+		return examined, left
 	}
-	_, examined := a.perCall()
 	part := min(1, now/all)
-	return examined * (1 - part + part*min(1, left/now))
+	switch {
+	case a.uncounted > 0:
+		return a.uncounted, min(left, a.uncounted)
+	case a.apart:
+		return examined * part, examined * part * min(1, left/now)
+	}
+	return examined, examined * (1 - part + part*min(1, left/now))
 }
 
 // why says for one statement why it is long without the candidate.

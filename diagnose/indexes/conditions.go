@@ -27,6 +27,9 @@ func (s *scope) where(e ast.ExprNode) {
 
 // condition files one condition under what an index can do with it.
 func (s *scope) condition(e ast.ExprNode) {
+	if pushDown(s, e) {
+		return
+	}
 	found := s.touch(e)
 	s.functions(e)
 	s.hide(e)
@@ -71,10 +74,15 @@ func (s *scope) condition(e ast.ExprNode) {
 			a.filter = appendNew(a.filter, n)
 		}
 	}
-	if len(found) == 0 {
-		for _, a := range s.order {
-			a.never = true
-		}
+	if len(found) > 0 {
+		return
+	}
+	computed := computedBy(s, e)
+	for _, a := range computed {
+		a.filters++
+	}
+	for _, a := range s.order {
+		a.never = a.never || len(computed) == 0
 	}
 }
 
@@ -100,7 +108,7 @@ func (s *scope) comparison(e *ast.BinaryOperationExpr) bool {
 		}
 		_, subquery := side[1].(*ast.SubqueryExpr)
 		other, _ := s.bare(side[1])
-		qualified := isForeignColumn(side[1])
+		qualified := isForeignColumn(side[1]) || isOfDerived(s, side[1])
 		switch {
 		case e.Op == opcode.EQ || e.Op == opcode.NullEQ:
 			if other != nil || qualified && !subquery {

@@ -130,7 +130,7 @@ func (s *scope) definedColumn(c *ast.ColumnName) (*table, string) {
 	if c.Table.L == "" {
 		return nil, ""
 	}
-	for _, a := range slices.Backward(*s.all) {
+	for _, a := range slices.Backward(s.all) {
 		if a.alias == c.Table.L && a.query == s.query {
 			if d, ok := a.table.column(c.Name.O); ok {
 				return a.table, d.name
@@ -143,7 +143,7 @@ func (s *scope) definedColumn(c *ast.ColumnName) (*table, string) {
 // using files the column by which tables are joined.
 func (s *scope) using(column string) {
 	var of []*access
-	for _, a := range s.order {
+	for _, a := range s.own {
 		if _, ok := a.table.column(column); ok {
 			of = append(of, a)
 		}

@@ -106,7 +106,7 @@ func (a *access) perCall() (sent, examined float64) {
 
 // rowsKnown reports whether the rows sent are those that fit all conditions.
 func (a *access) rowsKnown() bool {
-	return !a.limit && !a.single && !a.group && a.alone() && a.query.Verb == "SELECT"
+	return !a.limit && !a.single && !a.group && !a.apart && a.alone() && a.query.Verb == "SELECT"
 }
 
 // valuesIn returns how many values a list has that a column is one of: where rows are grouped by
@@ -148,7 +148,7 @@ func (a *access) fitting() float64 {
 		n *= a.rangeShare(c)
 	}
 	n *= math.Pow(filterPart, float64(a.filters))
-	if !a.single && !a.group && a.alone() {
+	if !a.single && !a.group && !a.apart && a.alone() {
 		n = max(n, sent)
 	}
 	return max(n, 0.5)

@@ -2,6 +2,7 @@ package indexes
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type work struct {
 	tables   []*table
 	accesses []*access
 	writes   map[*table]writes
+	aside    map[string]float64 // units of what else a statement reads, by its id
 	busy     time.Duration
 	advice   *Advice
 }
@@ -32,12 +34,15 @@ type server struct {
 	mariadb    bool
 	known      bool
 	descending bool // parts of indexes
+	merges     bool // derived tables with the statement around them
+	pushes     bool // conditions into those that it makes by themselves
 }
 
 // Propose reads the statements of a recording and says which indexes would make them
 // shorter, and what else there is to say of the tables that they read.
 func Propose(rec *kasoku.Recording) (*Advice, error) {
-	w := &work{rec: rec, g: newGrammar(), server: serverOf(rec), writes: map[*table]writes{}, advice: &Advice{}}
+	w := &work{rec: rec, g: newGrammar(), server: serverOf(rec), writes: map[*table]writes{},
+		aside: map[string]float64{}, advice: &Advice{}}
 	for i := range rec.Tables {
 		t := newTable(w.g, &rec.Tables[i])
 		t.seeksBinary = w.server.mariadb || !w.server.known
@@ -67,9 +72,12 @@ func Propose(rec *kasoku.Recording) (*Advice, error) {
 func serverOf(rec *kasoku.Recording) server {
 	version, known := rec.Setting("mysql", "version")
 	comment, _ := rec.Setting("mysql", "version_comment")
-	s := server{mariadb: strings.Contains(strings.ToLower(version+comment), "mariadb"), known: known, descending: true}
+	s := server{mariadb: strings.Contains(strings.ToLower(version+comment), "mariadb"), known: known, descending: true,
+		merges: true, pushes: true}
 	if known {
 		major, minor := versionOf(version)
+		s.merges = major > 5 || minor >= 7 || s.mariadb && minor >= 3
+		s.pushes = s.mariadb && (major > 10 || major == 10 && minor >= 2) || !s.mariadb && major >= 8
 		s.descending = s.mariadb && (major > 10 || major == 10 && minor >= 8) || !s.mariadb && major >= 8
 	}
 	return s
@@ -115,7 +123,7 @@ func (w *work) readOne(q *kasoku.Query) {
 		w.advice.Unknown++
 	}
 	w.note(q, stmt, find)
-	list := readShapes(w.g, q, stmt, find)
+	list := w.readShapes(q, stmt, find)
 	w.probe(q, list)
 	for _, a := range list {
 		if row, _ := a.plan(w.rec); row != nil && row.Access == "ref" && a.alone() && a.sorted && !a.group {
@@ -132,7 +140,8 @@ func (w *work) readOne(q *kasoku.Query) {
 // for a derived one.
 func (a *access) countDerived(rec *kasoku.Recording) {
 	row, _ := a.plan(rec)
-	if row == nil || row.Select != "DERIVED" || row.Access != "ALL" || a.limit || !a.alone() {
+	if row == nil || row.Select != "DERIVED" && (row.Select != "UNION" || !a.derived) || !isScan(row.Access) ||
+		a.limit && !strings.Contains(row.Extra, "filesort") {
 		return
 	}
 	if _, examined := a.perCall(); examined < row.Rows/2 {
@@ -199,38 +208,99 @@ func (w *work) probe(q *kasoku.Query, list []*access) {
 	if len(list) < 2 {
 		return
 	}
-	sent, _ := list[0].perCall()
 	for _, p := range w.rec.Plans {
 		if p.QueryID != q.ID || len(p.Rows) < 2 {
 			continue
 		}
-		n := 1.0
-		placed := map[*access]bool{}
-		for i, r := range p.Rows {
-			// A table that is read in several places has a row for each, in the statement's order.
-			at := slices.IndexFunc(list, func(a *access) bool {
-				return !placed[a] && strings.EqualFold(a.alias, r.Table)
-			})
-			if at >= 0 {
-				placed[list[at]] = true
-				list[at].probes, list[at].first, list[at].step = max(1, n), i == 0, &p.Rows[i]
-			}
-			n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
-		}
-		if len(placed) == len(p.Rows) {
+		placed, aside := follow(list, p.Rows)
+		if w.aside[q.ID] = aside; len(placed) == len(p.Rows) {
 			lookups(list)
 			sentAsFound(list)
 		}
-		turnJoins(list)
-		findLeads(list)
+		turnBlocks(list)
 		return
 	}
+	sent, _ := list[0].perCall()
 	for i, a := range list {
 		if i > 0 && len(a.joined) > 0 {
 			a.probes = max(1, sent)
 		}
 	}
-	turnJoins(list)
+	turnBlocks(list)
+}
+
+// follow finds the tables of a statement in its plan, and how often each is looked into. What a SELECT
+// makes by itself it makes once; one that depends on the rows outside is run for each of them. aside is
+// what reading made tables costs.
+func follow(list []*access, rows []kasoku.PlanRow) (placed map[*access]bool, aside float64) {
+	n, outside, block := 1.0, 1.0, 0
+	placed = map[*access]bool{}
+	for i, r := range rows {
+		if strings.HasPrefix(r.Table, "<") {
+			r.Rows = min(r.Rows, leftOf(list[0], rows))
+			aside += max(1, n) * (callUnits + r.Rows)
+		}
+		depends := strings.HasPrefix(r.Select, "DEPENDENT") || strings.HasPrefix(r.Select, "UNCACHEABLE") ||
+			strings.HasPrefix(r.Select, "LATERAL")
+		apart := r.Select == "DERIVED" || r.Select == "UNION"
+		// A table that is read in several places has a row for each, in the statement's order.
+		at := slices.IndexFunc(list, func(a *access) bool {
+			return !placed[a] && strings.EqualFold(a.alias, r.Table) && (!a.derived || apart || depends)
+		})
+		begins := i > 0 && (r.Select != rows[i-1].Select || apart && at >= 0 && list[at].block != block)
+		if begins {
+			n = 1
+			if depends {
+				n = outside
+			}
+		}
+		if at >= 0 {
+			a := list[at]
+			placed[a], block = true, a.block
+			a.probes, a.first, a.step = max(1, n), i == 0 || begins && apart, &rows[i]
+		}
+		n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
+		if r.Select == "PRIMARY" || r.Select == "SIMPLE" {
+			outside = n
+		}
+	}
+	return placed, aside
+}
+
+// leftOf returns how many rows a statement examines at most of tables that it makes: a server knows little
+// of these before it makes them. The tables that are read whole to make them are counted by MariaDB, and
+// known by estimate.
+func leftOf(a *access, rows []kasoku.PlanRow) float64 {
+	sent, examined := a.perCall()
+	if examined == 0 {
+		return math.Inf(1)
+	}
+	whole := 0.0
+	for _, r := range rows {
+		if isScan(r.Access) && !strings.HasPrefix(r.Table, "<") {
+			whole += r.Rows
+		}
+	}
+	if examined < whole/2 { // not counted
+		return max(examined, sent, 1)
+	}
+	return max(examined-whole, sent, examined/100)
+}
+
+// turnBlocks looks for other orders of the joins of the statement and of each derived table.
+func turnBlocks(list []*access) {
+	by := map[int][]*access{}
+	for _, a := range list {
+		block := 0
+		if a.apart {
+			block = a.block
+		}
+		by[block] = append(by[block], a)
+	}
+	for _, joined := range by {
+		turnJoins(joined)
+		findLeads(joined)
+	}
 }
 
 // lookups finds a join that only looks up what belongs to each row of its first table: one row,
@@ -323,10 +393,14 @@ func (w *work) constants(t *table) {
 
 // plan returns the row of the statement's plan that reads the table.
 func (a *access) plan(rec *kasoku.Recording) (*kasoku.PlanRow, bool) {
+	if a.step != nil {
+		return a.step, true
+	}
 	for i := range rec.Plans {
 		if p := &rec.Plans[i]; p.QueryID == a.query.ID {
 			for k := range p.Rows {
-				if strings.EqualFold(p.Rows[k].Table, a.table.def.Name) || len(p.Rows) == 1 {
+				if name := p.Rows[k].Table; strings.EqualFold(name, a.alias) || strings.EqualFold(name, a.table.def.Name) ||
+					len(p.Rows) == 1 {
 					return &p.Rows[k], true
 				}
 			}
@@ -353,6 +427,9 @@ func (w *work) propose(t *table) {
 		return
 	}
 	whole, shared := map[string]reading{}, map[string]float64{}
+	for id, units := range w.aside {
+		whole[id] = reading{units: units}
+	}
 	for _, a := range w.accesses {
 		r, _ := a.best(a.table.have)
 		sum := whole[a.query.ID]

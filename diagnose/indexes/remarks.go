@@ -80,7 +80,7 @@ func (w *work) shapesOfReads() {
 		r := Read{QueryID: a.query.ID, Table: &a.table.def, Alias: a.alias, Count: a.single,
 			Star:  a.star && a.query.Verb == "SELECT",
 			Alone: a.alone(), Hidden: a.hidden, Equal: a.equal, Limited: a.limit, Ordered: a.oneWay(),
-			Simple: len(a.ranges)+len(a.in)+len(a.joined)+a.filters == 0 && !a.never}
+			Simple: len(a.ranges)+len(a.in)+len(a.joined)+a.filters == 0 && !a.never && !a.apart}
 		for _, h := range a.table.have {
 			if h.unique && len(h.parts) > 0 && !slices.ContainsFunc(h.parts,
 				func(p Part) bool { return !containsName(a.equal, p.Column) }) {

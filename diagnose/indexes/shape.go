@@ -1,6 +1,7 @@
 package indexes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ type place struct {
 	step   *kasoku.PlanRow // of the server's plan, in a join; nil when it is not known
 	listed listed          // of the server's plan, without a join
 
+	block     int     // the SELECT that it is read by, as the server has it
+	derived   bool    // its rows go into a derived table that is made by itself
+	apart     bool    // so do they, or it is read for a part of a UNION: what is sent is not of it alone
 	uncounted float64 // rows of a derived table that the server did not count as examined
 }
 
@@ -80,23 +84,36 @@ type geometry struct {
 
 // A scope is the tables of one SELECT.
 type scope struct {
-	g       grammar
-	query   *kasoku.Query
-	all     *[]*access
+	*reader
 	sources map[string]*access // by lower-case alias
-	order   []*access
+	own     []*access
+	order   []*access // those of derived tables that are one with it among them
 	outer   bool
+	block   int
+	within  bool // of a derived table
+	part    bool // of a UNION or a common table expression
+
+	derived map[string]*derived        // by lower-case alias
+	made    map[string]*ast.ColumnName // of a derived table: its columns, by their names outside
+	wild    []string
+	groups  []string
+	mapped  bool // names are those outside
 }
 
 // readShapes returns what the statement does with each table that is known.
-func readShapes(g grammar, q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) []*access {
-	var out []*access
-	v := &selects{each: func(n ast.Node) {
-		s := &scope{g: g, query: q, all: &out, sources: map[string]*access{}}
-		s.read(n, find)
-	}}
-	stmt.Accept(v)
-	return out
+func (w *work) readShapes(q *kasoku.Query, stmt ast.StmtNode, find func(schema, name string) *table) []*access {
+	r := newReader(stmt)
+	r.g, r.query, r.find, r.server = w.g, q, find, w.server
+	stmt.Accept(&selects{each: func(n ast.Node) {
+		if parts, _, _ := selectsOf(n); len(parts) > 1 {
+			for _, p := range parts {
+				r.parts[p] = true
+			}
+		} else if !r.seen[n] {
+			r.read(n, false)
+		}
+	}})
+	return r.all
 }
 
 // selects calls each for all parts of a statement that have tables of their own.
@@ -105,7 +122,7 @@ type selects struct{ each func(ast.Node) }
 // Enter implements ast.Visitor.
 func (v *selects) Enter(n ast.Node) (ast.Node, bool) {
 	switch n.(type) {
-	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.SetOprStmt:
 		v.each(n)
 	}
 	return n, false
@@ -114,25 +131,25 @@ func (v *selects) Enter(n ast.Node) (ast.Node, bool) {
 // Leave implements ast.Visitor.
 func (v *selects) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-func (s *scope) read(n ast.Node, find func(schema, name string) *table) {
+func (s *scope) read(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.SelectStmt:
 		if n.From == nil || n.From.TableRefs == nil {
 			return
 		}
-		s.from(n.From.TableRefs, find)
+		s.from(n.From.TableRefs)
 		s.fields(n)
 		s.where(n.Where)
 		s.sort(n)
 		s.limited(n.Limit)
 		for _, a := range s.order {
-			a.outer = s.outer
+			a.outer = a.outer || s.outer
 		}
 	case *ast.UpdateStmt:
-		s.from(n.TableRefs.TableRefs, find)
+		s.from(n.TableRefs.TableRefs)
 		s.whole(n.Where, n.Order, n.Limit)
 	case *ast.DeleteStmt:
-		s.from(n.TableRefs.TableRefs, find)
+		s.from(n.TableRefs.TableRefs)
 		s.whole(n.Where, n.Order, n.Limit)
 	}
 }
@@ -149,13 +166,13 @@ func (s *scope) whole(where ast.ExprNode, order *ast.OrderByClause, limit *ast.L
 	s.limited(limit)
 }
 
-func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table) {
+func (s *scope) from(n ast.ResultSetNode) {
 	switch n := n.(type) {
 	case *ast.Join:
-		s.from(n.Left, find)
+		s.from(n.Left)
 		s.outer = s.outer || n.Tp == ast.LeftJoin || n.Tp == ast.RightJoin
 		if n.Right != nil {
-			s.from(n.Right, find)
+			s.from(n.Right)
 		}
 		if n.On != nil {
 			s.where(n.On.Expr)
@@ -164,41 +181,58 @@ func (s *scope) from(n ast.ResultSetNode, find func(schema, name string) *table)
 			s.using(u.Name.O)
 		}
 	case *ast.TableSource:
-		name, ok := n.Source.(*ast.TableName)
-		if !ok {
-			return // a derived table: its SELECT is read by itself
-		}
-		t := find(name.Schema.O, name.Name.O)
-		if t == nil {
-			return
-		}
-		a := &access{query: s.query, table: t, place: place{first: len(s.order) == 0, probes: 1},
-			bounded: map[string]bool{}}
-		alias := n.AsName.L
-		if alias == "" {
-			alias = name.Name.L
-		}
-		a.alias = alias
-		s.sources[alias] = a
-		s.order = append(s.order, a)
-		*s.all = append(*s.all, a)
+		readSource(s, n)
 	}
+}
+
+func readSource(s *scope, n *ast.TableSource) {
+	name, ok := n.Source.(*ast.TableName)
+	if !ok {
+		readDerived(s, n.AsName.L, n.Source, n.Lateral, nil)
+		return
+	}
+	alias := cmp.Or(n.AsName.L, name.Name.L)
+	if made := s.common[name]; made != nil {
+		if s.uses[made] == 1 && !made.IsRecursive {
+			readDerived(s, alias, made.Query.Query, false, made.ColNameList)
+		}
+		return
+	}
+	t := s.find(name.Schema.O, name.Name.O)
+	if t == nil {
+		return
+	}
+	a := &access{query: s.query, table: t, alias: alias, bounded: map[string]bool{},
+		place: place{first: len(s.order) == 0, probes: 1, block: s.block, apart: s.part}}
+	s.sources[alias] = a
+	s.own, s.order, s.all = append(s.own, a), append(s.order, a), append(s.all, a)
 }
 
 // resolve finds the table and the name of a column.
 func (s *scope) resolve(c *ast.ColumnName) (*access, string) {
+	if s.mapped {
+		s.mapped = false
+		defer func() { s.mapped = true }()
+		a, name, _ := outputOf(s, c.Name.L)
+		return a, name
+	}
 	if c.Table.L != "" {
 		if a := s.sources[c.Table.L]; a != nil {
 			if d, ok := a.table.column(c.Name.O); ok {
 				return a, d.name
 			}
+			return nil, ""
 		}
-		return nil, ""
+	} else {
+		for _, a := range s.own {
+			if d, ok := a.table.column(c.Name.O); ok {
+				return a, d.name
+			}
+		}
 	}
-	for _, a := range s.order {
-		if d, ok := a.table.column(c.Name.O); ok {
-			return a, d.name
-		}
+	if d := derivedOf(s, c); d != nil && d.merged {
+		a, name, _ := outputOf(d.parts[0], c.Name.L)
+		return a, name
 	}
 	return nil, ""
 }
@@ -283,6 +317,9 @@ func (v *columns) Enter(n ast.Node) (ast.Node, bool) {
 func (v *columns) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func (s *scope) sort(n *ast.SelectStmt) {
+	if s.within && n.Limit == nil && n.GroupBy == nil {
+		return // rows of a derived table have no order
+	}
 	if n.GroupBy != nil {
 		s.orderBy(n.GroupBy.Items)
 		for _, a := range s.order {
@@ -346,7 +383,7 @@ func (s *scope) orderBy(items []*ast.ByItem) {
 
 func (s *scope) limited(l *ast.Limit) {
 	for _, a := range s.order {
-		a.limit = a.limit || l != nil && len(s.order) == 1
+		a.limit = a.limit || l != nil && len(s.order) == 1 && (len(s.derived) == 0 || len(s.own) == 0)
 		a.cut = a.cut || l != nil
 		if l != nil && a.most == 0 {
 			a.most = countOf(l.Count)

@@ -53,8 +53,8 @@ func TestStatementSets(t *testing.T) {
 	names := []string{"library"}
 	long := os.Getenv("KASOKU_LONG") != ""
 	if long {
-		names = []string{"auction", "chat", "clinic", "hotel", "library", "museum", "parcels", "school",
-			"tickets", "tracker"}
+		names = []string{"auction", "chat", "clinic", "hotel", "library", "museum", "parcels", "roster", "school",
+			"tickets", "tracker", "workshop"}
 	}
 	on := func(t *testing.T, srv *sandbox.Server) {
 		hits, defects := 0, 0

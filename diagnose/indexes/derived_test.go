@@ -1,0 +1,50 @@
+package indexes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// TestPropose_Within: conditions reach the tables inside derived tables where the server carries them in,
+// and nowhere else; of tables that name each other none is read for ever.
+func TestPropose_Within(t *testing.T) {
+	f := func(sql, want string) {
+		t.Helper()
+		rec := &kasoku.Recording{
+			Tables: []kasoku.TableDef{{Name: "orders", Create: create, Engine: "InnoDB", Rows: 30000, DataBytes: 6 << 20,
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{30000}}}}},
+			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
+				Tables: []string{"orders"}, Calls: 100, Total: time.Second, RowsExamined: 3000000, RowsSent: 300}}}
+		a, err := Propose(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, p := range a.Proposals {
+			got += p.Columns[0].Column
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", sql, got, want)
+		}
+	}
+	f("SELECT x.id FROM (SELECT id, customer_id AS c FROM orders) x WHERE x.c = ?", "customer_id")
+	f("SELECT id FROM (SELECT * FROM orders) x WHERE customer_id = ?", "customer_id")
+	f("SELECT x.n FROM (SELECT customer_id, COUNT(*) AS n FROM orders GROUP BY customer_id) x WHERE x.customer_id = ?",
+		"customer_id")
+	f("WITH x AS (SELECT customer_id AS c, price FROM orders) SELECT price FROM x WHERE c = ?", "customer_id")
+	f("WITH x (c, p) AS (SELECT customer_id, price FROM orders) SELECT p FROM x WHERE c = ?", "customer_id")
+	f("WITH orders AS (SELECT * FROM orders) SELECT price FROM orders WHERE customer_id = ?", "customer_id")
+	f("SELECT p FROM (SELECT price AS p, customer_id AS c FROM orders WHERE id > ? UNION ALL SELECT price, customer_id FROM orders "+
+		"WHERE id < ?) x WHERE c = ?", "customer_id")
+	f("SELECT p FROM (SELECT price AS p, id AS c FROM orders UNION ALL SELECT id AS p, customer_id AS price FROM orders) x "+
+		"WHERE p = ?", "price")
+	f("SELECT x.n FROM (SELECT state, SUM(customer_id) AS n FROM orders GROUP BY state) x WHERE x.n = ?", "")
+	f("SELECT x.id FROM (SELECT id, customer_id FROM orders LIMIT 20000) x WHERE x.customer_id = ?", "")
+	f("SELECT x.id FROM (SELECT id, customer_id + 1 AS customer_id FROM orders) x WHERE x.customer_id = ?", "")
+	f("WITH RECURSIVE x AS (SELECT id, customer_id FROM orders WHERE id = 1 UNION ALL SELECT o.id, o.customer_id FROM orders o "+
+		"JOIN x ON o.id = x.id + 1) SELECT id FROM x WHERE customer_id = ?", "")
+	f("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT * FROM a WHERE customer_id = ?", "")
+}
