@@ -27,9 +27,9 @@ func TestLanguage(t *testing.T) {
 	}{
 		{pool.IdlePool{}, map[string]string{"python": "CONN_MAX_AGE", "ruby": "Mysql2", "javascript": "createPool", "java": "hikari", "php": "ATTR_PERSISTENT", "": "in a pool"}},
 		{driver.Prepare{}, map[string]string{"python": "prepared=True", "ruby": "prepared_statements: false", "javascript": "pool.query", "java": "cachePrepStmts", "php": "ATTR_EMULATE_PREPARES", "": "emulated"}},
-		{driver.SQLLog{}, map[string]string{"python": "django.db.backends", "ruby": "Rails", "javascript": "Sequelize", "java": "show-sql", "php": "Laravel", "": "echo"}},
+		{driver.SQLLog{}, map[string]string{"python": "echo", "ruby": "echo", "javascript": "Sequelize", "java": "show-sql", "php": "Laravel", "": "echo"}},
 		{application.RequestLog{}, map[string]string{"python": "gunicorn", "ruby": "Rails", "javascript": "morgan", "java": "Spring", "php": "PHP-FPM", "": "access log"}},
-		{durability.NeedlessTransaction{}, map[string]string{"python": "@transaction.non_atomic_requests", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
+		{durability.NeedlessTransaction{}, map[string]string{"python": "autocommit is on", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
 	} {
 		all, err := filepath.Glob("testdata/" + x.rule.ID() + "/fires/*.txtar")
 		if err != nil || len(all) == 0 {

@@ -36,9 +36,12 @@ func Of(c *diagnose.Case) string {
 	return language
 }
 
-// Pick returns what a table has for the application's language; what it has for Unknown,
-// the principle, where it lacks that one.
+// Pick returns what a table has for the mapper that writes the application's statements, else for its
+// language; what it has for Unknown, the principle, where it lacks these.
 func Pick[T any](c *diagnose.Case, table map[string]T) T {
+	if v, ok := table[MapperOf(c)]; ok && MapperOf(c) != Unknown {
+		return v
+	}
 	if v, ok := table[Of(c)]; ok {
 		return v
 	}

@@ -216,13 +216,14 @@ func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 
 // manyRows are what drivers and mappers have for rows of one INSERT, by language.
 var manyRows = map[string]string{
-	language.Go:         "; sqlx's NamedExec takes a slice",
-	language.Ruby:       "; Rails has insert_all",
-	language.PHP:        "; Laravel's insert takes a list of rows",
-	language.Python:     "; PyMySQL's and mysqlclient's executemany make one INSERT of them, Django has bulk_create",
-	language.JavaScript: "; mysql2's query takes rows as arrays for VALUES ?, Sequelize has bulkCreate",
-	language.Java:       "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
-	language.Rust:       "; sqlx's QueryBuilder has push_values",
+	language.Go:           "; sqlx's NamedExec takes a slice",
+	language.ActiveRecord: "; ActiveRecord has insert_all",
+	language.PHP:          "; Laravel's insert takes a list of rows",
+	language.Python:       "; PyMySQL's and mysqlclient's executemany make one INSERT of them",
+	language.Django:       "; Django has bulk_create",
+	language.JavaScript:   "; mysql2's query takes rows as arrays for VALUES ?, Sequelize has bulkCreate",
+	language.Java:         "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
+	language.Rust:         "; sqlx's QueryBuilder has push_values",
 }
 
 // where is the program that runs the INSERTs.

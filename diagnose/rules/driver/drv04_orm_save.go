@@ -279,7 +279,7 @@ func (ORMSave) impact(c *diagnose.Case, s saveCounters, err error) kasoku.Impact
 // plainInsert is what mappers call an INSERT without a look first, by language.
 var plainInsert = map[string]string{
 	language.Go:         " (in GORM db.Create instead of db.Save)",
-	language.Python:     " (in Django save(force_insert=True) or objects.create)",
+	language.Django:     " (in Django save(force_insert=True) or objects.create)",
 	language.Java:       " (in JPA persist instead of merge)",
 	language.JavaScript: " (in Sequelize create instead of upsert)",
 }

@@ -99,14 +99,14 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 var sqlLogSwitch = map[string]string{
 	language.Go: "In GORM: LogMode(false), or the logger's level at Warn; elsewhere the debug, echo or " +
 		"show_sql switch.",
-	language.Ruby: "In Rails: config.log_level = :info, or ActiveRecord::Base.logger = nil.",
-	language.Python: "In Django: the logger django.db.backends at WARNING, and DEBUG = False; in SQLAlchemy: " +
-		"echo=False.",
-	language.PHP:        "In Laravel: no DB::listen and no query log; in Symfony: doctrine.dbal.logging: false.",
-	language.JavaScript: "In Sequelize: logging: false; in knex: debug: false; in Prisma: no \"query\" in log.",
-	language.Java:       "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
-	language.Rust:       "In sqlx: log_statements(LevelFilter::Off) of the connect options; or RUST_LOG=warn.",
-	language.Unknown:    "It is the debug, echo or show_sql switch of the mapper or driver.",
+	language.ActiveRecord: "With ActiveRecord in Rails: config.log_level = :info, or ActiveRecord::Base.logger = nil.",
+	language.Django:       "In Django: the logger django.db.backends at WARNING, and DEBUG = False.",
+	language.SQLAlchemy:   "In SQLAlchemy: echo=False.",
+	language.PHP:          "In Laravel: no DB::listen and no query log; in Symfony: doctrine.dbal.logging: false.",
+	language.JavaScript:   "In Sequelize: logging: false; in knex: debug: false; in Prisma: no \"query\" in log.",
+	language.Java:         "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
+	language.Rust:         "In sqlx: log_statements(LevelFilter::Off) of the connect options; or RUST_LOG=warn.",
+	language.Unknown:      "It is the debug, echo or show_sql switch of the mapper or driver.",
 }
 
 func sqlLinesOf(c *diagnose.Case) (sqlLines, error) {

@@ -204,12 +204,15 @@ func withoutTransaction(c *diagnose.Case, n needless) string {
 		views = "the views of " + wording.List(names, 3) + " alone, which only read"
 	}
 	return language.Pick(c, map[string]string{
-		language.Python: "In Django: @transaction.non_atomic_requests on " + views + "; in SQLAlchemy: a second " +
-			"engine, create_engine(url, isolation_level=\"AUTOCOMMIT\"), for sessions that only read. What changes " +
-			"something keeps its transaction. ",
-		language.Ruby: "In Rails: no transaction block around reads. ",
-		language.PHP:  "No beginTransaction around reads; Doctrine begins none for them. ",
-		language.Java: "In Spring: no @Transactional on what only reads one thing. ",
+		language.Django: "In Django: @transaction.non_atomic_requests on " + views + ". What changes something keeps " +
+			"its transaction. ",
+		language.SQLAlchemy: "In SQLAlchemy: a second engine, create_engine(url, isolation_level=\"AUTOCOMMIT\"), for " +
+			"sessions that only read. What changes something keeps its transaction. ",
+		language.Python: "What only reads on a connection whose autocommit is on; what changes something keeps its " +
+			"transaction. ",
+		language.Ruby: "No transaction block around reads. ",
+		language.PHP:  "No beginTransaction around reads. ",
+		language.Java: "No @Transactional on what only reads one thing. ",
 	})
 }
 

@@ -132,13 +132,16 @@ func rowsOf(l statements.Looped) string {
 
 // manyKeys are what drivers and mappers have for a list of keys, by language.
 var manyKeys = map[string]string{
-	language.Go:         ", such as sqlx.In makes",
-	language.Ruby:       "; in Rails: includes or preload, or where(id: ids)",
-	language.PHP:        ", such as implode(',', array_fill(0, count($ids), '?')) makes; in Laravel: with()",
-	language.Python:     "; in Django: select_related or prefetch_related; in SQLAlchemy: selectinload",
-	language.JavaScript: "; mysql2's query takes an array for IN (?); in Sequelize: include",
-	language.Java:       "; in JPA: JOIN FETCH or @BatchSize",
-	language.Rust:       ", such as sqlx's QueryBuilder writes with separated; in Diesel: eq_any; in SeaORM: load_many",
+	language.Go:           ", such as sqlx.In makes",
+	language.ActiveRecord: "; with ActiveRecord: includes or preload, or where(id: ids)",
+	language.Ruby:         ", such as (['?'] * ids.size).join(', ') makes",
+	language.PHP:          ", such as implode(',', array_fill(0, count($ids), '?')) makes; in Laravel: with()",
+	language.Django:       "; in Django: select_related or prefetch_related",
+	language.SQLAlchemy:   "; in SQLAlchemy: selectinload",
+	language.Python:       ", such as ', '.join(['%s'] * len(ids)) makes",
+	language.JavaScript:   "; mysql2's query takes an array for IN (?); in Sequelize: include",
+	language.Java:         "; in JPA: JOIN FETCH or @BatchSize",
+	language.Rust:         ", such as sqlx's QueryBuilder writes with separated; in Diesel: eq_any; in SeaORM: load_many",
 }
 
 // batchFixes are how to get the rows of loops at once: with a second statement for all

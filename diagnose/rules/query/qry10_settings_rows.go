@@ -214,8 +214,9 @@ var keepRows = map[string]kasoku.Fix{
 		Note: "PHP keeps nothing between requests but in APCu (the extension apcu), for all workers of one PHP-FPM."},
 	language.Python: {Where: "the module that reads the rows", Lang: "python",
 		Code: "_kept = (0.0, None)\n\ndef settings():\n    global _kept\n    if time.monotonic() - _kept[0] > 10:\n" +
-			"        _kept = (time.monotonic(), read_settings())  # as before\n    return _kept[1]",
-		Note: "In Django: cache.get_or_set(\"settings\", read_settings, 10), with a LocMemCache."},
+			"        _kept = (time.monotonic(), read_settings())  # as before\n    return _kept[1]"},
+	language.Django: {Where: "the module that reads the rows", Lang: "python",
+		Code: "cache.get_or_set(\"settings\", read_settings, 10)  # read_settings as before", Note: "With a LocMemCache."},
 	language.Ruby: {Where: "where the rows are read", Lang: "ruby",
 		Code: "Rails.cache.fetch(\"settings\", expires_in: 10.seconds) { read_settings.to_a }",
 		Note: "With config.cache_store = :memory_store; without Rails a variable of the class and the time at which it " +
