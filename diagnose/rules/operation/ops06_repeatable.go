@@ -72,7 +72,7 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: n >= compare.LeastRuns,
 			Lacks: fmt.Sprintf("only %d runs", n)},
 			diagnose.Signal{Holds: sameThing(passed, failed), Lacks: "the runs were not all made of the same thing"}),
-		Impact: kasoku.Impact{Share: float64(len(failed)) / float64(n), Of: "of the runs"},
+		Impact: failureImpact(failed, n),
 		Evidence: []kasoku.Evidence{
 			{Source: "benchmark", Text: "passes", Value: fmt.Sprintf("%d of %d", len(passed), n),
 				Number: float64(len(passed)), Strong: true},
@@ -91,6 +91,28 @@ func (r Repeatable) finding(c *diagnose.Case, passed, failed []*kasoku.Recording
 		f.Evidence = append(f.Evidence, e)
 	}
 	return f
+}
+
+// failureImpact is the part of the runs that failed; where their access logs have the answers that did,
+// the part that these are of all: one of thousands costs little, whatever it makes of a score.
+func failureImpact(failed []*kasoku.Recording, runs int) kasoku.Impact {
+	i := kasoku.Impact{Share: float64(len(failed)) / float64(runs), Of: "of the runs"}
+	var all, bad uint64
+	for _, r := range failed {
+		_, endpoints := r.FrontLog()
+		for k := range endpoints {
+			all += endpoints[k].Count
+			for code, n := range endpoints[k].Codes {
+				if code >= 500 {
+					bad += n
+				}
+			}
+		}
+	}
+	if share := float64(bad) / float64(max(all, 1)); bad > 0 && share < i.Share {
+		i = kasoku.Impact{Share: share, Of: "of the answers of runs that failed"}
+	}
+	return i
 }
 
 // scoresOf lists what the runs reached, failed ones marked.
