@@ -210,6 +210,7 @@ func (f *family) service(kind Kind) *subject {
 	for _, m := range f.members {
 		if m != p {
 			s.PIDs = append(s.PIDs, m.pid)
+			s.fds = withLogs(s.fds, p, m)
 		}
 	}
 	if f.how != "" {
@@ -217,6 +218,24 @@ func (f *family) service(kind Kind) *subject {
 	}
 	slices.SortStableFunc(s.Listen, func(a, b Listener) int { return strings.Compare(a.Network, b.Network) })
 	return s
+}
+
+// workerFiles is where the numbers of a worker's files begin among those of its service.
+const workerFiles = 1 << 20
+
+// withLogs adds the logs that a worker has open: what it opens after the fork its parent does not have.
+// Of another program or user, or in a container, whose names are its own, it adds nothing.
+func withLogs(fds map[int]string, head, worker *process) map[int]string {
+	if worker.exe != head.exe || worker.uid != head.uid || head.container != "" || worker.container != "" {
+		return fds
+	}
+	out := maps.Clone(fds)
+	for fd, to := range worker.fds {
+		if out != nil && fd > 2 && filepath.Ext(to) == ".log" {
+			out[workerFiles+worker.pid<<12+fd] = to
+		}
+	}
+	return out
 }
 
 // findRepository finds the git work tree that a service lies in. That of an interpreter, such as
