@@ -68,7 +68,7 @@ func TestApart_Pool(t *testing.T) {
 	fires(t, pool.SmallPool{}, pooled(committing(0), 10, 60).apart(1, 1), kasoku.High,
 		"Requests wait for one of 10 connections")
 	keepsQuiet(t, pool.SmallPool{}, pooled(committing(0), 10, 60).apart(0.1, 1.9).alone(), false,
-		"the database's host is 95.0 % busy")
+		"the service uses 95.0 % of the database's host's CPU")
 }
 
 // TestSmallPool_Limit: a pool that has all that the server allows is not made smaller.
