@@ -126,7 +126,7 @@ func (a *access) valuesIn(column string) float64 {
 }
 
 // alone reports whether the statement reads no other table.
-func (a *access) alone() bool { return len(a.query.Tables) <= 1 && len(a.joined) == 0 }
+func (a *access) alone() bool { return len(a.query.Tables) <= 1 && len(a.joined) == 0 && !a.beside }
 
 // fitting returns how many rows of the table fit all conditions.
 func (a *access) fitting() float64 {
@@ -266,6 +266,9 @@ func (a *access) count(r *reading, ix *index, share float64) {
 		keys = min(keys, max(fits/max(rest, 1e-9), fits))
 	}
 	keys = max(keys, min(fits, a.table.rows))
+	if by := a.step; a.apart && by != nil && ix.name != "" && ix.name == by.Key && !isScan(by.Access) {
+		keys = min(keys, max(by.Rows, 1)) // the server looked, where what an index knows of its values may be old
+	}
 	keys *= a.passed(ix)
 	if r.ordered && a.limit {
 		rows, full := a.wanted()

@@ -48,3 +48,26 @@ func TestPropose_Within(t *testing.T) {
 		"JOIN x ON o.id = x.id + 1) SELECT id FROM x WHERE customer_id = ?", "")
 	f("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT * FROM a WHERE customer_id = ?", "")
 }
+
+// TestPropose_UnionPart: the rows of one part of a UNION are not held against the index of another, of
+// whose values the server knows little.
+func TestPropose_UnionPart(t *testing.T) {
+	sql := "SELECT id, state FROM orders WHERE customer_id = ? UNION ALL SELECT id, state FROM old_orders WHERE customer_id = ?"
+	primary := kasoku.IndexDef{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{30000}}
+	rec := &kasoku.Recording{
+		Tables: []kasoku.TableDef{{Name: "orders", Create: create, Engine: "InnoDB", Rows: 30000, DataBytes: 6 << 20,
+			Indexes: []kasoku.IndexDef{primary, {Name: "orders_customer", Columns: []string{"customer_id"}, Cardinality: []int64{2}}}},
+			{Name: "old_orders", Create: create, Engine: "InnoDB", Rows: 30000, DataBytes: 6 << 20, Indexes: []kasoku.IndexDef{primary}}},
+		Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
+			Tables: []string{"orders", "old_orders"}, Calls: 100, Total: time.Second, RowsExamined: 3001000, RowsSent: 2000}},
+		Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
+			{Select: "PRIMARY", Table: "orders", Access: "ref", Key: "orders_customer", Rows: 10},
+			{Select: "UNION", Table: "old_orders", Access: "ALL", Rows: 29800, Extra: "Using where"}}}}}
+	a, err := Propose(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Proposals) != 1 || a.Proposals[0].Table != "old_orders" {
+		t.Errorf("got %+v", a.Proposals)
+	}
+}

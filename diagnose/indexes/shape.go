@@ -56,6 +56,7 @@ type place struct {
 	block     int     // the SELECT that it is read by, as the server has it
 	derived   bool    // its rows go into a derived table that is made by itself
 	apart     bool    // so do they, or it is read for a part of a UNION: what is sent is not of it alone
+	beside    bool    // other parts of a UNION, or of the statement around it, read tables too
 	uncounted float64 // rows of a derived table that the server did not count as examined
 }
 
@@ -113,6 +114,9 @@ func (w *work) readShapes(q *kasoku.Query, stmt ast.StmtNode, find func(schema, 
 			r.read(n, false)
 		}
 	}})
+	for _, a := range r.all {
+		a.beside = a.apart && len(r.all) > 1
+	}
 	return r.all
 }
 
