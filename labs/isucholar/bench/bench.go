@@ -222,8 +222,8 @@ func (c *course) export(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
 		got, err := io.ReadAll(io.LimitReader(f, 2*fileSize))
+		err = errors.Join(err, f.Close())
 		if err == nil && !bytes.Equal(got, fileOf(c.first+c.rounds%group)) {
 			err = errors.New("a file is not as it was handed in")
 		}
