@@ -53,7 +53,10 @@ func (w *Writer) RenameInstances(source string, rename func(series, instance str
 						changed[id] = name
 					}
 				})
-			return errors.Join(err, updateTexts(tx, "series", "instance", changed), rewriteSeries(tx))
+			if err != nil || len(changed) == 0 {
+				return err
+			}
+			return errors.Join(updateTexts(tx, "series", "instance", changed), rewriteSeries(tx))
 		})
 	})
 }
