@@ -178,7 +178,7 @@ func (c *course) part(ctx context.Context) error {
 
 func (c *course) path() string { return fmt.Sprintf("/api/courses/1/classes/%d/assignments", c.class) }
 
-const step = "/api/courses/:id/classes/:id/assignments"
+const assignments = "/api/courses/:id/classes/:id/assignments"
 
 // fileOf is what a student hands in, always.
 func fileOf(student int) []byte {
@@ -202,17 +202,17 @@ func (c *course) handIn(ctx context.Context, u *contest.User, student int) error
 	var got struct {
 		File string `json:"file"`
 	}
-	err = u.JSON(ctx, &agent.Request{Step: "POST " + step, Method: http.MethodPost, Path: c.path(),
+	err = u.JSON(ctx, &agent.Request{Step: "POST " + assignments, Method: http.MethodPost, Path: c.path(),
 		ContentType: kind, Body: body}, &got)
 	if err == nil && got.File != nameOf(student) {
-		err = scenario.Errorf(contest.Wrong, "POST %s: %q of student %d", step, got.File, student)
+		err = scenario.Errorf(contest.Wrong, "POST %s: %q of student %d", assignments, got.File, student)
 	}
 	return err
 }
 
 // export takes the files of all as an archive, which has to hold what was handed in.
 func (c *course) export(ctx context.Context) error {
-	r := &agent.Request{Step: "POST " + step + "/export", Method: http.MethodPost, Path: c.path() + "/export"}
+	r := &agent.Request{Step: "POST " + assignments + "/export", Method: http.MethodPost, Path: c.path() + "/export"}
 	return c.Ask(ctx, r, http.StatusOK, func(body []byte) error {
 		z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
 		if err != nil {
@@ -254,7 +254,7 @@ func (c *course) enterScores(ctx context.Context) error {
 	var got struct {
 		Scores int `json:"scores"`
 	}
-	r := &agent.Request{Step: "PUT " + step + "/scores", Method: http.MethodPut, Path: c.path() + "/scores",
+	r := &agent.Request{Step: "PUT " + assignments + "/scores", Method: http.MethodPut, Path: c.path() + "/scores",
 		ContentType: "application/json", Body: body}
 	if err := c.JSON(ctx, r, &got); err != nil {
 		return err
