@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,35 +80,54 @@ become part of the run.`,
 	return cmd
 }
 
+// A benchmark is one that can be started. What it says is printed as JSON.
+type benchmark struct {
+	target string
+	permit load.Permit
+	run    func(context.Context, func(scenario.Progress), scenario.Sink) (res *scenario.Result, said any, err error)
+}
+
 func (f *labBenchFlags) run(parent context.Context, e *cli.Env, name string) error {
+	read := f.isuumo
 	if contests[name] != nil {
-		return f.runContest(parent, e, name)
+		read = f.contest
 	}
-	o, err := f.options(e, name)
+	b, err := read(e, name)
 	if err != nil {
 		return err
 	}
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()
-	if err := mayLoad(ctx, o.Permit, o.Target); err != nil {
+	if err := mayLoad(ctx, b.permit, b.target); err != nil {
 		return err
 	}
 	p := e.Progress()
-	o.OnProgress, o.Sink = watchBench(e, p)
-	o.Sink = ofPeople(o.Sink)
-	b, err := bench.New(o)
-	if err != nil {
-		return err
-	}
-	res, err := b.Run(ctx)
+	onProgress, sink := watchBench(e, p)
+	res, said, err := b.run(ctx, onProgress, sink)
 	p.Clear()
 	if err != nil {
 		return err
 	}
-	if err := writeBenchResult(e.Stdout, res, b.Figures()); err != nil {
-		return err
+	if err := json.NewEncoder(e.Stdout).Encode(said); err != nil {
+		return fmt.Errorf("write result: %w", err)
 	}
 	return outcome(ctx, res)
+}
+
+// isuumo reads the flags for the benchmark of isuumo.
+func (f *labBenchFlags) isuumo(e *cli.Env, name string) (*benchmark, error) {
+	o, err := f.options(e, name)
+	return &benchmark{o.Target, o.Permit, func(ctx context.Context, onProgress func(scenario.Progress),
+		sink scenario.Sink,
+	) (*scenario.Result, any, error) {
+		o.OnProgress, o.Sink = onProgress, ofPeople(sink)
+		b, err := bench.New(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		res, err := b.Run(ctx)
+		return res, benchResult{res, b.Figures()}, err
+	}}, err
 }
 
 // watchBench returns what shows where a benchmark stands, and what hands its figures over.
@@ -246,15 +264,6 @@ func (o *labFlags) read() (*isuumo.Data, error) {
 type benchResult struct {
 	*scenario.Result
 	bench.Figures
-}
-
-func writeBenchResult(w io.Writer, res *scenario.Result, f bench.Figures) error {
-	b, err := json.Marshal(benchResult{res, f})
-	if err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
 }
 
 // showScenario words where a benchmark stands.

@@ -2,8 +2,6 @@ package labcmd
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -30,7 +28,7 @@ func benchCommand(self, name string) []string {
 }
 
 // contest reads the flags for the benchmark of a small lab.
-func (f *labBenchFlags) contest(e *cli.Env, name string) (*contest.Options, error) {
+func (f *labBenchFlags) contest(e *cli.Env, name string) (*benchmark, error) {
 	for _, of := range slices.Sorted(maps.Keys(f.rows.set)) {
 		if !slices.Contains([]string{"target", "duration", "load-seed", "allow"}, of) {
 			return nil, cli.Usagef("", "--%s is for isuumo", of)
@@ -45,33 +43,11 @@ func (f *labBenchFlags) contest(e *cli.Env, name string) (*contest.Options, erro
 		}
 		o.Target = s.URL
 	}
-	return o, checkTarget(o.Target, f.duration)
-}
-
-// runContest runs the benchmark of a small lab.
-func (f *labBenchFlags) runContest(parent context.Context, e *cli.Env, name string) error {
-	o, err := f.contest(e, name)
-	if err != nil {
-		return err
-	}
-	ctx, _, stop := cli.Interruptible(parent)
-	defer stop()
-	if err := mayLoad(ctx, o.Permit, o.Target); err != nil {
-		return err
-	}
-	p := e.Progress()
-	o.OnProgress, o.Sink = watchBench(e, p)
-	res, err := contests[name](ctx, o)
-	p.Clear()
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(res)
-	if err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	if _, err := e.Stdout.Write(append(b, '\n')); err != nil {
-		return err
-	}
-	return outcome(ctx, res)
+	return &benchmark{o.Target, o.Permit, func(ctx context.Context, onProgress func(scenario.Progress),
+		sink scenario.Sink,
+	) (*scenario.Result, any, error) {
+		o.OnProgress, o.Sink = onProgress, sink
+		res, err := contests[name](ctx, o)
+		return res, res, err
+	}}, checkTarget(o.Target, f.duration)
 }
