@@ -39,6 +39,11 @@ func shareOfTime(c *diagnose.Case, d time.Duration) (share float64, of string) {
 // load ran, of all recorded processes where the service is not known, and how many cores it has;
 // without processes that of the host. An empty name means the first host.
 func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
+	return recordedCPU(c, host, func(p *diagnose.Program) bool { return p.Role != diagnose.Neighbour })
+}
+
+// recordedCPU is UsedCPU of the programs that count.
+func recordedCPU(c *diagnose.Case, host string, counts func(*diagnose.Program) bool) (busy, cores float64, err error) {
 	if host == "" {
 		host = hostsOf(c)[0]
 	}
@@ -48,8 +53,8 @@ func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
 		return busy, cores, err
 	}
 	sum, seen := 0.0, false
-	for _, p := range programs {
-		if (p.Host == host || host == "") && p.Role != diagnose.Neighbour {
+	for i := range programs {
+		if p := &programs[i]; (p.Host == host || host == "") && counts(p) {
 			sum, seen = sum+p.Cores, true
 		}
 	}
@@ -59,10 +64,11 @@ func UsedCPU(c *diagnose.Case, host string) (busy, cores float64, err error) {
 	return busy, cores, nil
 }
 
-// BusiestCPU is UsedCPU of the host of which the largest part was in use.
+// BusiestCPU returns the CPU that all recorded processes used on the host of which the largest part
+// was in use, those of neighbours too: who waits for CPU waits for all of them.
 func BusiestCPU(c *diagnose.Case) (busy, cores float64, err error) {
 	for i, host := range hostsOf(c) {
-		b, n, none := UsedCPU(c, host)
+		b, n, none := recordedCPU(c, host, func(*diagnose.Program) bool { return true })
 		switch {
 		case i == 0:
 			busy, cores, err = b, n, none

@@ -46,7 +46,7 @@ func (r ByDesign) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), errors.New("no access log has the times of requests"))
 	}
 	if busy, cores, err := evidence.BusiestCPU(c); err == nil && busy > evidence.BusyHost*cores {
-		return nil, diagnose.Quiet(r.ID(), 0, "the service used %s of a host's CPU: requests may wait for it",
+		return nil, diagnose.Quiet(r.ID(), 0, "a host was %s busy: requests may wait for CPU",
 			unit.Percent(busy/max(cores, 0.01)))
 	}
 	var found []kasoku.Finding
