@@ -383,6 +383,8 @@ func TestByDesign(t *testing.T) {
 	keepsQuiet(t, r, polls(300*ms, 600*ms, 100*ms).alone(), false, "GET /news takes")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 20*time.Second).alone(), false, "its statements are")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).cpu(0.1, 1.7).alone(), false, "busy")
+	filled := polls(1500*ms, 1510*ms, 0).cpu(0.1, 1.7).program("20 shop", 0.1, 1e8).program("91 java", 1.7, 1e8).measured()
+	keepsQuiet(t, r, filled.alone(), false, "a host was 90.0 % busy")
 	keepsQuiet(t, r, polls(500*ms, 510*ms, 0).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "GET /news")
 	keepsQuiet(t, r, ladder().alone(), true, "no access log")
 
