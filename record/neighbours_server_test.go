@@ -2,11 +2,13 @@ package record
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -304,12 +307,16 @@ func TestMain(m *testing.M) {
 		querying()
 	}
 	l, err := net.Listen("tcp", at)
+	var db *sql.DB
 	if err == nil {
-		_, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+		if db, err = mysqlflags.OpenDSN("root@unix(" + os.Getenv("KASOKU_TEST_DIAL") + ")/"); err == nil {
+			err = db.Ping() // that logs in, else the server ends it after connect_timeout, 10 s
+		}
 	}
 	if err == nil {
 		err = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }))
 	}
+	runtime.KeepAlive(db)
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
 }

@@ -1,6 +1,7 @@
 package initcmd
 
 import (
+	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli/clitest"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
@@ -28,10 +30,12 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	l, err := net.Listen("tcp", at)
-	var db net.Conn
+	var db *sql.DB
 	dial := func() {
 		if err == nil && db == nil {
-			db, err = net.Dial("unix", os.Getenv("KASOKU_TEST_DIAL"))
+			if db, err = mysqlflags.OpenDSN("root@unix(" + os.Getenv("KASOKU_TEST_DIAL") + ")/"); err == nil {
+				err = db.Ping() // that logs in, else the server ends it after connect_timeout, 10 s
+			}
 		}
 	}
 	if os.Getenv("KASOKU_TEST_LATE") == "" { // else with the first request
