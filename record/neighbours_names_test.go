@@ -44,7 +44,7 @@ func TestRecord_NeighboursNames(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.kasoku")
 	res, err := Record(t.Context(), Options{Path: path, Course: Course{Load: &Load{Targets: []load.Target{{Method: http.MethodGet,
-		URL: web.URL() + "/"}}, Engine: engine, Each: 4 * time.Second, Next: Climb(200)}}})
+		URL: web.URL() + "/"}}, Engine: engine, Each: 4 * time.Second, Next: Climb(2000)}}}) // some ticks of CPU in each second
 	if err != nil {
 		t.Fatal(err)
 	}
