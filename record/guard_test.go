@@ -86,8 +86,14 @@ func TestDigests_PoolOpenBefore(t *testing.T) {
 		sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.items (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(99))")
 		app := pool(t, s)
 		o := quick(t)
-		o.MySQL, o.SlowLog = s.DSN("", "shop"), true
+		o.MySQL, o.SlowLog, o.AccessLog = s.DSN("", "shop"), true, filepath.Join(t.TempDir(), "access.log")
+		if err := os.WriteFile(o.AccessLog, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		o.Prepare = func(ctx context.Context, _ Watch) error {
+			if _, err := pool(t, s).ExecContext(ctx, "DELETE FROM items WHERE id = 0"); err != nil { // the log has it
+				return err
+			}
 			for range 40 {
 				if _, err := app.ExecContext(ctx, "UPDATE items SET name = 'x' WHERE name = 'secret'"); err != nil {
 					return err

@@ -213,14 +213,14 @@ func (b *logbook) collectSlowLog(src *lines.Window, o slowlog.Options) (kasoku.L
 	b.warn(append(b.db.logged(entries), b.db.tenants.Warnings()...)...)
 	b.config.settings = append(b.config.settings, b.db.tenants.Settings(b.host(), t.Connections(), b.db.asked > 0)...)
 	classes, saves, transactions := t.Classes(), t.Saves(), t.Transactions()
+	if b.joins.join != nil {
+		b.joins.join.Settle(classes, entries, b.db.asked)
+	}
 	if b.o.sampled() { // statements that follow each other are not in it
 		saves, transactions = nil, nil
 	}
 	if !b.o.sampled() && b.db.mostlyUnlogged(entries) { // digests are the run's queries
 		classes, saves, transactions = nil, nil, nil
-	}
-	if b.joins.join != nil {
-		b.joins.join.Settle(classes, entries, b.db.asked)
 	}
 	queries := make([]kasoku.Query, len(classes))
 	for i := range classes {
