@@ -153,7 +153,7 @@ else
 	$go build -o "$dir/kasoku" ./cmd/kasoku 2>/dev/null
 fi
 if [ -x "$dir/kasoku" ] && "$dir/kasoku" record --help >/dev/null 2>&1; then
-	recorder=("$dir/kasoku" record --for "${most}s" -o "$dir/run.kasoku" "${dsn[@]}")
+	recorder=("$dir/kasoku" record --for "${most}s" --out "$dir/run.kasoku" "${dsn[@]}")
 	what='kasoku record'
 fi
 

@@ -48,7 +48,7 @@ func TestAdviseRun(t *testing.T) {
 				}
 			}
 		}
-		over("run.kasoku", "record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--no-plans")
+		over("run.kasoku", "record", "--out", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--no-plans")
 		dsn := strings.Replace(srv.DSN("app", ""), "app@", "app:geheim@", 1)
 		live := over("", "advise", "--dsn", dsn, "-o", "json")
 		cancel()

@@ -30,7 +30,7 @@ func TestDigest(t *testing.T) {
 		var added encode.DigestFile
 		out := ""
 		eventually(func() bool { // the server answers a statement before it counts it
-			out = kasokuIn(t, dir, "digest", "--dsn", srv.DSN("", ""), "--since", "before.json", "-o", "json")
+			out = kasokuIn(t, dir, "digest", "--dsn", srv.DSN("", ""), "--snapshot", "before.json", "-o", "json")
 			added = encode.DigestFile{}
 			return json.Unmarshal([]byte(out), &added) == nil && strings.Contains(out, "SELECT `a`")
 		})

@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	begin := func(t *testing.T, dir, run string) *running {
 		t.Helper()
-		r := startIn(t, dir, "record", "--mysql", s.DSN("", ""), "-o", run, "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r := startIn(t, dir, "record", "--mysql", s.DSN("", ""), "--out", run, "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		return r
 	}
@@ -151,7 +151,7 @@ func TestBrake(t *testing.T) {
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
 	record := func(args ...string) *running {
-		return start(t, append([]string{"record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms"}, args...)...)
+		return start(t, append([]string{"record", "--mysql", s.DSN("", ""), "--out", "run.kasoku", "--interval", "100ms"}, args...)...)
 	}
 	r := record("--min-free", "1.5MB", "--for", "1h")
 	r.waitFor("slow log", func() bool { return readSettings(t, db)["slow_query_log"] == "ON" })

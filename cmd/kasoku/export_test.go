@@ -26,7 +26,7 @@ import (
 func exported(t *testing.T) (dir string, rec *kasoku.Recording) {
 	t.Helper()
 	dir = t.TempDir()
-	kasokuIn(t, dir, "record", "-o", "a.kasoku", "--for", "1s", "--interval", "200ms")
+	kasokuIn(t, dir, "record", "--out", "a.kasoku", "--for", "1s", "--interval", "200ms")
 	return dir, openForeign(t, filepath.Join(dir, "a.kasoku"))
 }
 
@@ -140,7 +140,7 @@ func TestExportLiveLoad(t *testing.T) {
 		return startIn(t, dir, append([]string{"export", "--live", "--config", "kasoku.toml", "--only", "load,host.load.1"}, args...)...)
 	}
 	exports := []*running{
-		live("--to", "csv", "-o", "live.csv"), live("--to", "json", "-o", "live.json"),
+		live("--to", "csv", "--out", "live.csv"), live("--to", "json", "-o", "live.json"),
 		live("--to", "prometheus", "--listen", "127.0.0.1:0"), live("--to", "graphite", "--address", c.LineAddr()),
 		live("--to", "mackerel", "--service", mackereltest.Service, "--host-id", name+"=2eQGEaLxibb"),
 	}
@@ -209,12 +209,12 @@ func TestExportLiveRecorded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("project = 'x'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := startIn(t, dir, "export", "--live", "--config", "kasoku.toml", "--only", "load", "--to", "csv", "-o", "live.csv")
+	r := startIn(t, dir, "export", "--live", "--config", "kasoku.toml", "--only", "load", "--to", "csv", "--out", "live.csv")
 	r.waitFor("an export that listens", func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "listen-*"))
 		return len(files) == 1
 	})
-	record := exec.Command("kasoku", "record", "-o", "run.kasoku", "--no-capture", "--", "kasoku", "attack", "-target", "GET "+web.URL+"/", "-rate", "50", "-duration", "4s")
+	record := exec.Command("kasoku", "record", "--out", "run.kasoku", "--no-capture", "--", "kasoku", "attack", "-target", "GET "+web.URL+"/", "-rate", "50", "-duration", "4s")
 	record.Dir, record.Env = dir, append(os.Environ(), "TMPDIR="+dir)
 	if out, err := record.CombinedOutput(); err != nil {
 		t.Fatalf("record: %v: %s", err, out)
@@ -272,7 +272,7 @@ func TestExportLiveProjects(t *testing.T) {
 	attack := []string{"kasoku", "attack", "-target", "GET " + web.URL + "/", "-duration", "4s", "-rate"}
 	var made []*exec.Cmd
 	for i, args := range [][]string{append(slices.Clone(attack), "50"),
-		append([]string{"kasoku", "record", "-o", "run.kasoku", "--no-capture", "--"}, append(slices.Clone(attack), "20")...)} {
+		append([]string{"kasoku", "record", "--out", "run.kasoku", "--no-capture", "--"}, append(slices.Clone(attack), "20")...)} {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir, cmd.Env = sides[i].dir, append(os.Environ(), "TMPDIR="+tmp)
 		if err := cmd.Start(); err != nil {

@@ -95,7 +95,7 @@ func TestForeignAB(t *testing.T) {
 	needTool(t, "ab")
 	url, log := logServer(t)
 	dir := t.TempDir()
-	kasokuIn(t, dir, "record", "-o", "ab.kasoku", "--accesslog", log, "--", "ab", "-q", "-n", "5000", "-c", "8", url)
+	kasokuIn(t, dir, "record", "--out", "ab.kasoku", "--accesslog", log, "--", "ab", "-q", "-n", "5000", "-c", "8", url)
 	rec := openForeign(t, filepath.Join(dir, "ab.kasoku"))
 	foreignScore(t, rec, "ab, Requests per second", `Requests per second: +([\d.]+)`)
 	if n := foreignRequests(rec); n != 5000 {
@@ -165,7 +165,7 @@ func TestForeignSysbench(t *testing.T) {
 		t.Fatalf("prepare: %v\n%s", err, out)
 	}
 	dir := t.TempDir()
-	kasokuIn(t, dir, append([]string{"record", "-o", "sb.kasoku", "--mysql", s.DSN("", "sbtest"), "--", "sysbench"}, append(args, "run")...)...)
+	kasokuIn(t, dir, append([]string{"record", "--out", "sb.kasoku", "--mysql", s.DSN("", "sbtest"), "--", "sysbench"}, append(args, "run")...)...)
 	rec := openForeign(t, filepath.Join(dir, "sb.kasoku"))
 	foreignScore(t, rec, "sysbench, transactions per second", `transactions: +\d+ +\(([\d.]+) per sec`)
 	printed := regexp.MustCompile(`queries: +(\d+) `).FindStringSubmatch(rec.Run.Command.Output)

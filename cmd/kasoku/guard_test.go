@@ -91,7 +91,7 @@ func (f *target) unchanged(when string) {
 // record starts a recorder that changes all that there is to change.
 func (f *target) record(dir string, command ...string) *running {
 	f.Helper()
-	args := []string{"record", "--mysql", f.dsn, "--digests", "-o", "run.kasoku", "--interval", "100ms"}
+	args := []string{"record", "--mysql", f.dsn, "--digests", "--out", "run.kasoku", "--interval", "100ms"}
 	return startIn(f.T, dir, append(append(args, "--"), command...)...)
 }
 
@@ -204,7 +204,7 @@ func TestGuardCommand(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
+			r := start(t, "record", "--out", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
 			r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 			r.kill(false)
 			r.gone()
@@ -377,7 +377,7 @@ func (f *target) optionFile() string {
 // TestGuardDefaultsFile: with an option file the journal knows the way by itself.
 func TestGuardDefaultsFile(t *testing.T) {
 	onTargets(t, func(f target) {
-		r := start(f.T, "record", "--defaults-file", f.optionFile(), "-o", "run.kasoku", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r := start(f.T, "record", "--defaults-file", f.optionFile(), "--out", "run.kasoku", "--", "sh", "-c", "echo begun; exec sleep 1000")
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		syscall.Kill(r.guards()[0], syscall.SIGKILL)
 		r.kill(true)
@@ -397,7 +397,7 @@ func TestGuardTwo(t *testing.T) {
 			dir := f.TempDir()
 			a := f.record(dir, "sh", "-c", "echo begun; exec sleep 1000")
 			a.on(&f)
-			b := startIn(f.T, dir, "record", "--mysql", f.dsn, "-o", "b.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+			b := startIn(f.T, dir, "record", "--mysql", f.dsn, "--out", "b.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
 			b.on(&f)
 			first, second, firstFile := a, b, "run.kasoku"
 			if !firstKilled {

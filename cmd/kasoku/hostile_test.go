@@ -105,7 +105,7 @@ func TestDamageIsPrintable(t *testing.T) {
 	if err := os.WriteFile("bad.kasoku", bad, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"show bad.kasoku", "export bad.kasoku --to csv", "compare bad.kasoku after.kasoku", "list", "diagnose bad.kasoku", "scrub bad.kasoku -o s.kasoku"} {
+	for _, args := range []string{"show bad.kasoku", "export bad.kasoku --to csv", "compare bad.kasoku after.kasoku", "list", "diagnose bad.kasoku", "scrub bad.kasoku --out s.kasoku"} {
 		a := inProcess(args, func(contain.Part) {})
 		if strings.Contains(a.stdout+a.stderr, "\x1b") {
 			t.Errorf("kasoku %s: %q %q", args, a.stdout, a.stderr)

@@ -19,7 +19,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 		}
 		return files
 	}
-	r := startIn(t, dir, "record", "-o", "run.kasoku", "--no-capture", "--", "sleep", "60")
+	r := startIn(t, dir, "record", "--out", "run.kasoku", "--no-capture", "--", "sleep", "60")
 	r.waitFor("a directory for figures", func() bool { return len(left()) == 1 })
 	next := func() {
 		t.Helper()

@@ -62,7 +62,7 @@ func (r *running) says(texts ...string) {
 // until begins a recording whose command ends when the file "end" is there.
 func (f *target) until(dir string) *running {
 	f.Helper()
-	r := startIn(f.T, dir, "record", "--mysql", f.dsn, "-o", "run.kasoku", "--interval", "100ms", "--no-plans", "--", "sh", "-c",
+	r := startIn(f.T, dir, "record", "--mysql", f.dsn, "--out", "run.kasoku", "--interval", "100ms", "--no-plans", "--", "sh", "-c",
 		"echo begun; while ! test -e end; do sleep 0.05; done")
 	r.begun()
 	return r
@@ -211,7 +211,7 @@ func (f *target) sessionsLog() (r *running, app *sql.DB, id uint64) {
 	f.Helper()
 	sandboxtest.Exec(f, f.db, "SET GLOBAL slow_query_log = ON", "SET GLOBAL log_output = 'FILE'")
 	f.was = f.values()
-	r = startIn(f.T, f.TempDir(), "record", "--slowlog", "--mysql", f.dsn, "-o", "run.kasoku", "--no-plans", "--", "sh", "-c",
+	r = startIn(f.T, f.TempDir(), "record", "--slowlog", "--mysql", f.dsn, "--out", "run.kasoku", "--no-plans", "--", "sh", "-c",
 		"echo begun; while ! test -e end; do sleep 0.05; done")
 	r.begun()
 	app = sandboxtest.DB(f, f.s, "")

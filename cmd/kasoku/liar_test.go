@@ -47,12 +47,12 @@ func TestLiars(t *testing.T) {
 		return out.String()
 	}
 	said := map[string]string{
-		"record":     kasoku(0, "record", "-o", "r.kasoku", "--", "true"),
+		"record":     kasoku(0, "record", "--out", "r.kasoku", "--", "true"),
 		"run":        kasoku(0, "run"),
 		"checkpoint": kasoku(0, "checkpoint", "before"),
 		"init":       kasoku(2, "init", "--out", "other.toml"), // beside other services it asks which
 		"doctor":     kasoku(1, "doctor"),
-		"watch":      kasoku(0, "watch", "--for", "1s", "-o", "seen.kasoku"),
+		"watch":      kasoku(0, "watch", "--for", "1s", "--out", "seen.kasoku"),
 	}
 	for name, text := range said {
 		if strings.Contains(text, planted) {

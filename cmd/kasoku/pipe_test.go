@@ -41,7 +41,7 @@ func TestReaderEnds(t *testing.T) {
 			t.Errorf("left over: %v", left)
 		}
 	}
-	dir, out, cmd := start("trap '' INT; (trap - INT; exec kasoku watch --config kasoku.toml -o seen.kasoku) | (trap - INT; exec cat)")
+	dir, out, cmd := start("trap '' INT; (trap - INT; exec kasoku watch --config kasoku.toml --out seen.kasoku) | (trap - INT; exec cat)")
 	sandboxtest.Until(t, "a watch that listens", func() bool {
 		files, _ := filepath.Glob(filepath.Join(dir, "kasoku-*", "listen-*"))
 		return len(files) == 1

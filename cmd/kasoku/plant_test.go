@@ -66,7 +66,7 @@ var plantings = []planting{
 	{args: "compare before.kasoku after.kasoku -o json", only: []string{contain.Output}},
 	{args: "diagnose before.kasoku"},
 	{args: "list"},
-	{args: "merge before.kasoku other.kasoku -o merged.kasoku", file: "merged.kasoku", only: []string{contain.Table}},
+	{args: "merge before.kasoku other.kasoku --out merged.kasoku", file: "merged.kasoku", only: []string{contain.Table}},
 	{args: "advise before.kasoku"},
 	{args: "accesslog a.log b.log"},
 	{args: "accesslog a.log b.log -o json", only: []string{contain.Output}},
@@ -86,7 +86,7 @@ var plantings = []planting{
 
 // recordings are those that measure: each planted panic is a process of its own.
 var recordings = []planting{
-	{args: "record --for 400ms --interval 100ms --accesslog a.log --applog app.log -o new.kasoku", then: "show new.kasoku",
+	{args: "record --for 400ms --interval 100ms --accesslog a.log --applog app.log --out new.kasoku", then: "show new.kasoku",
 		only: []string{contain.Source, contain.Step, contain.Goroutine, contain.Log}},
 	{args: "attack -target GET_@URL -rate 20 -duration 300ms", only: []string{contain.Step, contain.Engine, contain.Goroutine}},
 	{args: "export --live --to csv --interval 100ms --for 400ms", only: []string{contain.Output, contain.Goroutine, contain.Source}},
@@ -94,7 +94,7 @@ var recordings = []planting{
 	{args: "attack -target GET_@URL -engine nethttp -rate 0 -max-workers 2 -duration 300ms", only: []string{contain.Engine}},
 	{args: "attack --lazy -targets targets.txt -rate 20 -duration 300ms", only: []string{contain.Engine},
 		files: map[string]string{"targets.txt": strings.Repeat("GET @URL/\n", 20)}},
-	{args: "record -o new.kasoku -- echo done", then: "show new.kasoku", only: []string{contain.Goroutine}},
+	{args: "record --out new.kasoku -- echo done", then: "show new.kasoku", only: []string{contain.Goroutine}},
 	{args: "export fresh.kasoku --to mackerel --service " + mackereltest.Service + " --host-id @RUNHOST=2eQGEaLxibb",
 		only: []string{contain.Output, contain.Goroutine}},
 	{args: "export --live --to mackerel --interval 100ms --for 400ms --service " + mackereltest.Service + " --host-id @HOST=2eQGEaLxibb",
@@ -495,7 +495,7 @@ func TestPlantedDatabase(t *testing.T) {
 	db := sandboxtest.DB(t, srv, "")
 	sandboxtest.Exec(t, db, "CREATE DATABASE shop", "CREATE TABLE shop.t (id INT PRIMARY KEY)", "SET GLOBAL long_query_time = 3.25")
 	first := readSettings(t, db)
-	p := planting{args: "record --for 400ms --interval 100ms -o new.kasoku", then: "show new.kasoku",
+	p := planting{args: "record --for 400ms --interval 100ms --out new.kasoku", then: "show new.kasoku",
 		only: []string{contain.Source, contain.Step, contain.Goroutine, contain.Log}}
 	before := map[contain.Part]bool{}
 	_, parts := p.inDir(t, contain.Part{})

@@ -66,7 +66,7 @@ func TestRecordTraces(t *testing.T) {
 		return string(out)
 	}
 	says("after = '4s'\n") // that it is not asked for does not matter
-	out := record("--for", "15s", "--keep-rights", "-o", "kept.kasoku")
+	out := record("--for", "15s", "--keep-rights", "--out", "kept.kasoku")
 	rec, err := store.Open(filepath.Join(dir, "kept.kasoku"))
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +78,12 @@ func TestRecordTraces(t *testing.T) {
 		t.Errorf("%s of 15 s were watched, want a tenth", iv.Len())
 	}
 	says("on = false\n")
-	record("--for", "10s", "--keep-rights", "-o", "off.kasoku")
+	record("--for", "10s", "--keep-rights", "--out", "off.kasoku")
 	if rec, err = store.Open(filepath.Join(dir, "off.kasoku")); err != nil || len(rec.Traces) != 0 {
 		t.Errorf("%v %+v", err, rec.Traces)
 	}
 	says("on = true\n")
-	if out := record("--for", "1s", "-o", "dropped.kasoku"); !strings.Contains(out, "--keep-rights leaves it") {
+	if out := record("--for", "1s", "--out", "dropped.kasoku"); !strings.Contains(out, "--keep-rights leaves it") {
 		t.Error(out)
 	}
 }

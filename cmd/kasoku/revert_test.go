@@ -33,7 +33,7 @@ func TestRevertIndexes(t *testing.T) {
 	if err := os.WriteFile("kasoku.toml", []byte("[mysql]\ndsn = \""+s.DSN("", "")+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	typed(t, cli.ExitGood, "checkpoint", "-o", "then.kasoku", "with the index")
+	typed(t, cli.ExitGood, "checkpoint", "--out", "then.kasoku", "with the index")
 	sandboxtest.Exec(t, db, "ALTER TABLE shop.users DROP INDEX idx_mail, ADD INDEX other (mail, id)")
 	shown := typed(t, cli.ExitGood, "revert", "then")
 	for _, want := range []string{"ALTER TABLE `shop`.`users` ADD KEY `idx_mail` (`mail`);", "ALTER TABLE `shop`.`users` DROP INDEX `other`;", "2 indexes differ; --apply"} {

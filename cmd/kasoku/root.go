@@ -68,7 +68,7 @@ func newRoot(e *cli.Env) *cobra.Command {
 reads the logs of exactly that time, names the cause with its evidence and the
 fix, and proves the difference by running again.`,
 		Example: `  kasoku lab up userapi                    start a small service with seeded defects
-  kasoku record -o before.kasoku -- ./bench.sh
+  kasoku record --out before.kasoku -- ./bench.sh
   kasoku diagnose before.kasoku
   kasoku compare before.kasoku after.kasoku`,
 		SilenceUsage:  true,
@@ -81,9 +81,7 @@ fix, and proves the difference by running again.`,
 	root.SetIn(e.Stdin)
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(err, "`"+cmd.CommandPath()+" --help` lists the flags")
-	})
+	setFlagHints(root)
 	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ASCII, "ascii", false, "draw with plain ASCII")
 	root.PersistentFlags().BoolVar(&e.Share, "share", false,
@@ -105,6 +103,7 @@ fix, and proves the difference by running again.`,
 			handover.SweepMeetings()
 		}
 		e.Shield(cmd)
+		e.WarnOld(cmd)
 		return e.CheckColor()
 	}
 	strictArgs(root)
@@ -125,19 +124,6 @@ func strictArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		strictArgs(sub)
 	}
-}
-
-// argsHint describes how a command is called, or which of its own was meant.
-func argsHint(cmd *cobra.Command, args []string) string {
-	if !cmd.HasAvailableSubCommands() {
-		return "`" + cmd.CommandPath() + " --help` shows how it is called"
-	}
-	cmd.SuggestionsMinimumDistance = 2 // cobra's own default, which it sets elsewhere
-	list := "`" + cmd.CommandPath() + " --help` lists the commands"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return fmt.Sprintf("did you mean %q? %s", near[0], list)
-	}
-	return list
 }
 
 // vegetaFlags turns single-dash long flags (-rate 100) into double ones for the

@@ -265,7 +265,7 @@ func TestInterruptRecord(t *testing.T) {
 		if again {
 			script = "trap '' TERM INT; echo begun; sleep 1000 & wait; sleep 1000" // only a kill ends it
 		}
-		r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
+		r := start(t, "record", "--out", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", script)
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		r.interrupt(again)
 		r.exits(cli.ExitCouldNot, "exit 3: stopped before the end: interrupt\n")
@@ -283,7 +283,7 @@ func TestInterruptRecord(t *testing.T) {
 // is how it is meant to end.
 func TestInterruptOpenEnd(t *testing.T) {
 	t.Parallel()
-	r := start(t, "record", "-o", "run.kasoku", "--interval", "100ms")
+	r := start(t, "record", "--out", "run.kasoku", "--interval", "100ms")
 	path := filepath.Join(r.dir, "run.kasoku")
 	r.waitFor("run file", func() bool { return exists(path) && store.Describe(path).Err == nil })
 	r.interrupt(false)
@@ -304,7 +304,7 @@ func TestKillRecord(t *testing.T) {
 	for n := range kills {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
-			r := start(t, "record", "-o", "run.kasoku", "--interval", "200ms", "--for", "1h")
+			r := start(t, "record", "--out", "run.kasoku", "--interval", "200ms", "--for", "1h")
 			path := filepath.Join(r.dir, "run.kasoku")
 			r.waitFor("run file", func() bool { return exists(path) && store.Describe(path).Err == nil })
 			moment := time.Duration(rand.Int64N(int64(1500 * time.Millisecond)))
@@ -345,7 +345,7 @@ func TestInterruptSlowLog(t *testing.T) {
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
 	for _, again := range []bool{false, true} {
-		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; sleep 1000")
+		r := start(t, "record", "--mysql", s.DSN("", ""), "--out", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; sleep 1000")
 		r.waitFor("slow log", func() bool {
 			return strings.Contains(r.said(), "begun\n") && readSettings(t, db)["slow_query_log"] == "ON"
 		})
@@ -425,7 +425,7 @@ func TestInterruptDemo(t *testing.T) {
 func TestNoHangup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", "trap '' HUP; exec kasoku record --for 1s -o run.kasoku")
+	cmd := exec.Command("sh", "-c", "trap '' HUP; exec kasoku record --for 1s --out run.kasoku")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "KASOKU_STATE="+filepath.Join(dir, "state"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

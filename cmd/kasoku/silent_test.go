@@ -26,7 +26,7 @@ func TestSilentServer(t *testing.T) {
 	db := sandboxtest.DB(t, s, "")
 	before := readSettings(t, db)
 	for _, again := range []bool{false, true} {
-		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r := start(t, "record", "--mysql", s.DSN("", ""), "--out", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
 		r.waitFor("slow log", func() bool {
 			return strings.Contains(r.said(), "begun\n") && readSettings(t, db)["slow_query_log"] == "ON"
 		})
@@ -84,7 +84,7 @@ func TestGuardKilledFirst(t *testing.T) {
 		}
 	}
 	begin := func() *running {
-		r := start(t, "record", "--mysql", s.DSN("", ""), "-o", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
+		r := start(t, "record", "--mysql", s.DSN("", ""), "--out", "run.kasoku", "--interval", "100ms", "--", "sh", "-c", "echo begun; exec sleep 1000")
 		r.waitFor("command", func() bool { return strings.Contains(r.said(), "begun\n") })
 		first := r.guards()[0]
 		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {

@@ -31,7 +31,7 @@ func TestRecordForeignSlowLog(t *testing.T) {
 	}
 	const neighbours = "# Query_time: 0.5  Lock_time: 0.0  Rows_sent: 1  Rows_examined: 9\\nSELECT secret FROM neighbours;\\n"
 	run := filepath.Join(dir, "run.kasoku")
-	cmd := exec.Command("kasoku", "record", "--mysql", "kasoku:geheim@unix("+s.Socket+")/", "-o", run, "--no-capture",
+	cmd := exec.Command("kasoku", "record", "--mysql", "kasoku:geheim@unix("+s.Socket+")/", "--out", run, "--no-capture",
 		"--", "sh", "-c", "printf '"+neighbours+"' >> "+log)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

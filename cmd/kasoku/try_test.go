@@ -70,7 +70,7 @@ func recordItems(t *testing.T, dir string, srv *sandbox.Server) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		kasokuIn(t, dir, "record", "-o", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--keep-statements",
+		kasokuIn(t, dir, "record", "--out", "run.kasoku", "--mysql", srv.DSN("", "shop"), "--keep-statements",
 			"--", "sh", "-c", "touch begun; while [ ! -e asked ]; do sleep 0.05; done")
 	}()
 	begun := eventually(func() bool {

@@ -127,7 +127,7 @@ func TestWatchARunInATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run := filepath.Join(dir, "r.kasoku")
-	if out, err := exec.Command("kasoku", "record", "--for", "2s", "-o", run).CombinedOutput(); err != nil {
+	if out, err := exec.Command("kasoku", "record", "--for", "2s", "--out", run).CombinedOutput(); err != nil {
 		t.Fatalf("record: %v: %s", err, out)
 	}
 	p := newPane(t, 80, 24, "NO_COLOR=1 kasoku watch --ascii "+run)

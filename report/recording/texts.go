@@ -29,7 +29,7 @@ func textsSection(r recorded.View) report.Section {
 	run := r.Recording
 	s := report.Section{ID: report.SectionConfig, Title: "Configuration in force", Short: "Configuration",
 		Count: len(run.Configs)}
-	s.Sub = "`kasoku show RUN --config NAME` prints one text. Secrets are masked."
+	s.Sub = "`kasoku show RUN --config-text NAME` prints one text. Secrets are masked."
 	if len(run.Configs) == 0 {
 		s.Blocks = []report.Block{report.Para{Text: "The run keeps no texts of the configuration."}}
 		return s

@@ -189,7 +189,7 @@ func TestServerTurnsHostile(t *testing.T) {
 	t.Parallel()
 	record := func(w *world, d *database, what string) int64 {
 		addr := w.hostile(func(c *net.TCPConn, _ *rand.Rand) { d.serve(c) })
-		p := w.start("record", "--mysql", "x@tcp("+addr+")/", "--for", "5s", "-o", "db.kasoku", "--no-slowlog")
+		p := w.start("record", "--mysql", "x@tcp("+addr+")/", "--for", "5s", "--out", "db.kasoku", "--no-slowlog")
 		w.wants(what, p.wait(patience), p.printed(), 0, 3)
 		if d.asked.Load() < 3 {
 			w.Errorf("%s: the status was read %d times only, after %d statements\n%s", what, d.asked.Load(), d.sent.Load(), tail(p.printed()))

@@ -38,7 +38,7 @@ func onStores(t *testing.T, test func(w *world, st *dbServer)) {
 
 // recording is the command line of a recording that changes all it can on a server.
 func (st *dbServer) recording(name string, command ...string) []string {
-	args := []string{"record", "--mysql", st.dsn, "--digests", "--interval", "100ms", "-o", name}
+	args := []string{"record", "--mysql", st.dsn, "--digests", "--interval", "100ms", "--out", name}
 	return append(append(args, "--"), command...)
 }
 
@@ -130,10 +130,10 @@ func TestSignals(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "ok") }))
 	defer web.Close()
 	log := w.write("big.log", strings.Repeat("time:2026-01-02T03:04:05+00:00\tmethod:GET\turi:/a\tstatus:200\tsize:3\treqtime:0.001\n", 400_000))
-	w.run(patience, "record", "-o", "shown.kasoku", "--", "true")
+	w.run(patience, "record", "--out", "shown.kasoku", "--", "true")
 	commands := map[string][]string{
 		"record":    st.recording("signal.kasoku", "sleep", "30"),
-		"record on": {"record", "--mysql", st.dsn, "--for", "30s", "-o", "signal.kasoku"},
+		"record on": {"record", "--mysql", st.dsn, "--for", "30s", "--out", "signal.kasoku"},
 		"attack":    {"attack", "-target", "GET " + web.URL, "-rate", "50", "-duration", "30s", "-output", "signal.gob"},
 		"accesslog": {"accesslog", log},
 		"show":      {"show", "shown.kasoku"},

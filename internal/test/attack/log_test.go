@@ -137,7 +137,7 @@ func TestLogMishaps(t *testing.T) {
 
 func (w *world) spoil(name, log string) {
 	w.Helper()
-	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "3s", "-o", "spoilt.kasoku")
+	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "3s", "--out", "spoilt.kasoku")
 	p.sampled("spoilt.kasoku")
 	appendTo(w, log, strings.Repeat(accessLine(time.Now(), "/before"), 20))
 	p.sampledSize("spoilt.kasoku", log)
@@ -214,7 +214,7 @@ func TestSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	log := w.write("access.log", "")
-	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "2s", "-o", "secret.kasoku")
+	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "2s", "--out", "secret.kasoku")
 	p.sampled("secret.kasoku")
 	appendTo(w, log, logs(w.rand, 1000)["secrets"])
 	code := p.wait(patience)

@@ -143,7 +143,7 @@ func (w *world) full(st *dbServer, which string) {
 		file = "small/full.kasoku"
 	}
 	w.unchanged("disk full: "+which, func() {
-		p := w.start("record", "--mysql", st.dsn, "--digests", "--interval", "100ms", "--for", "4s", "-o", file)
+		p := w.start("record", "--mysql", st.dsn, "--digests", "--interval", "100ms", "--for", "4s", "--out", file)
 		if !p.until(func() bool { _, err := os.Stat(w.path(file)); return err == nil }) {
 			w.Fatalf("no recording\n%s", tail(p.printed()))
 		}

@@ -80,7 +80,7 @@ func (r *rightsCase) record(sudo, command, keep bool) (has snapshot, capabilitie
 		}
 	}
 	file := filepath.Join(r.dir, fmt.Sprintf("run-%d.kasoku", r.n))
-	args := []string{"record", "--mysql", r.st.dsn, "--digests", "--accesslog", log, "--pid", fmt.Sprint(r.pid), "--interval", "100ms", "-o", file}
+	args := []string{"record", "--mysql", r.st.dsn, "--digests", "--accesslog", log, "--pid", fmt.Sprint(r.pid), "--interval", "100ms", "--out", file}
 	if keep {
 		args = append(args, "--keep-rights")
 	}

@@ -16,7 +16,7 @@ import (
 // lookers are the commands that read run files; RUN and OTHER stand for them.
 var lookers = []string{
 	"show RUN", "show RUN -o json", "diagnose RUN", "diagnose RUN --html page.html", "list --dir .", "compare RUN OTHER", "export RUN --to csv",
-	"scrub RUN -o scrubbed.kasoku", "explain RUN", "advise RUN", "show RUN --configs",
+	"scrub RUN --out scrubbed.kasoku", "explain RUN", "advise RUN", "show RUN --configs",
 }
 
 // TestRunFiles reads run files with mutated bytes, cut ends and holes by all commands
@@ -44,7 +44,7 @@ func TestRunFiles(t *testing.T) {
 func (w *world) recorded() []byte {
 	w.Helper()
 	log := w.write("access.log", "")
-	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1s", "-o", "good.kasoku")
+	p := w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1s", "--out", "good.kasoku")
 	p.sampled("good.kasoku")
 	appendTo(w, log, strings.Repeat(accessLine(time.Now(), "/a"), 30))
 	w.wants("record", p.wait(patience), p.printed(), 0)

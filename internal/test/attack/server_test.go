@@ -152,7 +152,7 @@ pprof = ['http://%[1]s/debug/pprof/']
 				w.wants(name, code, p.printed(), 0, 3)
 				w.bounded(name, p)
 				w.checkRuns(name)
-				code, out := w.run(patience, "record", "--mysql", "x@tcp("+addr+")/", "--for", "1s", "-o", "db.kasoku")
+				code, out := w.run(patience, "record", "--mysql", "x@tcp("+addr+")/", "--for", "1s", "--out", "db.kasoku")
 				w.wants("a database that "+name, code, out, 3)
 				code, out = w.run(patience, "doctor")
 				w.wants("doctor beside what "+name, code, out, 0, 1, 3)

@@ -48,12 +48,12 @@ var waitings = []waiting{
 	{"encode", stream, vegetaLine, `"code":200`}, {"report", stream, vegetaLine, "Requests"}, {"plot", stream, vegetaLine, "<html"},
 	{"accesslog FIFO", pipe, "", ""}, {"slowlog FIFO", pipe, "", ""}, {"encode FIFO", pipe, "", ""}, {"report FIFO", pipe, "", ""}, {"plot FIFO", pipe, "", ""},
 	{"show FIFO", pipe, "", ""}, {"diagnose FIFO", pipe, "", ""}, {"list --dir .", pipe, "", "unreadable"}, {"compare FIFO RUN", pipe, "", ""}, {"merge FIFO RUN", pipe, "", ""},
-	{"export FIFO --to csv", pipe, "", ""}, {"scrub FIFO", pipe, "", ""}, {"scrub FIFO -o scrubbed.kasoku", pipe, "", ""}, {"note FIFO x", pipe, "", ""}, {"label FIFO x", pipe, "", ""},
+	{"export FIFO --to csv", pipe, "", ""}, {"scrub FIFO", pipe, "", ""}, {"scrub FIFO --out scrubbed.kasoku", pipe, "", ""}, {"note FIFO x", pipe, "", ""}, {"label FIFO x", pipe, "", ""},
 	{"revert FIFO", pipe, "", ""}, {"advise FIFO", pipe, "", ""}, {"explain FIFO --dsn DSN", pipe, "", ""}, {"digest FIFO FIFO", pipe, "", ""}, {"attack --targets FIFO", pipe, "", ""},
 	{"attack --csv FIFO --targets targets.txt", pipe, "", ""}, {"probe --targets FIFO --dsn DSN", pipe, "", ""},
 	{"digest --dsn DSN", silent, "", ""}, {"digest --dsn DSN --for 1h", silent, "", ""}, {"advise --dsn DSN", silent, "", ""}, {"explain LOG --dsn DSN", silent, "", ""},
 	{"explain RUN --log LOG --dsn DSN", silent, "", ""}, {"doctor", silent, "", ""}, {"init --print", silent, "", ""}, {"export RUN --to graphite --address ADDR", silent, "", ""},
-	{"record --mysql DSN --for 1h -o r.kasoku", silent, "", ""}, {"checkpoint --mysql DSN", silent, "", ""}, {"probe --targets targets.txt --dsn DSN", silent, "", ""},
+	{"record --mysql DSN --for 1h --out r.kasoku", silent, "", ""}, {"checkpoint --mysql DSN", silent, "", ""}, {"probe --targets targets.txt --dsn DSN", silent, "", ""},
 	{"watch --mysql DSN", silent, "", ""}, {"run", silent, "", ""},
 }
 

@@ -333,7 +333,7 @@ func TestSilentSwapped(t *testing.T) {
 func (w *world) swapped(name, log, point string) {
 	w.Helper()
 	followers := map[string]*proc{
-		"record": w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1h", "-o", "swapped.kasoku"),
+		"record": w.start("record", "--accesslog", log, "--interval", "100ms", "--for", "1h", "--out", "swapped.kasoku"),
 		"watch":  w.start("watch", "--accesslog", log),
 		"follow": w.start("accesslog", "--follow", log),
 	}

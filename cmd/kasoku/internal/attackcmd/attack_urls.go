@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
@@ -34,18 +35,41 @@ func (r *urlRequest) register(fl *pflag.FlagSet) {
 
 // check takes the arguments of the command.
 func (r *urlRequest) check(args []string) error {
-	for _, arg := range args {
-		if strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://") {
-			continue
+	for i, arg := range args {
+		if !isURL(arg) {
+			return cli.Usagef(urlHint(arg, args[i+1:]), "%q: want a URL", arg)
 		}
-		hint := "a URL begins with http:// or https://; `kasoku attack --help` shows how it is called"
-		if method, rest, ok := strings.Cut(arg, " "); ok && method == strings.ToUpper(method) {
-			hint = fmt.Sprintf("a method and a URL in one word: --target '%s %s'", method, rest)
-		}
-		return cli.Usagef(hint, "%q: want a URL", arg)
 	}
 	r.urls = args
 	return nil
+}
+
+// isURL reports whether an argument is a URL that can be loaded.
+func isURL(arg string) bool {
+	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
+}
+
+// addressPattern matches a host, with its port or path: what lacks a scheme alone.
+var addressPattern = lazyregexp.New(`^(localhost|[0-9]+(\.[0-9]+){3}|[\w-]+(\.[\w-]+)+)(:[0-9]+)?(/.*)?$`)
+
+// urlHint returns what helps with an argument that is no URL; rest are those after it.
+func urlHint(arg string, rest []string) string {
+	method, url, inOne := strings.Cut(arg, " ")
+	switch {
+	case inOne && method == strings.ToUpper(method):
+		return fmt.Sprintf("a method and a URL in one word: --target '%s %s'", method, url)
+	case len(rest) > 0 && isURL(rest[0]) && arg == strings.ToUpper(arg):
+		return fmt.Sprintf("a method is given as in curl: -X %s %s", arg, rest[0])
+	case strings.HasSuffix(arg, ".kasoku"):
+		return "that is a run file: `kasoku show " + arg + "`"
+	}
+	if st, err := os.Stat(arg); err == nil && st.Mode().IsRegular() {
+		return "a file of targets, such as 'GET http://127.0.0.1/', is read with -targets " + arg
+	}
+	if addressPattern().MatchString(arg) {
+		return "a URL begins with http:// or https://; did you mean http://" + arg + "?"
+	}
+	return "a URL begins with http:// or https://; `kasoku attack --help` has examples"
 }
 
 // complete makes targets of the URLs.
@@ -60,6 +84,10 @@ func (r *urlRequest) complete(f *attackFlags) error {
 		if f.set(other) {
 			return fmt.Errorf("a URL says what is sent: without --%s", other)
 		}
+	}
+	if _, err := time.ParseDuration(r.data); err == nil && r.data != "0" && r.method == "" {
+		return cli.Usagef("-duration "+r.data+" is how long; -X POST -d "+r.data+" sends it",
+			"-d is the body, as in curl, and %q looks like a time", r.data)
 	}
 	body, err := r.body()
 	if err != nil {

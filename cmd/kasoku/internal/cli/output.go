@@ -57,8 +57,7 @@ type Output struct {
 
 // Register serves most commands: -o for the format, --html and --dir.
 func (o *Output) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	CompleteFormats(cmd, "output")
+	RegisterFormats(cmd, &o.Format, Formats)
 	o.registerHTML(cmd)
 	o.RegisterDir(cmd)
 }
@@ -67,8 +66,7 @@ func (o *Output) Register(cmd *cobra.Command) {
 // table for spreadsheets.
 func (o *Output) RegisterLog(cmd *cobra.Command) {
 	o.formats = logFormats
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "`FORMAT`: table, tsv, csv, md, json or html")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
+	RegisterFormats(cmd, &o.Format, logFormats)
 	o.registerHTML(cmd)
 }
 
@@ -94,18 +92,21 @@ func (o *Output) Rows(format string) int {
 // Machine reports whether the format is one table, for programs.
 func (o *Output) Machine() bool { return o.Format == "tsv" || o.Format == "csv" }
 
-// RegisterFormat serves commands whose -o names a run file.
-func (o *Output) RegisterFormat(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.Format, "format", "text", "of the result: text, json, tsv or md")
-	CompleteFormats(cmd, "format")
+// RegisterMade serves commands that make a run file, which --out names, and print it: -o
+// named the file once.
+func (o *Output) RegisterMade(cmd *cobra.Command, file *string) {
+	fl := cmd.Flags()
+	o.Format = "text"
+	fl.VarP(&formatOrFile{format: &o.Format, file: file}, formatFlag, "o", formatUsage(Formats))
+	completeFormats(cmd, Formats)
+	KeepOld(fl, "format", formatFlag)
 	o.registerHTML(cmd)
 }
 
 // RegisterReport serves commands whose --output is a file of something else.
 func (o *Output) RegisterReport(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Format, "output-format", "o", "text",
-		"print the report, as `FORMAT`: text, json, tsv or md")
-	CompleteFormats(cmd, "output-format")
+	cmd.Flags().StringVarP(&o.Format, formatFlag, "o", "text", "print the report, as `FORMAT`: text, json, tsv or md")
+	completeFormats(cmd, Formats)
 	o.registerHTML(cmd)
 }
 
@@ -113,10 +114,27 @@ func (o *Output) registerHTML(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.HTML, "html", "", "also write the report as one HTML file to `FILE`")
 }
 
-// CompleteFormats lets shells complete the values of a flag for the format.
-func CompleteFormats(cmd *cobra.Command, flag string) {
+// formatFlag is the flag for the format of what is printed, -o for short, in every command.
+const formatFlag = "output-format"
+
+// RegisterFormats adds the flag for the format of what is printed; the first format is the
+// default. --output is an old spelling.
+func RegisterFormats(cmd *cobra.Command, format *string, formats []string) {
+	cmd.Flags().StringVarP(format, formatFlag, "o", formats[0], formatUsage(formats))
+	completeFormats(cmd, formats)
+	KeepOld(cmd.Flags(), "output", formatFlag)
+}
+
+// formatUsage is what help says of the formats.
+func formatUsage(formats []string) string {
+	last := len(formats) - 1
+	return "`FORMAT`: " + strings.Join(formats[:last], ", ") + " or " + formats[last]
+}
+
+// completeFormats lets shells complete the formats.
+func completeFormats(cmd *cobra.Command, formats []string) {
 	// It fails only for a flag that is not there.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(Formats, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(formatFlag, cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // RegisterDir adds --dir, where run files are.

@@ -59,8 +59,7 @@ to set whose risk is allowed.`,
 			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return f.run(ctx, e, args) })
 		},
 	}
-	cmd.Flags().StringVarP(&f.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &f.Format, cli.Formats)
 	f.RegisterDir(cmd)
 	fl := cmd.Flags()
 	f.database.Register(fl, "`DSN` of the server to ask: user:password@tcp(host:port)/")

@@ -43,8 +43,7 @@ It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return examineHost(ctx, e, &o) })
 		},
 	}
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &o.Format, cli.Formats)
 	return cmd
 }
 

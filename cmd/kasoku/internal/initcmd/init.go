@@ -63,7 +63,8 @@ It needs no root. As root it sees more: the sockets and logs of other users.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.BoolVarP(&f.force, "force", "f", false, "overwrite the file that is there")
+	fl.BoolVar(&f.force, "force", false, "overwrite the file that is there")
+	cli.KeepOldShort(fl, "f", "force")
 	fl.StringVar(&f.out, "out", config.Name, "`FILE` to write")
 	fl.StringVar(&f.url, "url", "", "the service is the one at `URL`")
 	fl.IntVar(&f.port, "port", 0, "the service is the one that listens at this port, `N`")

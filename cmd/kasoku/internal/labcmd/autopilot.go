@@ -101,8 +101,7 @@ With --lab it starts a lab and tunes that: indexes go into the SQL that initiali
 	fl.StringVar(&f.runs.lab.database, "db", "mariadb", "database of a lab: mariadb or mysql")
 	f.runs.lab.registerRows(fl)
 	fl.StringVar(&f.runs.out.Dir, "dir", cli.RunsDir, "`DIRECTORY` for the run files of a lab")
-	fl.StringVarP(&f.runs.out.Format, "output", "o", "text", "`FORMAT` of the story: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &f.runs.out.Format, cli.Formats)
 	return cmd
 }
 

@@ -85,8 +85,7 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 	fl.BoolVar(&f.compat, "compat", false, "make exactly the checks of the contest's own benchmark")
 	fl.BoolVar(&f.off, "observers-off", false, "ask nothing while it runs but the host: no database, slow log, processes")
 	fl.StringVar(&f.out.Dir, "dir", cli.RunsDir, "`DIRECTORY` for the run files")
-	fl.StringVarP(&f.out.Format, "output", "o", "text", "of the result: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &f.out.Format, cli.Formats)
 	return cmd
 }
 

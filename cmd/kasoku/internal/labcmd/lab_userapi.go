@@ -83,7 +83,7 @@ func serveUserapi(ctx context.Context, e *cli.Env, o *serveFlags) error {
 }
 
 func nextUserapi(e *cli.Env, s *labState) string {
-	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d -o before.kasoku -- \
+	return fmt.Sprintf(`next  %s record --mysql '%s' --accesslog %s --applog %s --pid %d,%d --out before.kasoku -- \
         %s attack -rate 10,100,1000 -duration 10s --pause 3s -target 'POST %s/users'
 `, e.Name, s.DSN, unit.ShellQuote(s.AccessLog), unit.ShellQuote(s.AppLog), s.AppPid, s.DBPid, e.Name, s.URL)
 }

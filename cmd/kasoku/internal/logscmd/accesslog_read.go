@@ -50,8 +50,9 @@ func (f *accessRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.format, "format", "", "of the lines: `SPEC` is a name such as ltsv, an nginx log_format, an "+
 		"Apache LogFormat, a goaccess format or a regexp with named groups")
 	fl.StringVar(&f.nginxConf, "nginx-conf", "", "take the format from the nginx configuration `FILE`")
-	fl.StringVar(&f.nginxLog, "log", "", "with --nginx-conf: the access_log or log_format `NAME`; default that of "+
+	fl.StringVar(&f.nginxLog, "log-name", "", "with --nginx-conf: the access_log or log_format `NAME`; default that of "+
 		"the log's path")
+	cli.KeepOld(fl, "log", "log-name")
 	fl.StringSliceVar(&f.by, "by", []string{"method", "route"}, "what makes a row: `KEYS` such as route,status or "+
 		"host, or keys of the log itself")
 	fl.StringVar(&f.where, "where", "", "only requests for which `EXPR` holds: 'status >= 500 and route == \"/api/trend\"'")
@@ -105,7 +106,7 @@ func (f *accessRead) checkFormat() error {
 	case f.format != "" && f.nginxConf != "":
 		return cli.Usagef("", "--format and --nginx-conf both name the format: want one")
 	case f.nginxLog != "" && f.nginxConf == "":
-		return cli.Usagef("", "--log goes with --nginx-conf")
+		return cli.Usagef("", "--log-name goes with --nginx-conf")
 	case f.format != "":
 		if f.options.Format, err = accessformat.ParseFormat(f.format); err != nil {
 			return cli.Usage(fmt.Errorf("--format: %w", err), cli.HintOf(err))
@@ -122,7 +123,7 @@ func (f *accessRead) checkFormat() error {
 		return l.Name == f.nginxLog || l.Path == f.nginxLog
 	})
 	if i < 0 {
-		return cli.Usagef(f.logNames(), "--log %q: %s has none such", f.nginxLog, f.nginxConf)
+		return cli.Usagef(f.logNames(), "--log-name %q: %s has none such", f.nginxLog, f.nginxConf)
 	}
 	f.options.Format = f.logs[i].Format
 	return nil
@@ -223,7 +224,7 @@ func (f *accessRead) optionsFor(e *cli.Env, in []lines.Input) (accesslog.Options
 		for i := range in {
 			format, err := accessformat.FormatFor(f.logs, in[i].Path)
 			if err != nil {
-				return o, nil, cli.Usagef("--log NAME names one: "+f.logNames(), "--nginx-conf: %v", err)
+				return o, nil, cli.Usagef("--log-name NAME names one: "+f.logNames(), "--nginx-conf: %v", err)
 			}
 			if i > 0 && format.Name() != o.Format.Name() {
 				return o, nil, cli.Usagef("read them one at a time", "--nginx-conf: %s and %s have different formats",

@@ -37,7 +37,7 @@ func NewDigest(e *cli.Env) *cobra.Command {
 		Use:   "digest [BEFORE AFTER]",
 		Short: "Read a server's own statement digests, whole or between two moments",
 		Long: `Read the statement digests of performance_schema: what each class of statements
-took since the server began to count, or with --for, --since or two snapshots
+took since the server began to count, or with --for, --snapshot or two snapshots
 what it took between two moments. What -o json prints is a snapshot.
 
 It works where no slow log can be read, with MariaDB and MySQL. MariaDB switches
@@ -49,7 +49,7 @@ Exit code 1 when no statement was counted.`,
 		Example: `  kasoku digest --dsn 'root@unix(/run/mysqld/mysqld.sock)/'
   kasoku digest --defaults-file ~/.my.cnf --for 30s --sort examined
   kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' -o json > before.json
-  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' --since before.json
+  kasoku digest --dsn 'app:secret@tcp(127.0.0.1:3306)/' --snapshot before.json
   kasoku digest before.json after.json -o md
   kasoku digest --as slowquery2tsv -u root -h 127.0.0.1 > digest.tsv`,
 		Args: cobra.ArbitraryArgs,
@@ -66,7 +66,8 @@ Exit code 1 when no statement was counted.`,
 	f.database.Register(cmd.Flags(), "`DSN` of the server: user:password@tcp(host:port)/")
 	fl := cmd.Flags()
 	fl.DurationVar(&f.over, "for", 0, "wait `DURATION` and report what was added; Ctrl-C ends it early")
-	fl.StringVar(&f.since, "since", "", "report what was added since the snapshot in `FILE`, made with -o json")
+	fl.StringVar(&f.since, "snapshot", "", "report what was added since the snapshot in `FILE`, made with -o json")
+	cli.KeepOld(fl, "since", "snapshot")
 	fl.StringVar(&f.sort, "sort", "total", "by `COLUMN`: "+strings.Join(statements.DigestColumns, ", "))
 	return cmd
 }
@@ -85,7 +86,7 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 	case f.over < 0:
 		return cli.Usagef("", "--for %s: want 0 or more", f.over)
 	case f.over > 0 && f.since != "":
-		return cli.Usagef("", "--for and --since both name a beginning: give one")
+		return cli.Usagef("", "--for and --snapshot both name a beginning: give one")
 	case len(args) != 0 && len(args) != 2:
 		return cli.Usagef("two snapshots, or none and --dsn", "%d arguments", len(args))
 	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):

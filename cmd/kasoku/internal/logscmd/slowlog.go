@@ -56,7 +56,7 @@ output comes out. Exit code 1 when there is no statement to report.`,
   kasoku slowlog slow.log.*.gz --since 14:00 --sort p99
   kasoku slowlog slow.log --by tag -n 40
   kasoku slowlog slow.log --id 0x59A74D08D407B5ED --mask
-  kasoku slowlog slow.log --db shop --slower 10ms -o html > slow.html
+  kasoku slowlog slow.log --schema shop --slower 10ms -o html > slow.html
   kasoku slowlog diff before.log after.log
   kasoku slowlog --as pt-query-digest --limit 5 slow.log`,
 		Args: cobra.ArbitraryArgs,

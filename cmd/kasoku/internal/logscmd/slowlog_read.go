@@ -46,7 +46,8 @@ func (f *slowRead) register(cmd *cobra.Command) {
 	fl.StringVar(&f.match, "match", "",
 		"only statements whose text matches the regexp `RE`; (?i) in front ignores case")
 	fl.StringVar(&f.user, "user", "", "only statements of this `USER`")
-	fl.StringVar(&f.db, "db", "", "only statements with this default `DATABASE`")
+	fl.StringVar(&f.db, "schema", "", "only statements with this default `DATABASE`")
+	cli.KeepOld(fl, "db", "schema")
 	fl.StringVar(&f.host, "host", "", "only statements from this `HOST`")
 	fl.StringVar(&f.slower, "slower", "", "only statements that took `TIME` or longer, such as 10ms")
 	fl.StringVar(&f.zone, "location", "",

@@ -78,8 +78,7 @@ kernel of 5.15 or newer. Nothing stays in the kernel, however kasoku ends.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.Format, "output", "o", "text", "`FORMAT`: text, json, tsv, md, pprof or collapsed")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	cli.RegisterFormats(cmd, &f.Format, formats)
 	fl.StringVar(&f.HTML, "html", "", "also write the report, with flame graphs, as one HTML file to `FILE`")
 	fl.DurationVar(&f.length, "for", 10*time.Second, "how long")
 	fl.BoolVar(&f.waiting, "waiting", false, "waits alone")

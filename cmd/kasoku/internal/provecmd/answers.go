@@ -107,8 +107,7 @@ service could not be asked to the end.`,
 }
 
 func (f *answersFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &f.Format, cli.Formats)
 	fl := cmd.Flags()
 	fl.StringVar(&f.file, "file", "", "`FILE` of golden answers; default that of kasoku.toml, else "+DefaultGolden)
 	fl.StringArrayVar(&f.headers, "header", nil, "send `'NAME: VALUE'` with each request; it is not kept")

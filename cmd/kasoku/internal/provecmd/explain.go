@@ -61,7 +61,7 @@ the SELECT that finds the same rows.`,
   kasoku explain before --defaults-file ~/.my.cnf
   kasoku explain before --log slow.log.1.gz --dsn 'app@tcp(127.0.0.1:3306)/shop' -o json
   kasoku explain before --log slow.log.1.gz --check-indexes --dsn 'app@tcp(127.0.0.1:3306)/shop'
-  kasoku explain slow.log --analyze --limit 2s --top 3 --dsn 'app@unix(/run/mysqld/mysqld.sock)/shop'`,
+  kasoku explain slow.log --analyze --timeout 2s --top 3 --dsn 'app@unix(/run/mysqld/mysqld.sock)/shop'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), e, args) },
 	}
@@ -70,7 +70,8 @@ the SELECT that finds the same rows.`,
 	f.database.Register(fl, "`DSN` of the database to ask: user:password@tcp(host:port)/database")
 	fl.IntVar(&f.Top, "top", 10, "explain so many classes of statements")
 	fl.BoolVar(&f.Analyze, "analyze", false, "run the statements that only read, and report what they took")
-	fl.DurationVar(&f.Limit, "limit", 5*time.Second, "of each question to the server")
+	fl.DurationVar(&f.Limit, "timeout", 5*time.Second, "of each question to the server")
+	cli.KeepOld(fl, "limit", "timeout")
 	fl.StringVar(&f.Schema, "schema", "",
 		"default `DATABASE` of statements whose log does not report theirs; default that of the DSN")
 	fl.StringVar(&f.log, "log", "", "slow `LOG` that holds the statements of the run")
@@ -85,7 +86,7 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 		return err
 	}
 	if f.Top < 1 || f.Limit < time.Millisecond {
-		return cli.Usagef("", "--top and --limit must be positive")
+		return cli.Usagef("", "--top and --timeout must be positive")
 	}
 	dsn, err := f.database.DSN(e)
 	if err != nil {

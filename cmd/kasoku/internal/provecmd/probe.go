@@ -58,7 +58,7 @@ keep the settings they began with: where the application's pool was opened befor
 --recycle-connections ends its idle sessions first, so that it opens new ones: only
 where its driver is known to reconnect, or mysql.reconnects in kasoku.toml says so.`,
 		Example: `  kasoku probe --targets targets.txt --dsn 'root@tcp(127.0.0.1:3306)/'
-  kasoku probe --from before --base http://127.0.0.1:8080 --recycle-connections
+  kasoku probe --from before --base-url http://127.0.0.1:8080 --recycle-connections
   kasoku probe --targets targets.txt --allow POST:/api/search -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
@@ -69,7 +69,8 @@ where its driver is known to reconnect, or mysql.reconnects in kasoku.toml says 
 		"`DSN` of the database that the endpoints use: user:password@tcp(host:port)/; default that of kasoku.toml")
 	fl.StringVar(&f.targets, "targets", "", "`FILE` of requests, in Vegeta's format")
 	fl.StringVar(&f.from, "from", "", "`RUN` whose endpoints are asked")
-	fl.StringVar(&f.base, "base", "", "`URL` before the paths of --from: http://127.0.0.1:8080")
+	fl.StringVar(&f.base, "base-url", "", "`URL` before the paths of --from: http://127.0.0.1:8080")
+	cli.KeepOld(fl, "base", "base-url")
 	fl.IntVar(&f.Requests, "requests", probe.DefaultRequests, "to each endpoint")
 	fl.DurationVar(&f.Gap, "gap", probe.DefaultGap, "after each request")
 	fl.DurationVar(&f.Timeout, "timeout", probe.DefaultTimeout, "of a request")
@@ -103,7 +104,7 @@ func (f *probeFlags) validate() error {
 	}
 	if u, err := url.Parse(f.base); f.base != "" && (err != nil || u.Host == "" || u.Scheme != "http" &&
 		u.Scheme != "https") {
-		return cli.Usagef("such as http://127.0.0.1:8080", "--base %q is no URL", f.base)
+		return cli.Usagef("such as http://127.0.0.1:8080", "--base-url %q is no URL", f.base)
 	}
 	return nil
 }
@@ -201,7 +202,7 @@ func (f *probeFlags) endpoints(e *cli.Env, c *config.Config) (name string, skipp
 		return "", nil, cli.WithHint(errors.New("the run has no endpoints"),
 			"it read no access log: name the requests with --targets")
 	case s.Base == "":
-		return "", nil, cli.Usagef("--base http://127.0.0.1:8080", "where the endpoints of the run are is not known")
+		return "", nil, cli.Usagef("--base-url http://127.0.0.1:8080", "where the endpoints of the run are is not known")
 	}
 	f.Endpoints, skipped = probe.FromRecording(rec, logSamples(rec), s)
 	return filepath.Base(path), skipped, nil

@@ -75,7 +75,8 @@ taken back, or ` + "`kasoku restore`" + ` does so.`,
 	fl.BoolVar(&f.keep, "keep", false, "leave the change as it is")
 	fl.IntVar(&f.repeat, "repeat", prove.DefaultRepeat, "run each statement so often, before and after")
 	fl.IntVar(&f.top, "top", prove.DefaultTop, "measure so many classes of statements")
-	fl.DurationVar(&f.limit, "limit", prove.DefaultLimit, "of one statement")
+	fl.DurationVar(&f.limit, "timeout", prove.DefaultLimit, "of one statement")
+	cli.KeepOld(fl, "limit", "timeout")
 	return cmd
 }
 
@@ -84,7 +85,7 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 		return err
 	}
 	if f.repeat < 1 || f.top < 1 || f.limit < time.Millisecond {
-		return cli.Usagef("", "--repeat, --top and --limit must be positive")
+		return cli.Usagef("", "--repeat, --top and --timeout must be positive")
 	}
 	ctx, _, stop := cli.Interruptible(parent)
 	defer stop()

@@ -57,8 +57,7 @@ Exit code 1: something is bad. Exit code 3: it could not be walked to its end.`,
 	fl.StringVar(&f.run.config, "config", "", "`FILE` instead of the kasoku.toml here or above")
 	fl.StringSliceVar(&f.skip, "skip", nil, "leave out `PARTS` with commas: "+strings.Join(finalize.Parts(), ", "))
 	fl.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	fl.StringVarP(&f.out.Format, "output", "o", "text", "`FORMAT`: text, json, tsv or md")
-	cli.CompleteFormats(cmd, "output")
+	cli.RegisterFormats(cmd, &f.out.Format, cli.Formats)
 	return cmd
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/confine"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/phases"
@@ -62,13 +63,13 @@ the end, also on Ctrl-C and when kasoku is killed; see also kasoku restore. The
 password is best kept in an option file.
 
 Exit code 1: COMMAND ended without success, or nothing that it asked for succeeded.`,
-		Example: `  kasoku record -o before.kasoku -- ab -n 10000 -c 50 http://127.0.0.1:8080/
+		Example: `  kasoku record --out before.kasoku -- ab -n 10000 -c 50 http://127.0.0.1:8080/
   kasoku record --mysql 'app:secret@tcp(127.0.0.1:3306)/shop' --accesslog /var/log/nginx/access.log -- ./bench.sh
   kasoku record --defaults-file ~/.my.cnf --applog app.log --pid 1204,988 --for 90s
   kasoku record --accesslog /var/log/nginx/access.log --on 'POST /initialize' --again`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.CheckFormat("--format", f.out.Format); err != nil {
+			if err := cli.CheckFormat("-o", f.out.Format); err != nil {
 				return err
 			}
 			for _, name := range []string{"for", "until-idle"} {
@@ -111,7 +112,7 @@ Exit code 1: COMMAND ended without success, or nothing that it asked for succeed
 		"whose disk all of them would fill")
 	fl.StringVar(&f.minFree, "min-free", "", "put the slow log back when less than this `SIZE` is free on its disk "+
 		"or the run's, such as 5% or 500MB; default 5 % or 1 GB, whichever is less")
-	fl.StringVarP(&f.loop.Path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
+	fl.StringVar(&f.loop.Path, "out", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringVar(&f.loop.Run.Label, "label", "", "short `NAME` of the run, such as before")
 	fl.StringVar(&f.loop.Run.Note, "note", "", "what was changed")
 	fl.StringVar(&f.loop.Run.Project, "project", "", "what is measured; default the working directory's name")
@@ -122,7 +123,7 @@ Exit code 1: COMMAND ended without success, or nothing that it asked for succeed
 	fl.BoolVar(&f.keepRights, "keep-rights", false, "as root: do not give up the rights that the rest of the "+
 		"recording does not need")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
-	f.out.RegisterFormat(cmd)
+	f.out.RegisterMade(cmd, &f.loop.Path)
 	return cmd
 }
 
@@ -168,10 +169,14 @@ func notBegun(ctx context.Context, err error, made int) error {
 	return cli.Stopped(err.Error())
 }
 
-// sayWaits prints that nothing is recorded yet.
+// sayWaits prints that nothing is recorded yet, or what ends a recording that nothing ends by
+// itself.
 func sayWaits(e *cli.Env, p *terminal.Progress, o *record.Options) {
-	if o.On.Path != "" {
+	switch {
+	case o.On.Path != "":
 		p.Say("waits for " + o.On.String() + "; Ctrl-C ends it")
+	case len(o.Command) == 0 && o.For == 0 && o.UntilIdle == 0:
+		p.Say("records until Ctrl-C; --for 60s, --until-idle 10s or a command after -- end it by themselves")
 	}
 }
 
@@ -254,6 +259,11 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	}
 	if err := checkLogs([]string{o.AccessLog, o.AppLog}); err != nil {
 		return err
+	}
+	if len(args) > 0 { // what cannot start leaves no run
+		if _, err := command.LookPath(args[0]); err != nil {
+			return &command.StartError{Path: args[0], Err: err}
+		}
 	}
 	if o.Run.Project == "" {
 		if wd, err := os.Getwd(); err == nil {
@@ -386,7 +396,7 @@ func (f *recordFlags) completeOn() (err error) {
 		return nil
 	}
 	if f.again && f.loop.Path != "" {
-		return cli.Usagef("leave -o out: the runs get names of their own", "--again makes several runs, -o names one file")
+		return cli.Usagef("leave --out out: the runs get names of their own", "--again makes several runs, --out names one file")
 	}
 	if f.loop.On, err = phases.ParseRequest(f.on); err != nil {
 		return cli.Usagef("", "--on: %w", err)

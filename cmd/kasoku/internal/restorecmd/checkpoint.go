@@ -95,7 +95,8 @@ puts files and indexes back as they are now.`,
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVarP(&out, "out", "o", "", "run `FILE`; default runs/TIME-checkpoint.kasoku")
+	cmd.Flags().StringVar(&out, "out", "", "run `FILE`; default runs/TIME-checkpoint.kasoku")
+	cli.KeepOldShort(cmd.Flags(), "o", "out")
 	return cmd
 }
 

@@ -37,11 +37,11 @@ its error and how it was found.
 
 The clock of the merged run is that of the recording that made the load, else of
 the one that ran a command, else of the first.`,
-		Example: `  kasoku merge app1.kasoku db.kasoku -o both.kasoku
+		Example: `  kasoku merge app1.kasoku db.kasoku --out both.kasoku
   kasoku merge app1.kasoku db.kasoku --offset db=+120ms --note 'index on orders.user_id'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.CheckFormat("--format", out.Format); err != nil {
+			if err := cli.CheckFormat("-o", out.Format); err != nil {
 				return err
 			}
 			var err error
@@ -65,12 +65,12 @@ the one that ran a command, else of the first.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&path, "out", "o", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
+	fl.StringVar(&path, "out", "", "run `FILE`; default runs/TIME-LABEL.kasoku")
 	fl.StringArrayVar(&offsets, "offset", nil, "`HOST=DURATION`: that host's clock minus the reference's, where "+
 		"you know it")
 	fl.StringVar(&o.Label, "label", "", "short `NAME` of the merged run")
 	fl.StringVar(&o.Note, "note", "", "what was changed")
-	out.RegisterFormat(cmd)
+	out.RegisterMade(cmd, &path)
 	out.RegisterDir(cmd)
 	return cmd
 }

@@ -26,7 +26,7 @@ func NewScrub(e *cli.Env) *cobra.Command {
 of log lines, the output of the command, quotations of evidence, differences of
 code. Figures, findings and verdicts stay. What looks like a secret in the rest is
 masked. It cannot be undone: -o keeps the run as it is and scrubs a copy.`,
-		Example: "  kasoku scrub before -o before-to-mail.kasoku\n  kasoku scrub latest --configs",
+		Example: "  kasoku scrub before --out before-to-mail.kasoku\n  kasoku scrub latest --configs",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path, err := cli.FindRun(o.Dir, args[0])
@@ -39,7 +39,8 @@ masked. It cannot be undone: -o keeps the run as it is and scrubs a copy.`,
 			return scrubFile(e, path, path, opts)
 		},
 	}
-	cmd.Flags().StringVarP(&to, "out", "o", "", "scrub a copy, `FILE`, and leave the run as it is")
+	cmd.Flags().StringVar(&to, "out", "", "scrub a copy, `FILE`, and leave the run as it is")
+	cli.KeepOldShort(cmd.Flags(), "o", "out")
 	cmd.Flags().BoolVar(&opts.Configs, "configs", false, "drop all texts of the configuration too")
 	o.RegisterDir(cmd)
 	return cmd

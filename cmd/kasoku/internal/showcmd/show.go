@@ -21,7 +21,7 @@ func NewShow(e *cli.Env) *cobra.Command {
 		Example: `  kasoku show
   kasoku show before --html report.html
   kasoku show before --configs
-  kasoku show before --config /etc/nginx/nginx.conf
+  kasoku show before --config-text /etc/nginx/nginx.conf
   kasoku show before --profile cpu > cpu.pb.gz
   kasoku show demo/before.kasoku -o json`,
 		Args: cobra.MaximumNArgs(1),

@@ -21,8 +21,9 @@ type textFlags struct {
 
 func (f *textFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.all, "configs", false, "list the texts of the configuration that the run was kept with")
-	fl.StringVar(&f.name, "config", "",
+	fl.StringVar(&f.name, "config-text", "",
 		"print the text of `NAME`: a path, or the end of one; a table; HEAD or diff of git")
+	cli.KeepOld(fl, "config", "config-text")
 }
 
 func (f *textFlags) asked() bool { return f.all || f.name != "" }

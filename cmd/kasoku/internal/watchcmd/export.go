@@ -99,7 +99,8 @@ left and ends.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.to, "to", "", "`FORM`: "+strings.Join(exportForms, ", "))
 	fl.BoolVar(&f.live, "live", false, "what is sampled now instead of a run")
-	fl.StringVarP(&f.out, "out", "o", "", "csv, json, openmetrics: `FILE`, which must not exist; default standard output")
+	fl.StringVar(&f.out, "out", "", "csv, json, openmetrics: `FILE`, which must not exist; default standard output")
+	cli.KeepOldShort(fl, "o", "out")
 	fl.BoolVar(&f.raw, "raw", false, "csv, json, graphite: counters as they were read, with _total after their names")
 	fl.StringSliceVar(&f.only, "only", nil, "`SOURCE` or SOURCE.METRIC, …, with * and ?; default all, for "+
 		"mackerel those without an entity")

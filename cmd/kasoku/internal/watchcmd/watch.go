@@ -78,9 +78,11 @@ Press ? for the keys. Where stdout is no terminal it prints one line a second.`,
 	fl.StringSliceVar(&f.loop.Expvar, "expvar", nil, "/debug/vars of programs in Go, `URL,...`")
 	fl.IntSliceVar(&f.loop.PIDs, "pid", nil, "always sample the processes `P,...`")
 	fl.DurationVar(&f.loop.Interval, "interval", 0, "between samples; default 1s, or that of kasoku.toml")
-	fl.DurationVar(&f.keep, "keep", watch.DefaultKeep, "how far back one can scroll")
+	fl.DurationVar(&f.keep, "scrollback", watch.DefaultKeep, "how far back one can scroll")
+	cli.KeepOld(fl, "keep", "scrollback")
 	fl.DurationVar(&f.length, "for", 0, "end after so long; default when q is pressed")
-	fl.StringVarP(&f.out, "out", "o", "", "at the end keep what was seen, with its marks, as a run `FILE`")
+	fl.StringVar(&f.out, "out", "", "at the end keep what was seen, with its marks, as a run `FILE`")
+	cli.KeepOldShort(fl, "o", "out")
 	fl.BoolVar(&f.lines, "lines", false, "one line a second, also on a terminal")
 	fl.StringVar(&f.dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
 	return cmd
@@ -113,7 +115,7 @@ func (f *watchFlags) show(ctx context.Context, e *cli.Env, m *watch.Model) error
 }
 
 func (f *watchFlags) replay(cmd *cobra.Command, e *cli.Env, name string) error {
-	for _, flag := range []string{"mysql", "dsn", "defaults-file", "accesslog", "nginx-status", "expvar", "pid", "interval", "out", "keep", "config"} {
+	for _, flag := range []string{"mysql", "dsn", "defaults-file", "accesslog", "nginx-status", "expvar", "pid", "interval", "out", "scrollback", "config"} {
 		if cmd.Flags().Changed(flag) {
 			return cli.Usagef("", "--%s is for what is live, %q is a run", flag, name)
 		}
