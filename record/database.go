@@ -80,7 +80,7 @@ func openDatabase(ctx context.Context, o Options) (_ *database, err error) {
 	d.source = mysql.New(d.db)
 	d.locks = mysql.NewLocks(d.db, d.source, shapeOf)
 	d.detail = mysql.NewDetail(d.db, d.source, shapeOf)
-	d.tenants.Looked = func(ctx context.Context) { d.source.Own(ctx, d.reader) }
+	d.tenants.Apart = func(look func()) { d.source.Apart(d.reader, look) }
 	d.slow = mysqlread.NewSlowLog(d.reader, mysqlread.Settings{Sample: o.Sample})
 	if err = d.checkAgreed(ctx, &o); err != nil {
 		return nil, err

@@ -302,7 +302,7 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	sampleErr := s.sampling.end()
 	errs := []error{sampleErr, s.part("neighbours", s.nameNeighbours), s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
 	if s.db != nil {
-		errs = append(errs, s.ending.askDatabase(ctx), s.db.broken)
+		errs = append(errs, s.part("tenants", func() error { return mask.Tenants(s.store, s.db.detail) }), s.ending.askDatabase(ctx), s.db.broken)
 	}
 	s.joins.join.Halt()
 	if s.o.Probe == nil {

@@ -189,6 +189,34 @@ func TestDetail_Others(t *testing.T) {
 	})
 }
 
+// TestDetail_OthersLater: what is seen to be others' after it had series is named as others'; a statement that the
+// service runs too is not.
+func TestDetail_OthersLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &deep{uses: []mysql.Use{{Schema: "blog", Table: "posts", Read: 1}, {Schema: "blog", Table: "posts", Index: "day", Read: 1},
+			{Schema: "shop", Table: "items", Read: 2}}}
+		for _, c := range [][2]string{{"blog", "SELECT 1"}, {"blog", "SELECT 2"}, {"shop", "SELECT 2"}, {"shop", "SELECT 3"}} {
+			srv.digests.Classes = append(srv.digests.Classes, mysql.DigestCount{Key: mysql.DigestKey{Schema: c[0], ID: c[1]}, Text: c[1], Calls: 3})
+		}
+		d, seen := srv.detail(), false
+		d.Of.Others = func(schema, _ string) bool { return seen && schema == "blog" }
+		read(t, d.Digests)
+		read(t, d.Tables)
+		for _, seen = range []bool{false, true} {
+			for name, others := range map[string]bool{"select 1": true, "select 2": false, "select 3": false, "select 4": false} {
+				if d.Digests.IsOthers(name) != (seen && others) {
+					t.Errorf("seen %t: %s is others' %t", seen, name, !others)
+				}
+			}
+			for name, others := range map[string]bool{"blog.posts": true, "blog.posts.day": true, "shop.items": false, "": false} {
+				if d.Tables.IsOthers(name) != (seen && others) {
+					t.Errorf("seen %t: %s is others' %t", seen, name, !others)
+				}
+			}
+		}
+	})
+}
+
 // A class that joins a series counts from then on, a new one all that it did; one that missed a cut answer has
 // no value.
 func TestDigests_JoinAndCut(t *testing.T) {

@@ -129,10 +129,7 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 		}
 		s.reader = r
 	}
-	if err := s.own.read(ctx, s.reader); err != nil {
-		return err
-	}
-	if err := s.reader.ReadStatus(ctx, &s.status); err != nil {
+	if err := s.readStatus(ctx); err != nil {
 		return err
 	}
 	s.noteLocks()
@@ -162,6 +159,20 @@ func (s *Source) collect(ctx context.Context, f *kasoku.Frame) error {
 	f.Gauge(ConnReplicas, "", "count", float64(replicas(conns)))
 	s.emitStates(f, conns)
 	return nil
+}
+
+// readStatus reads the server's counters, after those of kasoku's sessions.
+func (s *Source) readStatus(ctx context.Context) error {
+	s.own.turn.Lock()
+	defer s.own.turn.Unlock()
+	if s.own.apart != nil {
+		_ = s.own.read(ctx, s.own.apart) // one that is lost says so itself
+		s.own.apart = nil
+	}
+	if err := s.own.read(ctx, s.reader); err != nil {
+		return err
+	}
+	return s.reader.ReadStatus(ctx, &s.status)
 }
 
 // replicas counts the sessions that read the binary log.

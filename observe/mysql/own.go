@@ -12,6 +12,9 @@ import (
 // scans, sorts and rows. Those that sample take more of these than many an application does at
 // rest: of an idle MySQL 9.7 twelve temporary tables on disk a second.
 type ownWork struct {
+	turn  sync.Mutex    // of who works for Apart, or reads the server
+	apart *mysql.Reader // that worked since the server was read; guarded by turn
+
 	mu       sync.Mutex // guards sessions
 	sessions map[uint64]map[string]float64
 }
@@ -48,9 +51,15 @@ func (o *ownWork) read(ctx context.Context, reader any) error {
 	return nil
 }
 
-// Own takes what another reader's session on the server did out of what the source says of it. To
-// be called again after what it does. A reader that is lost says so itself.
-func (s *Source) Own(ctx context.Context, r *mysql.Reader) { _ = s.own.read(ctx, r) }
+// Apart does a piece of work by another reader's session, and not while the source reads the server, which
+// waits for it: work has to end within a second or two. What the session did is taken out of what the source
+// says from its next reading on, however many pieces there were.
+func (s *Source) Apart(r *mysql.Reader, work func()) {
+	s.own.turn.Lock()
+	defer s.own.turn.Unlock()
+	s.own.apart = r
+	work()
+}
 
 // of returns what all of the sessions added to a counter, by its name in lower case, and whether
 // they count it at all.

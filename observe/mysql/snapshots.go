@@ -163,6 +163,20 @@ func shortenTo(text, id string) string {
 	return text[:cut] + end
 }
 
+// IsOthers reports whether all classes of a series are others', by what is known now: of a session that
+// was seen later, a class may have series by then. Not while Collect runs.
+func (s *Digests) IsOthers(series string) bool {
+	others := false
+	for k, c := range s.classes {
+		if s.series[c.series].name == series {
+			if others = s.d.Of.others(k.Schema, series); !others {
+				return false
+			}
+		}
+	}
+	return others
+}
+
 // emit appends the sums of each series. A class that was not read was idle, unless
 // the answer was cut.
 func (s *Digests) emit(f *kasoku.Frame) {
@@ -246,10 +260,27 @@ func (s *Tables) take(all []mysql.Use) {
 	}
 }
 
+// IsOthers reports whether a series is of a table or an index of others, by what is known now. Not while
+// Collect runs.
+func (s *Tables) IsOthers(series string) bool {
+	return slices.ContainsFunc(s.order, func(k useKey) bool {
+		return k.seriesName() == series && s.d.Of.others(k.schema, "")
+	})
+}
+
+// seriesName returns db.table or db.table.index.
+func (k useKey) seriesName() string {
+	name := shorten(k.schema + "." + k.table)
+	if k.index != "" {
+		return shorten(name + "." + k.index)
+	}
+	return name
+}
+
 func emitUse(f *kasoku.Frame, u *mysql.Use) {
-	name := shorten(u.Schema + "." + u.Table)
+	name := useKey{u.Schema, u.Table, u.Index}.seriesName()
 	if u.Index != "" {
-		f.Counter(TablesIndexRowsRead, shorten(name+"."+u.Index), "count", float64(u.Read))
+		f.Counter(TablesIndexRowsRead, name, "count", float64(u.Read))
 		return
 	}
 	f.Counter(TablesRowsRead, name, "count", float64(u.Read))

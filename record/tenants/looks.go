@@ -91,12 +91,15 @@ func (b *Book) burst(ctx context.Context, r *mysql.Reader) {
 	b.hunt.sides, b.hunt.inodes = map[uint32]whose{}, map[uint16]uint32{}
 	b.hunt.findProcesses()
 	sessions, until := mysql.NewClients(r), time.Now().Add(burstWithin)
-	defer b.Looked.call(ctx) // not after each look: the next one would come later
-	before, err := sessions.List(ctx)
+	ctx, cancel := context.WithTimeout(ctx, 2*burstWithin) // the last look ends, too
+	defer cancel()
+	var before []mysql.Client
+	var err error
+	b.Apart.do(func() { before, err = sessions.List(ctx) })
 	idle := 0
 	for err == nil && ctx.Err() == nil && time.Now().Before(until) {
 		var open bool
-		before, open, err = b.lookOnce(ctx, sessions, before)
+		b.Apart.do(func() { before, open, err = b.lookOnce(ctx, sessions, before) })
 		if idle++; open {
 			idle = 0
 		}

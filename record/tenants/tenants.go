@@ -33,7 +33,7 @@ import (
 // knows nothing: all is the service's. Keep and what returns its counts are for one goroutine at a time,
 // when it learns nothing more.
 type Book struct {
-	Looked After // called after each burst of looks at the sessions
+	Apart Apart // does each look at the sessions
 
 	mu          sync.Mutex // guards own, others and asked, which sources ask for while the service is watched
 	asked       bool
@@ -46,13 +46,15 @@ type Book struct {
 	counted
 }
 
-// After is what follows something; nil for nothing.
-type After func(context.Context)
+// Apart does a look when what it adds to the server's counters does no harm; nil for at once.
+type Apart func(look func())
 
-func (f After) call(ctx context.Context) {
-	if f != nil {
-		f(ctx)
+func (f Apart) do(look func()) {
+	if f == nil {
+		look()
+		return
 	}
+	f(look)
 }
 
 // A side is what connections of the service have, or those of others.
@@ -110,14 +112,20 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, d
 			continue
 		}
 		sessions := mysql.NewClients(r)
-		clients, err := sessions.List(ctx) // first: looks at sockets may take what time there is on a busy host
+		var clients []mysql.Client
+		var err error
+		// First: looks at sockets may take what time there is on a busy host.
+		b.Apart.do(func() { clients, err = sessions.List(ctx) })
 		if err != nil {
 			continue
 		}
-		ends := socketsOf(ctx, sessions.Threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
+		threads := func(ctx context.Context) (all map[uint64]int, err error) {
+			b.Apart.do(func() { all, err = sessions.Threads(ctx) })
+			return all, err
+		}
+		ends := socketsOf(ctx, threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
 		b.hunts(hunt, ends)
 		b.learn(clients, from, ends, mysqlflags.Database(dsn))
-		b.Looked.call(ctx)
 		if hunt != nil {
 			b.burst(ctx, r)
 		}
