@@ -78,6 +78,10 @@ func TestRank(t *testing.T) {
 	remark := func(f *kasoku.Finding) { f.Severity = kasoku.Info }
 	f("A I P", finding("A", 0.5, nil), signpost{finding("P", 0.9, remark)}, finding("I", 0.01, remark))
 	f("P A", signpost{finding("P", 0.9, nil)}, finding("A", 0.5, nil))
+	// Where all else costs little, it comes first if it points to much.
+	f("P A I", finding("A", 0.019, nil), signpost{finding("P", 0.3, remark)}, finding("I", 0.5, remark))
+	f("A P", finding("A", 0.02, nil), signpost{finding("P", 0.3, remark)})
+	f("A P", finding("A", 0.002, nil), signpost{finding("P", 0.29, remark)})
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))

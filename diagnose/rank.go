@@ -14,11 +14,16 @@ import (
 // counted before estimates, and what is safe and cheap to change before what is not. A
 // finding that goes when another one is fixed says so, and stands where its figure puts it; one that
 // costs little comes after those that would stay. Remarks come last, and of them those of rules that only
-// point to where the time goes.
+// point to where the time goes; but where all problems cost little, a remark that points to much of the time
+// comes first.
 func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Finding {
 	rest := slices.Clone(found)
 	depth := explanationDepths(findExplainers(rest))
 	last := func(f *kasoku.Finding) bool { return f.Severity == kasoku.Info && points[f.ID] }
+	weighty := slices.ContainsFunc(rest, func(f kasoku.Finding) bool {
+		return f.Severity != kasoku.Info && f.Impact.Share >= SmallShare
+	})
+	first := func(f *kasoku.Finding) bool { return !weighty && last(f) && f.Impact.Share >= leastNamed }
 	order := make([]int, len(rest))
 	for i := range order {
 		order[i] = i
@@ -26,6 +31,7 @@ func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Findi
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &rest[a], &rest[b]
 		return cmp.Or(
+			cmp.Compare(boolNumber(first(y)), boolNumber(first(x))),
 			cmp.Compare(boolNumber(x.Severity == kasoku.Info), boolNumber(y.Severity == kasoku.Info)),
 			cmp.Compare(boolNumber(last(x)), boolNumber(last(y))),
 			cmp.Compare(boolNumber(goes(x, depth[a])), boolNumber(goes(y, depth[b]))),

@@ -44,7 +44,8 @@ func (AppCPU) Doc() diagnose.Doc {
 			requests or statements were not timed, or the program used more CPU than its requests took; blind when
 			no process was recorded. It is a remark, unless requests became slow for want of CPU, also
 			without what programs outside of the service used.`,
-		Host: []diagnose.Pressure{diagnose.OnCPU},
+		Host:   []diagnose.Pressure{diagnose.OnCPU},
+		Points: true,
 	}
 }
 
