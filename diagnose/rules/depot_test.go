@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -34,6 +35,7 @@ type depot struct {
 	Asks       string        `json:",omitempty"` // that the overview asks of nginx; empty: it asks nothing
 	Pays       string        `json:",omitempty"` // when a payment asks: held, read or before
 	Front      string        `json:",omitempty"` // file with nginx's address
+	Events     string        `json:",omitempty"` // what happens to six of ten events: drop, duplicate, invalid or batch
 }
 
 // depotLabels are how many labels there are.
@@ -51,6 +53,10 @@ func serveDepot(ctx context.Context, c serviceConfig) error {
 		if _, err := db.ExecContext(ctx, "REPLACE INTO labels (id, picture) VALUES (?, ?)", id, bytes.Repeat([]byte{byte('a' + id)}, max(d.Label, 1))); err != nil {
 			return err
 		}
+	}
+	if d.Events != "" { // sessions of before a recording write nothing to its slow log
+		db.SetMaxIdleConns(0)
+		db.SetMaxIdleConns(64)
 	}
 	if err := os.WriteFile(filepath.Join(d.Dir, "paper"), bytes.Repeat([]byte("p"), 30<<10), 0o644); err != nil {
 		return err
@@ -121,6 +127,27 @@ func (d depot) pay(ctx context.Context, db *sql.DB, id string) error {
 	return tx.Commit()
 }
 
+// takeEvent answers an event: four of ten are written, the others are dropped, were there before, are refused
+// or wait in memory until the next one is written.
+func (d depot) takeEvent(ctx context.Context, db *sql.DB) (status int) {
+	if rand.Float64() < 0.6 {
+		switch d.Events {
+		case "drop", "invalid":
+			slog.Warn("dropping event")
+		case "duplicate":
+			slog.Warn("dropping duplicate event")
+		}
+		if d.Events == "invalid" {
+			return http.StatusBadRequest
+		}
+		return http.StatusAccepted
+	}
+	if _, err := db.ExecContext(ctx, "UPDATE labels SET picture = CONCAT('e', RAND()) WHERE id = 3"); err != nil {
+		return http.StatusInternalServerError
+	}
+	return http.StatusAccepted
+}
+
 func (d depot) logged(next http.Handler) http.Handler {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var n atomic.Uint64
@@ -163,6 +190,9 @@ func (d depot) routes(db *sql.DB) http.Handler {
 		if err := d.pay(r.Context(), db, r.PathValue("id")); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
+	})
+	mux.HandleFunc("POST /v1/events", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(d.takeEvent(r.Context(), db))
 	})
 	mux.HandleFunc("GET /v1/parcels/{id}", func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(d.Slow)

@@ -42,6 +42,8 @@ func webReads(id string) (extract.Keys, bool) {
 			keys("sockets", "accept.queue", "tcp.established", "tcp.time_wait"), keys(diagnose.Self, "pid"))
 	case "APP-03":
 		k.Service, k.Traces = true, true
+	case "APP-04":
+		k.Messages, k.Queries, k.Callers = true, true, true
 	case "LCK-05":
 		k.Locks, k.Traces = true, true
 	default:

@@ -151,7 +151,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
 				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
-				"LCK-05": "endpoint POST /v1/payments/",
+				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -345,6 +345,10 @@ func webRuns() []webRun {
 		return webRun{name: when, depot: depot{Board: 8 * ms, Asks: "/v1/board", Pays: when}, trace: true, nginx: tuned,
 			perSec: 80, mix: payments, keep: "LCK-05/" + kind}
 	}
+	events := func(what, kind string) webRun {
+		return webRun{name: "events-" + what, depot: depot{Board: ms, Events: what}, trace: true, nginx: tuned, perSec: 150,
+			mix: []webTarget{{weight: 3, line: "POST /v1/events"}, {weight: 1, line: "GET /v1/board"}}, keep: "APP-04/" + kind}
+	}
 	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
 		{weight: 40, line: "GET /look/depot.css"}, {weight: 320, line: "GET /v1/board"}, {weight: 128, line: "GET /v1/parcels/*"},
 		{weight: 240, line: "GET /v1/labels/*"}, {weight: 16, line: "GET /v1/manifests/*"}, {weight: 16, line: "POST /v1/papers", body: 60 << 10},
@@ -369,6 +373,7 @@ func webRuns() []webRun {
 		{name: "self", depot: depot{Board: 8 * ms, Asks: "/v1/board"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/fires"},
 		{name: "other-path", depot: depot{Board: 8 * ms, Asks: "/look/depot.css"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		{name: "function", depot: depot{Board: 8 * ms}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
+		events("drop", "fires"), events("duplicate", "silent"), events("invalid", "silent"), events("batch", "silent"),
 		pays("held", "fires"), pays("read", "silent"), pays("before", "silent"),
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},

@@ -18,6 +18,7 @@
 //	CCH-01  the trend is computed for everyone anew
 //	CCH-02  Varnish passes what has a cookie on
 //	APP-01  the service logs five lines for each request
+//	APP-04  six of ten reports are confirmed and dropped
 //
 // [Lab] is the lab's table.
 package isucond
@@ -79,6 +80,8 @@ func Lab() *kit.Lab {
 			{ID: "CCH-02", Where: "varnish", About: "what has a cookie is passed on",
 				Object: `trend|cache|cookie|varnish`, Brings: []string{"CCH-01", "QRY-07"}},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
+			{ID: "APP-04", Where: "service", About: "six of ten reports are confirmed and dropped",
+				Object: `POST /api/condition`, Apart: "what is dropped does none of what the other defects are about"},
 		},
 		Controls: []kit.Defect{
 			{ID: "NGX-09", Where: "nginx", About: "static files are sent as they were packed before"},

@@ -96,6 +96,38 @@ func TestService(t *testing.T) {
 	})
 }
 
+// TestShed: with APP-04 a report is either confirmed and kept or confirmed, dropped and logged, about six
+// of ten; a share that is asked for counts before it.
+func TestShed(t *testing.T) {
+	turn.Wait(t)
+	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
+		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isucond CHARACTER SET utf8mb4")
+		const reports = 400
+		for _, tt := range []struct {
+			c           kit.Config
+			least, most int // that are dropped
+		}{
+			{kit.Config{}, 0, 0}, {kit.Config{Shed: 1, Defects: kit.Set{"APP-04"}}, reports, reports},
+			{kit.Config{Defects: kit.Set{"APP-04"}}, 190, 290}, // 240, and five deviations
+		} {
+			var log bytes.Buffer
+			srv := newServer(t, s.DSN("root", "isucond"), tt.c.Defects)
+			srv.shed, srv.log = shedOf(tt.c), &log
+			a := asking{t, srv.routes()}
+			a.ask(200, "POST", "/initialize", "", nil)
+			before := count(t, srv.db, "SELECT COUNT(*) FROM isu_condition")
+			for range reports {
+				a.ask(202, "POST", "/api/condition/"+uuidOf(1), "application/json", report(1))
+			}
+			kept := (count(t, srv.db, "SELECT COUNT(*) FROM isu_condition") - before) / 10
+			dropped := strings.Count(log.String(), "drop report\n")
+			if kept+dropped != reports || dropped < tt.least || dropped > tt.most {
+				t.Errorf("%+v: %d kept, %d dropped of %d", tt.c, kept, dropped, reports)
+			}
+		}
+	})
+}
+
 // TestInitialize: an index that was made by hand is gone after an initialize whose script
 // does not have it.
 func TestInitialize(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
 )
 
 // A reported condition, as chairs post it.
@@ -21,12 +23,22 @@ type reported struct {
 }
 
 const (
+	shedReports = 0.6 // of all, with APP-04
+
 	insert = "INSERT INTO isu_condition (jia_isu_uuid, timestamp, is_sitting, state, message) VALUES "
 	marks  = "(?, ?, ?, ?, ?)"
 )
 
 func (c *reported) args(id string) []any {
 	return []any{id, time.Unix(c.Timestamp, 0).UTC(), c.Sitting, c.Condition, c.Message}
+}
+
+// shedOf is the share of reports that a service confirms and drops.
+func shedOf(c kit.Config) float64 {
+	if c.Shed == 0 && c.Defects.Has("APP-04") {
+		return shedReports
+	}
+	return c.Shed
 }
 
 // report takes what a chair reports, or drops it unread.

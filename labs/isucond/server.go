@@ -58,7 +58,7 @@ func serve(ctx context.Context, c kit.Config) error {
 	open := cmp.Or(c.Pool, openConnections)
 	db.SetMaxOpenConns(open)
 	db.SetMaxIdleConns(open)
-	s := &server{db: db, d: c.Defects, shed: c.Shed, files: c.Files, log: c.Log}
+	s := &server{db: db, d: c.Defects, shed: shedOf(c), files: c.Files, log: c.Log}
 	if err := s.writeFiles(); err != nil {
 		return err
 	}

@@ -34,6 +34,8 @@ type Defect struct {
 	// Slight says why it costs too little in the lab to be looked for: it is seeded with all,
 	// and neither missed nor a false alarm; empty: it does not.
 	Slight string
+	// Apart says why it is seeded alone and not with all; empty: it is.
+	Apart string
 	// Brings are ids of findings that are true while this defect is seeded, because
 	// they are the same trouble seen from another side.
 	Brings []string
@@ -153,11 +155,13 @@ func (l *Lab) Variant(name string) (Variant, error) {
 	return Variant{}, fmt.Errorf("unknown variant %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// All returns every defect of the lab.
-func (l *Lab) All() Set { return idsOf(l.Defects) }
+// All returns every defect of the lab, but for those that are seeded apart.
+func (l *Lab) All() Set {
+	return idsOf(slices.DeleteFunc(slices.Clone(l.Defects), func(d Defect) bool { return d.Apart != "" }))
+}
 
 // Known returns all that can be asked for: every defect and every control.
-func (l *Lab) Known() Set { return append(l.All(), idsOf(l.Controls)...) }
+func (l *Lab) Known() Set { return append(idsOf(l.Defects), idsOf(l.Controls)...) }
 
 func idsOf(defects []Defect) Set {
 	out := make(Set, len(defects))

@@ -9,7 +9,15 @@ import (
 )
 
 // Of returns the truth of a small lab.
-func Of(l *kit.Lab) *Lab { return &Lab{Name: l.Name, Defects: l.Defects} }
+func Of(l *kit.Lab) *Lab {
+	out := &Lab{Name: l.Name, Defects: l.Defects}
+	for _, d := range l.Defects {
+		if d.Apart != "" {
+			out.Apart = append(out.Apart, d.ID)
+		}
+	}
+	return out
+}
 
 // Userapi returns the truth of userapi: what makes it slow.
 func Userapi() *Lab {

@@ -100,3 +100,19 @@ func TestVariants(t *testing.T) {
 		t.Errorf("variants %v", got)
 	}
 }
+
+// TestOf_Apart: what is seeded apart is run alone, and is not seeded with all.
+func TestOf_Apart(t *testing.T) {
+	l := &kit.Lab{Defects: []kit.Defect{{ID: "IDX-01"}, {ID: "APP-04", Apart: "it hides the other"}}}
+	of := truth.Of(l)
+	if got := of.Variants(); !slices.Equal(got, []string{"all", "IDX-01", "APP-04", "none"}) {
+		t.Errorf("variants %v", got)
+	}
+	got := of.Case(truth.All).Seeded
+	if !slices.Equal(got, []string{"IDX-01"}) || !slices.Equal(l.All(), kit.Set{"IDX-01"}) {
+		t.Errorf("all seeds %v, and the lab %v", got, l.All())
+	}
+	if d, err := l.Parse("app-04"); err != nil || !slices.Equal(d, kit.Set{"APP-04"}) {
+		t.Errorf("asked for: %v, %v", d, err)
+	}
+}

@@ -1,6 +1,6 @@
 // Package application has the rules about the program of the service itself: logs of requests,
-// programs that it starts, requests that it sends to
-// itself.
+// programs that it starts, requests that it sends to itself, requests
+// that it confirms and drops.
 package application
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -11,5 +11,6 @@ func Rules() []diagnose.Rule {
 		RequestLog{},
 		Forks{},
 		SelfCalls{},
+		DroppedWork{},
 	}
 }
