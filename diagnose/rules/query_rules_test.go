@@ -124,6 +124,16 @@ func TestAggregate(t *testing.T) {
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table papers", "A sum over papers adds up 20,000 rows at each call")
 	w.Calls = 2100
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")
+	// Few calls say something only if they are long, and an endpoint waits for them.
+	w.Calls, q.Calls, q.RowsExamined, q.RowsSent, q.Total = 1, 3, 3*20_000, 30, 24*time.Second
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "endpoint GET /v1/orders", "adds up 20,000 rows at each call")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: no SELECT")
+	q.Total = 3 * 249 * time.Millisecond
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "quiet: no SELECT")
+	q.Calls = 2
+	q.Total = 24 * time.Second
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "quiet: no SELECT")
+	q.Calls, q.RowsSent, q.Total = 1000, 10_000, 30*time.Second
 	w.Calls, q.RowsExamined = 100, 1900*1000
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")
 	q.RowsExamined, q.Total = 20_000*1000, time.Second
