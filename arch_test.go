@@ -29,7 +29,7 @@ var floorTable = parseFloors(`
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
 1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
 1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
-2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest
+2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest load/carbon
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile
 2 logs logs/accessformat logs/accesslog logs/slowlog logs/applog logs/phases logs/score
@@ -49,7 +49,7 @@ var floorTable = parseFloors(`
 `)
 
 // hot are the packages that may trade clarity for speed.
-const hot = "internal/histogram logs/lines internal/secret load/epollhttp logs/accessformat logs/accesslog logs/slowlog " +
+const hot = "internal/histogram logs/lines internal/secret load/epollhttp load/carbon logs/accessformat logs/accesslog logs/slowlog " +
 	"logs/sqlshape logs/routes logs/patterns logs/buckets logs/join"
 
 // ownerTable gives each costly import its owner. A path stands for the packages

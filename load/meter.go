@@ -24,7 +24,7 @@ type usage struct {
 // a goroutine of its own.
 func StartMeter() *Meter {
 	m := &Meter{quit: make(chan struct{}), done: make(chan usage, 1)}
-	go m.run(time.Now(), cpuTime())
+	go m.run(time.Now(), CPUTime())
 	return m
 }
 
@@ -47,7 +47,7 @@ func (m *Meter) run(began time.Time, cpuBegan time.Duration) {
 		case <-m.quit:
 			over = true
 		}
-		now, cpu := time.Now(), cpuTime()
+		now, cpu := time.Now(), CPUTime()
 		// A second that is cut short says little, unless there is no other.
 		if d := now.Sub(last); d >= time.Second/2 || last.Equal(began) {
 			peak = max(peak, (cpu-cpuLast).Seconds()/max(d, time.Millisecond).Seconds())

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime returns the CPU time that this process has used, user and system.
+// CPUTime returns the CPU time that this process has used, user and system.
 //
 // Source: getrusage(2), RUSAGE_SELF; the kernel counts in microseconds.
-func cpuTime() time.Duration {
+func CPUTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return 0

@@ -160,15 +160,20 @@ func (s *CarbonServer) configure(o CarbonOptions) error {
 		settings["CARBON_METRIC_INTERVAL"] = strconv.Itoa(int(o.MetricInterval / time.Second))
 	}
 	maps.Copy(settings, o.Settings)
-	var b strings.Builder
-	b.WriteString("[cache]\n")
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		fmt.Fprintf(&b, "%s = %s\n", name, settings[name])
-	}
 	if err := os.MkdirAll(settings["WHITELISTS_DIR"], 0o755); err != nil {
 		return err
 	}
-	return s.writeFiles(b.String(), o.Schemas)
+	return s.writeFiles(section("cache", settings), o.Schemas)
+}
+
+// section is a section of carbon.conf.
+func section(name string, settings map[string]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s]\n", name)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&b, "%s = %s\n", name, settings[name])
+	}
+	return b.String()
 }
 
 // LineAddr returns the host:port that takes lines over TCP.

@@ -50,6 +50,9 @@ func (l *plantLedger) add(p contain.Part) {
 // plantedElsewhere are the parts in which a test of another package plants a panic, as
 // "PACKAGE TEST".
 var plantedElsewhere = map[string]string{
+	"goroutine carbon agent":         "load/carbon TestPlanted",
+	"goroutine carbon agents":        "load/carbon TestPlanted",
+	"goroutine carbon connection":    "load/carbon TestPlanted",
 	"goroutine graphite sender":      "wire/graphite TestPlantedSender",
 	"goroutine loading of a program": "trace/kernel TestPlantedLoading",
 	"output page of metrics":         "export TestPlantedPage",

@@ -41,25 +41,48 @@ func (c *Conn) Close() error { return c.conn.Close() }
 
 // Query returns what the cache holds of each metric, in one round trip; nothing of
 // one that it does not hold. After an error the connection is of no use.
-func (c *Conn) Query(ctx context.Context, metrics ...string) ([][]whisper.Point, error) {
+func (c *Conn) Query(ctx context.Context, metrics ...string) (out [][]whisper.Point, err error) {
+	err = c.within(ctx, func(deadline time.Time) (err error) { out, err = c.query(deadline, metrics); return err })
+	if err != nil {
+		return nil, fmt.Errorf("carbon's cache: %w", err)
+	}
+	return out, nil
+}
+
+// ask sends one request and returns its answer, until the next one.
+func (c *Conn) ask(ctx context.Context, request []byte) (answer []byte, err error) {
+	err = c.within(ctx, func(deadline time.Time) error {
+		if err := c.conn.SetDeadline(deadline); err != nil {
+			return err
+		}
+		if _, err := c.conn.Write(request); err != nil {
+			return err
+		}
+		return c.readAnswer()
+	})
+	return c.buf, err
+}
+
+// within calls f with a deadline, and ends it when ctx does.
+func (c *Conn) within(ctx context.Context, f func(deadline time.Time) error) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(answerLimit)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	out, err := c.query(deadline, metrics)
+	err := f(deadline)
 	switch {
 	case err == nil:
-		return out, nil
+		return nil
 	case ctx.Err() != nil:
-		err = ctx.Err()
+		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = context.DeadlineExceeded
+		return context.DeadlineExceeded
 	case errors.Is(err, io.EOF):
-		err = errors.New("it ended the connection")
+		return errors.New("it ended the connection")
 	}
-	return nil, fmt.Errorf("carbon's cache: %w", err)
+	return err
 }
 
 func (c *Conn) query(deadline time.Time, metrics []string) ([][]whisper.Point, error) {
@@ -75,19 +98,7 @@ func (c *Conn) query(deadline time.Time, metrics []string) ([][]whisper.Point, e
 	}
 	out := make([][]whisper.Point, len(metrics))
 	for i := range metrics {
-		var head [4]byte
-		if _, err := io.ReadFull(c.r, head[:]); err != nil {
-			return nil, err
-		}
-		n := binary.BigEndian.Uint32(head[:])
-		if n > mostAnswer {
-			return nil, fmt.Errorf("an answer of %d bytes", n)
-		}
-		if uint32(cap(c.buf)) < n {
-			c.buf = make([]byte, n)
-		}
-		c.buf = c.buf[:n]
-		if _, err := io.ReadFull(c.r, c.buf); err != nil {
+		if err := c.readAnswer(); err != nil {
 			return nil, err
 		}
 		points, err := ParseAnswer(c.buf)
@@ -97,4 +108,22 @@ func (c *Conn) query(deadline time.Time, metrics []string) ([][]whisper.Point, e
 		out[i] = points
 	}
 	return out, nil
+}
+
+// readAnswer reads one answer, without its length, into buf.
+func (c *Conn) readAnswer() error {
+	var head [4]byte
+	if _, err := io.ReadFull(c.r, head[:]); err != nil {
+		return err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > mostAnswer {
+		return fmt.Errorf("an answer of %d bytes", n)
+	}
+	if uint32(cap(c.buf)) < n {
+		c.buf = make([]byte, n)
+	}
+	c.buf = c.buf[:n]
+	_, err := io.ReadFull(c.r, c.buf)
+	return err
 }

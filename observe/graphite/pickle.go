@@ -15,17 +15,7 @@ import (
 //
 //	{'type': 'cache-query', 'metric': METRIC}
 func appendQuery(dst []byte, metric string) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
-	dst = append(dst, 0x80, 2, '}', '(')
-	for _, s := range []string{"type", "cache-query", "metric", metric} {
-		dst = append(dst, 'X')
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)))
-		dst = append(dst, s...)
-	}
-	dst = append(dst, 'u', '.')
-	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	return dst
+	return appendRequest(dst, "type", "cache-query", "metric", metric)
 }
 
 // ParseAnswer reads the answer to a cache query, without its length:

@@ -146,6 +146,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())
 	walk(reflect.TypeFor[Attack]())
+	walk(reflect.TypeFor[Carbon]())
 	walk(reflect.TypeFor[SlowLog]())
 	walk(reflect.TypeFor[SlowDiff]())
 	walk(reflect.TypeFor[Plans]())

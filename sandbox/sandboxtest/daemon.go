@@ -39,6 +39,12 @@ func Carbon(t testing.TB, o sandbox.CarbonOptions) *sandbox.CarbonServer {
 	return daemon(t, "carbon-cache", sandbox.Carbon, o)
 }
 
+// CarbonRelay returns a carbon-relay of the test's own.
+func CarbonRelay(t testing.TB, o sandbox.CarbonRelayOptions) *sandbox.CarbonServer {
+	t.Helper()
+	return daemon(t, "carbon-relay", sandbox.CarbonRelay, o)
+}
+
 // GoCarbon returns a go-carbon of the test's own.
 func GoCarbon(t testing.TB, o sandbox.CarbonOptions) *sandbox.CarbonServer {
 	t.Helper()

@@ -50,10 +50,11 @@ func AppendLine(dst []byte, p Point) []byte {
 	return append(dst, '\n')
 }
 
-// Opcodes of pickle's protocol 2, which Python 2 reads as well.
+// Opcodes of pickle's protocol 2, which Python 2 reads as well. What lies between head and
+// tail is a list of points.
 const (
-	pickleHead = "\x80\x02](" // protocol 2, an empty list, a mark
-	pickleTail = "e."         // append what is above the mark, stop
+	PickleHead = "\x80\x02](" // protocol 2, an empty list, a mark
+	PickleTail = "e."         // append what is above the mark, stop
 	pickleLong = 0x8a         // a whole number of n bytes
 )
 
@@ -67,8 +68,8 @@ func pickledLen(p Point) int { return 1 + 4 + len(p.Path) + 2 + 8 + 9 + 2 }
 func AppendPickle(dst []byte, points []Point) (out []byte, n int) {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
-	dst = append(dst, pickleHead...)
-	size := len(pickleHead) + len(pickleTail)
+	dst = append(dst, PickleHead...)
+	size := len(PickleHead) + len(PickleTail)
 	for _, p := range points {
 		if size += pickledLen(p); size > MaxMessage && n > 0 {
 			break
@@ -78,7 +79,7 @@ func AppendPickle(dst []byte, points []Point) (out []byte, n int) {
 			dst = appendPickled(dst, p)
 		}
 	}
-	dst = append(dst, pickleTail...)
+	dst = append(dst, PickleTail...)
 	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst, n
 }

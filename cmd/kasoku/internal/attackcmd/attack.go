@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
@@ -23,7 +24,7 @@ func NewAttack(e *cli.Env) *cobra.Command {
 	f := &attackFlags{vegeta: vegeta.DefaultAttack()}
 	cmd := &cobra.Command{
 		Use:         "attack [URL...]",
-		Short:       "Load HTTP targets, open loop, with Vegeta's flags and files",
+		Short:       "Load HTTP targets with Vegeta's flags and files, or a carbon with points",
 		Annotations: map[string]string{"vegeta": "flags"},
 		Long: `Send requests when they are due, whether or not earlier ones were answered, and
 count latency from the moment a request was due. Loads the URLs that it is given, for
@@ -36,6 +37,11 @@ report instead.
 ramps and pauses. Requests may come evenly, at random or in bursts, or from users in
 a closed loop. Targets may have weights and places such as {{uuid}}.
 
+--carbon HOST:PORT loads a carbon-cache, go-carbon or relay instead: -metrics series, a
+point of each every --interval, by lines, pickled lists or datagrams; -as haggar takes
+haggar's flags and sends its lines. It reports what was due, sent, acknowledged and
+outstanding each second, and what the server counts of itself where it answers.
+
 Flags have one dash or two. Vegeta's -cpus N, -profile cpu,heap and -version stand
 before the command.`,
 		Example: `  kasoku attack http://127.0.0.1:8080/
@@ -44,9 +50,22 @@ before the command.`,
   kasoku attack -targets targets.txt -rate 1000/1s -duration 10s -output results.gob -o text
   kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s
   kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
-  kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s`,
+  kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s
+  kasoku attack --carbon 127.0.0.1:2003 --metrics 100000 --interval 10s -duration 5m
+  kasoku attack --carbon 127.0.0.1:2004 --protocol pickle --metrics 1000000 --ramp 1m --new-series 0.01
+  kasoku attack --as haggar -agents=300 -metrics=2000 -carbon=localhost:2003`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			given := givenFlags(cmd)
+			if f.asksCarbon() {
+				if err := f.carbon.check(given, args); err != nil {
+					return err
+				}
+				return f.runCarbon(cmd.Context(), e)
+			}
+			if err := f.carbon.checkHTTP(given); err != nil {
+				return err
+			}
 			if err := f.request.check(args); err != nil {
 				return err
 			}
@@ -55,6 +74,12 @@ before the command.`,
 	}
 	f.register(cmd)
 	return cmd
+}
+
+// givenFlags are the names of the flags that were given.
+func givenFlags(cmd *cobra.Command) (names []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
-	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
@@ -37,6 +36,7 @@ type attackFlags struct {
 	pacing    string
 	workers   uint64
 	export    string
+	carbon    carbonFlags
 	out       cli.Output
 	unread    error // why kasoku.toml could not be read
 }
@@ -49,6 +49,7 @@ func (f *attackFlags) register(cmd *cobra.Command) {
 	f.registerHTTP(fl)
 	f.registerTLS(fl)
 	f.registerEngine(fl)
+	f.carbon.register(fl)
 	f.out.RegisterReport(cmd)
 }
 
@@ -211,13 +212,7 @@ func (f *attackFlags) completeEngine() (err error) {
 	if o.Pipeline < 0 {
 		return cli.Usagef("", "--pipeline %d: want 1 or more", o.Pipeline)
 	}
-	// A mistake in kasoku.toml is reported when a host would have needed to stand there.
-	if path, ok := config.Find("."); ok {
-		var c *config.Config
-		if c, f.unread = config.Load(path); f.unread == nil {
-			o.HTTP.Permit.Hosts = append(o.HTTP.Permit.Hosts, c.Load.Allow...)
-		}
-	}
+	f.permit(&o.HTTP.Permit)
 	return nil
 }
 
