@@ -313,9 +313,12 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 	return out, nil
 }
 
-// gradePoints are those of each student, of the courses that are over.
-const gradePoints = "SELECT IFNULL(SUM(x.score * c.credit), 0) / SUM(c.credit) AS gpa FROM users u JOIN results x ON x.user_id = u.id " +
-	"JOIN courses c ON c.id = x.course_id GROUP BY u.id"
+// gradePoints are those of each student, of the courses that are over, as the contest's service has them:
+// each table is joined twice, for the credits and for the scores.
+const gradePoints = "SELECT IFNULL(SUM(x.score * c.credit), 0) / 100 / credits.credits AS gpa FROM users u " +
+	"JOIN (SELECT u.id AS user_id, SUM(c.credit) AS credits FROM users u JOIN results x ON x.user_id = u.id " +
+	"JOIN courses c ON c.id = x.course_id GROUP BY u.id) AS credits ON credits.user_id = u.id " +
+	"JOIN results x ON x.user_id = u.id JOIN courses c ON c.id = x.course_id GROUP BY u.id, credits.credits"
 
 // statistics are those of all students, with QRY-07 computed for each request.
 func (s *server) statistics(ctx context.Context, q querier) (statistics, error) {
