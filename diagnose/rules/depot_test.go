@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,7 @@ type depot struct {
 	Asks       string        `json:",omitempty"` // that the overview asks of nginx; empty: it asks nothing
 	Pays       string        `json:",omitempty"` // when a payment asks: held, read or before
 	Front      string        `json:",omitempty"` // file with nginx's address
+	Papers     string        `json:",omitempty"` // hold: a paper is read whole; else as it comes
 	Events     string        `json:",omitempty"` // what happens to six of ten events: drop, duplicate, invalid or batch
 }
 
@@ -217,8 +219,16 @@ func (d depot) routes(db *sql.DB) http.Handler {
 		w.Write(bytes.Repeat([]byte("m"), d.Manifest))
 	})
 	mux.HandleFunc("POST /v1/papers", func(w http.ResponseWriter, r *http.Request) {
+		if d.Papers == "hold" {
+			if paper, err := io.ReadAll(r.Body); err != nil || len(paper) == 0 {
+				http.Error(w, "no paper", http.StatusBadRequest)
+			}
+			return
+		}
 		io.Copy(io.Discard, r.Body)
 	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("POST /v1/scans", func(w http.ResponseWriter, r *http.Request) {
 		from, to := filepath.Join(d.Dir, "paper"), filepath.Join(d.Dir, fmt.Sprint("copy", scans.Add(1)))
 		var err error

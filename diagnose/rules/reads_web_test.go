@@ -44,6 +44,8 @@ func webReads(id string) (extract.Keys, bool) {
 		k.Service, k.Traces = true, true
 	case "APP-04":
 		k.Messages, k.Queries, k.Callers = true, true, true
+	case "APP-10":
+		k.Profiles, k.Series = true, keys(diagnose.Process, "rss")
 	case "LCK-05":
 		k.Locks, k.Traces = true, true
 	default:

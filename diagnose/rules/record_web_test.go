@@ -37,6 +37,7 @@ type webRun struct {
 	mix      []webTarget
 	vcl      string // Varnish between nginx and the depot; empty: none
 	answers  bool   // the board is asked at the end
+	pprof    bool   // profiles of the depot are taken, of a longer load
 	trace    bool   // the system calls of the depot are watched
 	baseline string
 	keep     string // "NGX-01/fires NGX-02/silent"
@@ -105,6 +106,7 @@ events { worker_connections %d; }
 http {
     {log_format}
     access_log "{dir}/access.log" kasoku;
+    client_max_body_size 8m;
     client_body_temp_path "{dir}/body"; proxy_temp_path "{dir}/proxy"; fastcgi_temp_path "{dir}/fastcgi"; uwsgi_temp_path "{dir}/uwsgi"; scgi_temp_path "{dir}/scgi";
     upstream depot { server {upstream}; %s }
     %s
@@ -151,7 +153,7 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
 				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
-				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events",
+				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events", "APP-10": "endpoint POST /v1/papers",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -228,17 +230,35 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 		Path:     filepath.Join(dir, "run.kasoku"),
 		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
 		Database: record.Database{MySQL: dsn, SlowLog: true},
-		Sources: record.Sources{Trace: r.plan(), AccessLog: front.AccessLog, AppLog: appLog, MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
-			Servers: append(servers, &nginx.Table{Status: front.URL() + "/nginx_status"}), PIDs: []int{db.Pid(), pid, front.Pid()}},
+		Sources: record.Sources{Trace: r.plan(), Pprof: r.profiled(url), AccessLog: front.AccessLog, AppLog: appLog,
+			MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
+			Servers:  append(servers, &nginx.Table{Status: front.URL() + "/nginx_status"}), PIDs: []int{db.Pid(), pid, front.Pid()}},
 		Capture: take,
 		Course: record.Course{Answers: r.askBoard(front.URL()),
-			Load: &record.Load{Engine: engine, Each: 6 * time.Second, Next: record.Climb(r.perSec), Targets: r.targets(front.URL())}},
+			Load: &record.Load{Engine: engine, Each: r.length(), Next: record.Climb(r.perSec),
+				Targets: r.targets(front.URL())}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	keepOnly(res.Recording, db.Pid(), pid, os.Getpid())
 	return res.Recording
+}
+
+// length is that of the load: profiles begin 5 s into one.
+func (r webRun) length() time.Duration {
+	if r.pprof {
+		return 12 * time.Second
+	}
+	return 6 * time.Second
+}
+
+// profiled is where the depot at a URL shows its profiles.
+func (r webRun) profiled(url string) []string {
+	if !r.pprof {
+		return nil
+	}
+	return []string{url + "/debug/pprof/"}
 }
 
 // plan is how long system calls are watched.
@@ -345,6 +365,11 @@ func webRuns() []webRun {
 		return webRun{name: when, depot: depot{Board: 8 * ms, Asks: "/v1/board", Pays: when}, trace: true, nginx: tuned,
 			perSec: 80, mix: payments, keep: "LCK-05/" + kind}
 	}
+	papers := func(name, how, kind string, size int) webRun {
+		return webRun{name: "papers-" + name, depot: depot{Papers: how}, pprof: true, nginx: tuned, perSec: 40,
+			mix:  []webTarget{{weight: 1, line: "POST /v1/papers", body: size}, {weight: 3, line: "GET /v1/board"}},
+			keep: "APP-10/" + kind}
+	}
 	events := func(what, kind string) webRun {
 		return webRun{name: "events-" + what, depot: depot{Board: ms, Events: what}, trace: true, nginx: tuned, perSec: 150,
 			mix: []webTarget{{weight: 3, line: "POST /v1/events"}, {weight: 1, line: "GET /v1/board"}}, keep: "APP-04/" + kind}
@@ -374,6 +399,8 @@ func webRuns() []webRun {
 		{name: "other-path", depot: depot{Board: 8 * ms, Asks: "/look/depot.css"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		{name: "function", depot: depot{Board: 8 * ms}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		events("drop", "fires"), events("duplicate", "silent"), events("invalid", "silent"), events("batch", "silent"),
+		papers("hold", "hold", "fires", 3<<20), papers("stream", "", "silent", 3<<20),
+		papers("small", "hold", "silent", 60<<10),
 		pays("held", "fires"), pays("read", "silent"), pays("before", "silent"),
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},

@@ -44,7 +44,7 @@ func (s *server) submit(r *http.Request) (any, error) {
 	return map[string]string{"file": name}, wrapStep("submit", err)
 }
 
-// keep streams the file of a form to where it belongs.
+// keep streams the file of a form to where it belongs; with APP-10 it is read whole first.
 func (s *server) keep(r *http.Request, class int64, name string) error {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -58,7 +58,14 @@ func (s *server) keep(r *http.Request, class int64, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, part)
+	if s.d.Has("APP-10") {
+		var whole []byte
+		if whole, err = io.ReadAll(part); err == nil {
+			_, err = f.Write(whole)
+		}
+	} else {
+		_, err = io.Copy(f, part)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}

@@ -8,6 +8,7 @@
 //	LCK-02  scores of a class are written in the order in which they came, and no victim of a
 //	        deadlock is tried again
 //	APP-02  an export copies each file, and packs them, with programs
+//	APP-10  a file that is handed in is read whole before it is kept
 //	NGX-03  the body of a submission goes through a temporary file of nginx
 //	NGX-04  the archive does so too
 //	DBC-01  commits wait for the disk
@@ -18,6 +19,7 @@
 package isucholar
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	_ "embed" // nginx.conf
@@ -47,6 +49,8 @@ func Lab() *kit.Lab {
 			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came",
 				Object: `totals|scores`, Brings: []string{"LCK-01", "MES-07"}},
 			{ID: "APP-02", Where: "service", About: "an export copies and packs files with programs"},
+			{ID: "APP-10", Where: "service", About: "a file that is handed in is read whole", Object: `assignments`,
+				Apart: "it costs memory, and no time where there is enough of that"},
 			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled",
 				Object: `assignments|location|client_body`},
 			{ID: "NGX-04", Where: "nginx", About: "archives are spooled", Object: `export|location|proxy_buff`},
@@ -57,9 +61,17 @@ func Lab() *kit.Lab {
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
 		Variants: variants(), Story: story(),
-		Args: listArgs, Fill: fillTables, Serve: serveService, Targets: listTargets, PerSec: 60,
+		Args: listArgs, Fill: fillTables, Serve: serveService, Targets: listTargets, PerSec: 60, Pprof: profiles,
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 	}
+}
+
+// profiles are taken where what is allocated is the evidence.
+func profiles(d kit.Set) string {
+	if d.Has("APP-10") {
+		return "/debug/pprof/"
+	}
+	return ""
 }
 
 func listArgs(d kit.Set, _ string) []string {
@@ -80,6 +92,7 @@ const (
 	scored     = 110     // students whose scores come at once
 	finished   = courses // of earlier years, of which each student has a result
 	fileSize   = 40 << 10
+	slidesSize = 2 << 20 // of a larger file
 )
 
 var schema = []string{
@@ -149,8 +162,8 @@ func fillTables(ctx context.Context, db *sql.DB, _ kit.Set) error {
 }
 
 // listTargets are the requests: the class that is exported is that of most submissions,
-// as when its time is up.
-func listTargets(base string) ([]load.Target, error) {
+// as when its time is up. With APP-10 some hand in larger files.
+func listTargets(base string, d kit.Set) ([]load.Target, error) {
 	const first = "/api/courses/1/classes/1/assignments"
 	as := http.Header{"Cookie": {"user={{int 1 120}}"}}
 	json := http.Header{"Content-Type": {"application/json"}}
@@ -158,7 +171,7 @@ func listTargets(base string) ([]load.Target, error) {
 	all := []load.Target{
 		{Method: "GET", URL: "/api/users/me/grades", Header: as, Weight: 6},
 		{Method: "GET", URL: "/api/users/me/courses", Header: as, Weight: 18},
-		{Method: "POST", URL: first, Header: upload, Body: encodeForm(), Weight: 14},
+		{Method: "POST", URL: first, Header: upload, Body: encodeForm(fileOf(0)), Weight: 14},
 		{Method: "POST", URL: first + "/export", Weight: 5},
 		{Method: "PUT", URL: first + "/scores", Header: json, Body: encodeScores(func(i int) int { return i + 1 }),
 			Weight: 5},
@@ -166,6 +179,10 @@ func listTargets(base string) ([]load.Target, error) {
 			Weight: 5},
 		{Method: "PUT", URL: "/api/users/me/courses", Header: http.Header{"Cookie": as["Cookie"],
 			"Content-Type": json["Content-Type"]}, Body: []byte(`[20,21,22]`), Weight: 8},
+	}
+	if d.Has("APP-10") {
+		all = append(all, load.Target{Method: "POST", URL: "/api/courses/2/classes/6/assignments", Header: upload,
+			Body: encodeForm(bytes.Repeat(fileOf(0)[:1024], slidesSize/1024)), Weight: 4})
 	}
 	for i := range all {
 		all[i].URL = base + all[i].URL
@@ -182,8 +199,9 @@ func listTargets(base string) ([]load.Target, error) {
 }
 
 // encodeForm is a submission of a file.
-func encodeForm() []byte {
-	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\nContent-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", fileOf(0))
+func encodeForm(file []byte) []byte {
+	return fmt.Appendf(nil, "--kasoku\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n"+
+		"Content-Type: application/pdf\r\n\r\n%s\r\n--kasoku--\r\n", file)
 }
 
 // encodeScores are those of most students, in the order that at gives.

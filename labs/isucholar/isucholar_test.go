@@ -93,14 +93,14 @@ func TestService(t *testing.T) {
 			t.Fatal(err)
 		}
 		var answers []map[string]any
-		for _, d := range []kit.Set{{}, Lab().All()} {
+		for _, d := range []kit.Set{{}, append(Lab().All(), "APP-10")} {
 			h := newServer(t, s.DSN("root", "isucholar"), d)
 			if lost := lostScores(h, d); (lost > 0) != d.Has("LCK-02") {
 				t.Errorf("%s: %d requests for scores failed", d, lost)
 			}
 			ask(t, h, "PUT", classPath+"/scores", "application/json", encodeScores(func(i int) int { return i + 1 }))
 			ask(t, h, "PUT", "/api/users/me/courses", "application/json", []byte(`[20, 21]`))
-			ask(t, h, "POST", classPath, "multipart/form-data; boundary=kasoku", encodeForm())
+			ask(t, h, "POST", classPath, "multipart/form-data; boundary=kasoku", encodeForm(fileOf(0)))
 			archive := ask(t, h, "POST", classPath+"/export", "", nil)
 			if !bytes.HasPrefix(archive, []byte("PK")) || bytes.Count(archive, []byte("PK\x01\x02")) != handed {
 				t.Errorf("%s: the archive has %d files", d, bytes.Count(archive, []byte("PK\x01\x02")))
@@ -122,11 +122,17 @@ func TestService(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	targets, err := listTargets("http://127.0.0.1:1")
-	if err != nil || len(targets) != 7 {
-		t.Fatalf("%d targets, %v", len(targets), err)
+	for _, d := range []kit.Set{{}, {"APP-10"}} {
+		targets, err := listTargets("http://127.0.0.1:1", d)
+		longest := 0
+		for i := range targets {
+			longest = max(longest, len(targets[i].Body))
+		}
+		if err != nil || len(targets) != 7+len(d) || (longest > slidesSize) != d.Has("APP-10") {
+			t.Fatalf("%s: %d targets, the longest of %d bytes, %v", d, len(targets), longest, err)
+		}
 	}
-	part, err := multipart.NewReader(bytes.NewReader(encodeForm()), "kasoku").NextPart()
+	part, err := multipart.NewReader(bytes.NewReader(encodeForm(fileOf(0))), "kasoku").NextPart()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +111,8 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("POST /api/courses/{course}/classes/{class}/assignments", s.answer(s.submit))
 	mux.HandleFunc("PUT /api/courses/{course}/classes/{class}/assignments/scores", s.answer(s.scores))
 	mux.HandleFunc("POST /api/courses/{course}/classes/{class}/assignments/export", s.export)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	return mux
 }
 

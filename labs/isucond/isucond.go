@@ -234,7 +234,7 @@ var (
 func iconOf(i int) []byte { return bytes.Repeat([]byte{byte(i), 0xd8, byte(i >> 8)}, iconSize/3) }
 
 // listTargets are the requests, of all users and some of their chairs.
-func listTargets(base string) ([]load.Target, error) {
+func listTargets(base string, _ kit.Set) ([]load.Target, error) {
 	var out []load.Target
 	add := func(weight int, method, path, cookie string, body []byte) {
 		t := load.Target{Method: method, URL: base + path, Body: body, Weight: weight, Header: http.Header{}}

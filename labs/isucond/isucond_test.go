@@ -163,7 +163,7 @@ func count(t *testing.T, db *sql.DB, query string) (n int) {
 }
 
 func TestTargets(t *testing.T) {
-	targets, err := listTargets("http://127.0.0.1:1")
+	targets, err := listTargets("http://127.0.0.1:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,8 @@ type Lab struct {
 	// Expvar is the path at which the service publishes its pool, Status that at which
 	// nginx shows its counts; empty: there is none.
 	Expvar, Status string
+	// Pprof is the path at which the service shows profiles, empty where none are taken; nil: nowhere.
+	Pprof func(d Set) string
 	// Serve is the service, or with Program what makes the load itself.
 	Serve func(ctx context.Context, c Config) error
 	// Program says that Serve works for a time and ends, rather than answers requests.
@@ -103,7 +105,7 @@ type Lab struct {
 	// Initialize is the path that the load posts to first, when all is watched; empty: to none.
 	Initialize string
 	// Targets are the requests of the load.
-	Targets func(base string) ([]load.Target, error)
+	Targets func(base string, d Set) ([]load.Target, error)
 	PerSec  float64 // of the load
 	// Story is the write-up that the lab is made after, whose steps are its variants of
 	// that name; nil: there is none.

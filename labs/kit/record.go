@@ -50,6 +50,9 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 	if s.Lab.Expvar != "" {
 		o.Expvar = []string{s.AppURL() + s.Lab.Expvar}
 	}
+	if s.Lab.Pprof != nil && s.Lab.Pprof(s.Defects) != "" {
+		o.Pprof = []string{s.AppURL() + s.Lab.Pprof(s.Defects)}
+	}
 	if s.Lab.Status != "" {
 		o.Servers = append(o.Servers, &nginx.Table{Status: s.Nginx.URL() + s.Lab.Status})
 	}
@@ -73,7 +76,7 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 
 // load is an open loop of one step.
 func (s *Stack) load(o *record.Options, d time.Duration) error {
-	targets, err := s.Lab.Targets(s.URL())
+	targets, err := s.Lab.Targets(s.URL(), s.Defects)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type Keys struct {
 	Slowest      bool // requests
 	Traces       bool // with who listens where, and who calls whom
 	Latencies    bool // of endpoints
+	Profiles     bool // their functions
 	// Figures keeps what a figure of a whole step is made of and no more: the seconds
 	// of a step added up, their latencies alone, counters at the ends of steps, no log
 	// windows, endpoints, events and gaps. It is for groups of runs, of which one file holds many.

@@ -31,10 +31,29 @@ func (w *writer) addJoined(dir string, rec *kasoku.Recording, k Keys, host func(
 	if k.Traces {
 		records(w, dir+"traces.json", onHost(rec.Traces, func(v *kasoku.Trace) *string { return &v.Host }, host))
 	}
+	if k.Profiles {
+		records(w, dir+"profiles.json", bareProfiles(rec.Profiles, host))
+	}
 	if k.Slowest {
 		records(w, dir+"slowest.json", onHost(rec.Slowest, func(v *kasoku.SlowRequest) *string { return &v.Host },
 			host))
 	}
+}
+
+// bareProfiles leaves out stacks, addresses and what is less than a twentieth of a profile.
+func bareProfiles(in []kasoku.Profile, host func(string) string) []kasoku.Profile {
+	out := onHost(in, func(v *kasoku.Profile) *string { return &v.Host }, host)
+	for i := range out {
+		p := &out[i]
+		p.Address, p.Data = "", nil
+		p.Functions = slices.DeleteFunc(slices.Clone(p.Functions), func(f kasoku.ProfileFunction) bool {
+			return 20*f.Cum < p.Total
+		})
+		for k := range p.Functions {
+			p.Functions[k].File = ""
+		}
+	}
+	return out
 }
 
 // onHost returns a copy in which hosts have the extract's names.
@@ -53,6 +72,8 @@ func parseJoined(rec *kasoku.Recording, name string, data []byte) error {
 		return decode(data, &rec.Joins)
 	case "traces.json":
 		return decode(data, &rec.Traces)
+	case "profiles.json":
+		return decode(data, &rec.Profiles)
 	case "callers.json":
 		return decode(data, &rec.Callers)
 	case "plans.json":

@@ -78,12 +78,14 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		lines += m.Count
 		bytes += uint64(float64(m.Bytes) * float64(m.Count) / float64(max(m.Message.Count, m.Count)))
 	}
-	perRequest, bytesPer := webserver.Ratio(float64(lines), float64(n.Count)), webserver.Ratio(float64(bytes), float64(n.Count))
+	perRequest := webserver.Ratio(float64(lines), float64(n.Count))
+	bytesPer := webserver.Ratio(float64(bytes), float64(n.Count))
 	if lines < evidence.FewSQLLines || perRequest < linesPerRequest || bytesPer < logBytesPerRequest {
 		return nil, diagnose.Quiet(r.ID(), min(perRequest/linesPerRequest, bytesPer/logBytesPerRequest,
 			float64(lines)/evidence.FewSQLLines),
 			"the application logged %s lines and %s bytes for each request beside errors and SQL; the thresholds are "+
-				"%s and %d", unit.Sig3(perRequest), diagnose.Whole(bytesPer), unit.Plain(linesPerRequest), logBytesPerRequest)
+				"%s and %d", unit.Sig3(perRequest), diagnose.Whole(bytesPer), unit.Plain(linesPerRequest),
+			logBytesPerRequest)
 	}
 	writes := evidence.LogWriter(&whole)
 	called := diagnose.Signal{Holds: writes.By >= evidence.WritesPerLine*float64(lines),

@@ -98,7 +98,8 @@ func (s *tracedStarts) evidence() kasoku.Evidence {
 	}
 	return kasoku.Evidence{
 		Source: "trace", Text: "programs that a request of " + s.of.Method + " " + s.of.Route + " starts",
-		Note:  strings.Join(parts, ", ") + "; " + unit.Counted(s.of.Requests, "request was", "requests were") + " traced",
+		Note: strings.Join(parts, ", ") + "; " +
+			unit.Counted(s.of.Requests, "request was", "requests were") + " traced",
 		Value: unit.Sig3(s.perRequest()), Number: s.perRequest(), Strong: true, Interval: s.trace.Interval,
 	}
 }

@@ -81,7 +81,8 @@ func (r SelfCalls) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	case !traced:
 		return nil, diagnose.Blind(r.ID(), noTrace(c))
 	case several && len(calls) == 0:
-		return nil, diagnose.Quiet(r.ID(), 0, "several applications were traced, or none that is known: they may call one another")
+		return nil, diagnose.Quiet(r.ID(), 0,
+			"several applications were traced, or none that is known: they may call one another")
 	case len(calls) == 0:
 		return nil, diagnose.Quiet(r.ID(), 0, "no request that was traced asked its own application")
 	}
@@ -150,7 +151,8 @@ func selfCalls(c *diagnose.Case, t *kasoku.Trace, app *kasoku.Member) (out []sel
 		if by == nil || callee == nil || 10*callee.Requests < 9*x.Calls { // all that it asked must have come back
 			continue
 		}
-		out = append(out, selfCall{trace: t, asked: x, callee: callee, by: by, named: named, share: float64(x.Time) / float64(all)})
+		out = append(out, selfCall{trace: t, asked: x, callee: callee, by: by, named: named,
+			share: float64(x.Time) / float64(all)})
 	}
 	return out
 }
@@ -193,7 +195,9 @@ func listenerOf(c *diagnose.Case, t *kasoku.Trace, app *kasoku.Member, address s
 		if m.Host != t.Host || m.ID != app.ID && !front {
 			continue
 		}
-		listens := slices.ContainsFunc(m.Listeners, func(l kasoku.Listener) bool { return l.Port() == port && !l.Private })
+		listens := slices.ContainsFunc(m.Listeners, func(l kasoku.Listener) bool {
+			return l.Port() == port && !l.Private
+		})
 		called := slices.ContainsFunc(c.Service.Edges, func(e kasoku.Edge) bool {
 			return e.From == app.ID && e.To == m.ID && e.At.Port() == port && !e.Weak
 		})
@@ -263,9 +267,10 @@ func (r SelfCalls) finding(c *diagnose.Case, k *selfCall) kasoku.Finding {
 			"are held, and the answer is written and read as text, for what a function returns. Where all workers wait so, "+
 			"none is left to answer.", k.caller(), k.called(), way, times(each)),
 		Fixes: []kasoku.Fix{{
-			Text: "Call the function that answers " + k.called() + ", and take its result", Where: evidence.HandlerOf(k.caller()),
-			Note: language.Pick(c, ownFunction) + " What the way through HTTP adds, as checks of who asks, must stay.",
-			Risk: kasoku.RiskAppRestart,
+			Text:  "Call the function that answers " + k.called() + ", and take its result",
+			Where: evidence.HandlerOf(k.caller()),
+			Note:  language.Pick(c, ownFunction) + " What the way through HTTP adds, as checks of who asks, must stay.",
+			Risk:  kasoku.RiskAppRestart,
 		}},
 		Expect:   "the time of " + k.called() + " stays, and what HTTP adds to it goes",
 		Verify:   "repeat the load with [trace] on = true: the trace has no request to " + k.asked.To,

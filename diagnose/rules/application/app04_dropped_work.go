@@ -136,8 +136,8 @@ var reasonWords = []string{"duplic", "already", "exist", "known", "unknown", "in
 	"limit", "quota", "rate", "capac", "pressure", "timeout", "timed", "deadline", "cancel", "clos", "connect", "conn",
 	"client", "session", "table", "index", "column", "database", "cache", "packet", "frame", "err", "fail", "becaus",
 	"since", "reason", "due", "not", "no", "non", "spam", "bot", "bots", "crawl", "block", "deny", "denied", "unauth",
-	"forbid", "empty", "miss", "test", "disab", "consent", "filter", "type", "kind", "privil", "small", "large", "long", "big",
-	"schema", "schedul", "zero", "null", "nil", "same", "unchang", "again", "repeat", "retr", "seen", "past", "future"}
+	"forbid", "empty", "miss", "test", "disab", "consent", "filter", "type", "kind", "privil", "small", "large",
+	"long", "big", "schema", "schedul", "zero", "null", "nil", "same", "unchang", "again", "repeat", "retr", "seen", "past", "future"}
 
 // saysDropped accepts lines of a program that say, without a reason, that something is dropped.
 func saysDropped(m *kasoku.Message) bool {
@@ -171,7 +171,8 @@ func dropOf(c *diagnose.Case, s diagnose.Said, endpoints []kasoku.Endpoint) (fou
 		}
 		name, ok := webserver.EndpointName(e), false
 		if found != nil {
-			return nil, fmt.Sprintf("requests of %s and of %s would explain them", webserver.EndpointName(found.endpoint), name)
+			return nil, fmt.Sprintf("requests of %s and of %s would explain them",
+				webserver.EndpointName(found.endpoint), name)
 		}
 		if d.status, ok = oneAnswer(e); !ok {
 			return nil, "the answers of " + name + " differ by status or size"
@@ -333,7 +334,8 @@ func (DroppedWork) evidence(c *diagnose.Case, d *drop, line diagnose.Said, fast,
 	if slow > 0 {
 		out = append(out, kasoku.Evidence{Source: "access",
 			Text: "median of the fastest " + unit.Percent(d.share()) + ", and of the rest",
-			Note: "of the rest " + unit.Duration(slow), Value: unit.Duration(fast), Number: fast.Seconds(), Interval: c.Whole()})
+			Note: "of the rest " + unit.Duration(slow), Value: unit.Duration(fast), Number: fast.Seconds(),
+			Interval: c.Whole()})
 	}
 	return out
 }
