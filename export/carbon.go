@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/wire/graphite"
@@ -14,8 +17,10 @@ type Carbon struct {
 	sender *graphite.Sender
 	start  time.Time
 	drop   bool
-	names  *namer
 	points []graphite.Point
+
+	mu    sync.Mutex // guards the following field
+	names *namer
 }
 
 // CarbonOptions configure where to.
@@ -38,11 +43,7 @@ func NewCarbon(o CarbonOptions) (*Carbon, error) {
 
 // Write implements [Output].
 func (c *Carbon) Write(ctx context.Context, values []Value) error {
-	c.points = c.points[:0]
-	for i := range values {
-		v := &values[i]
-		c.points = append(c.points, graphite.Point{Path: c.names.of(v), Time: second(c.start, v.At), Value: v.Value})
-	}
+	c.name(values)
 	if c.drop {
 		c.sender.Offer(c.points)
 		return nil
@@ -54,6 +55,25 @@ func (c *Carbon) Write(ctx context.Context, values []Value) error {
 		return fmt.Errorf("graphite: no room for %s, %s", patience, c.why())
 	}
 	return err
+}
+
+// name makes the values points.
+func (c *Carbon) name(values []Value) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.points = c.points[:0]
+	for i := range values {
+		v := &values[i]
+		c.points = append(c.points, graphite.Point{Path: c.names.of(v), Time: second(c.start, v.At), Value: v.Value})
+	}
+}
+
+// Series returns the paths that were sent, sorted; of very many those of late. It may be
+// called at any time.
+func (c *Carbon) Series() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.names.taken))
 }
 
 // patience is how long the points of a series may wait for room.

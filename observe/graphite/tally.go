@@ -51,6 +51,9 @@ func (t *Tally) Cached() (v float64) {
 // PeakCached returns the most points that waited at once.
 func (t *Tally) PeakCached() float64 { return t.peak }
 
+// Silent reports whether no server has reported anything of itself.
+func (t *Tally) Silent() bool { return len(t.sums) == 0 }
+
 // A Limit is what keeps a server from writing what it is sent, and what to change.
 type Limit struct {
 	Code       string // creates, updates, cache

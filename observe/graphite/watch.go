@@ -62,6 +62,9 @@ type Reading struct {
 // A Watch looks at what servers report of themselves while points are sent to them. Readings
 // may be taken while it runs.
 type Watch struct {
+	// Each is called after each look, in Run's goroutine; may be nil. It is set before Run.
+	Each func(ctx context.Context)
+
 	source *Source
 
 	mu       sync.Mutex // guards the following fields
@@ -89,6 +92,9 @@ func (w *Watch) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		w.look(ctx)
+		if w.Each != nil {
+			w.Each(ctx)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

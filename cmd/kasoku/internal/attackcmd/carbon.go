@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,7 +37,7 @@ func (f *attackFlags) runCarbon(parent context.Context, e *cli.Env) error {
 	o.Toggle = toggle
 	watching, watched := context.WithCancel(context.WithoutCancel(ctx))
 	defer watched()
-	watch, err := graphite.NewWatch(f.carbon.watched())
+	watch, err := graphite.NewWatch(f.carbon.server.At(o.Address))
 	if err != nil {
 		return cli.Usage(err, "")
 	}
@@ -159,23 +157,3 @@ func (c *carbonFlags) toggles() (toggle <-chan os.Signal, restore func()) {
 	signal.Notify(signals, syscall.SIGUSR1)
 	return signals, func() { signal.Stop(signals) }
 }
-
-// watched are the places where the server may report of itself: those that were named, else
-// the port where carbon's cache answers, at the same host.
-func (c *carbonFlags) watched() graphite.Options {
-	o := c.server.Options()
-	host, _, err := net.SplitHostPort(c.address)
-	if err == nil && o.Query == "" && o.Storage == "" && o.Render == "" {
-		o.Query = net.JoinHostPort(host, cacheQueryPort)
-	}
-	if err == nil && len(o.Agents) == 0 && o.Render == "" && net.ParseIP(host) == nil && !strings.EqualFold(host,
-		"localhost") {
-		name := strings.ReplaceAll(host, ".", "_")
-		short, _, _ := strings.Cut(host, ".")
-		o.Agents = []string{"agents." + name + "-a", "agents." + name, "agents." + short + "-a", "agents." + short}
-	}
-	return o
-}
-
-// cacheQueryPort is where carbon's cache answers unless it is configured otherwise.
-const cacheQueryPort = "7002"

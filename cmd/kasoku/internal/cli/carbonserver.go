@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"net"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/observe/graphite"
@@ -24,9 +27,26 @@ func (f *CarbonServerFlags) Register(fl *pflag.FlagSet, before string) {
 		"agents.web1-a; may be repeated")
 }
 
-// Options are the places that were named.
-func (f *CarbonServerFlags) Options() graphite.Options {
-	return graphite.Options{Query: f.query, Storage: f.storage, Render: f.render, Agents: f.names}
+// cacheQueryPort is where carbon's cache answers unless it is configured otherwise.
+const cacheQueryPort = "7002"
+
+// At are the places where the server at host:port may report of itself: those that were named,
+// else the port where carbon's cache answers, at the same host. It may go by the host's name.
+func (f *CarbonServerFlags) At(address string) graphite.Options {
+	o := graphite.Options{Query: f.query, Storage: f.storage, Render: f.render, Agents: f.names}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return o
+	}
+	if o.Query == "" && o.Storage == "" && o.Render == "" {
+		o.Query = net.JoinHostPort(host, cacheQueryPort)
+	}
+	if len(o.Agents) == 0 && o.Render == "" && net.ParseIP(host) == nil && !strings.EqualFold(host, "localhost") {
+		name := strings.ReplaceAll(host, ".", "_")
+		short, _, _ := strings.Cut(host, ".")
+		o.Agents = []string{"agents." + name + "-a", "agents." + name, "agents." + short + "-a", "agents." + short}
+	}
+	return o
 }
 
 // Names are the names of the flags.

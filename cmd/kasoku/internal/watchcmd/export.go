@@ -54,6 +54,7 @@ type exportFlags struct {
 	address  string
 	protocol string
 	prefix   string
+	server   cli.CarbonServerFlags
 	listen   string
 	token    string // file with the page's token
 	open     bool   // the page needs none
@@ -78,10 +79,12 @@ func NewExport(e *cli.Env) *cobra.Command {
 Counters are reported as rates; --raw reports them as they were read, as prometheus and
 openmetrics always do. What is live is what kasoku.toml names; without one, what runs
 here; and the load beside it, of a kasoku attack or a run that is recorded. A server that is slow or gone never
-holds up the sampling: what does not fit is dropped and counted. Ctrl-C hands on what is
-left and ends.`,
+holds up the sampling: what does not fit is dropped and counted. Carbon is asked what became
+of what it was sent, where it answers (--query) or its files are at hand (--storage). Ctrl-C
+hands on what is left and ends.`,
 		Example: `  kasoku export before --to csv -o before.csv
   kasoku export latest --to graphite --address carbon.example.com:2003
+  kasoku export latest --to graphite --storage /var/lib/graphite/whisper
   kasoku export --live --to prometheus
   kasoku export --live --to graphite --protocol pickle --only host,mysql.Threads_*
   MACKEREL_APIKEY=… kasoku export latest --to mackerel --service shop`,
@@ -109,6 +112,7 @@ left and ends.`,
 		"pickle 2004")
 	fl.StringVar(&f.protocol, "protocol", string(graphite.Line), "graphite: line, pickle or udp")
 	fl.StringVar(&f.prefix, "prefix", "kasoku", "graphite: what stands before all paths; may be empty")
+	f.server.Register(fl, "graphite: ")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:9798", "prometheus: `ADDRESS` of the page; one that others reach "+
 		"needs a token, or --open")
 	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; "+
@@ -254,6 +258,10 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *cli.Env, rec *kasoku.R
 	if err != nil {
 		return err
 	}
+	watch, err := f.watchCarbon(ctx, e, out)
+	if err != nil {
+		return err
+	}
 	err = export.Recording(ctx, rec, f.form(), f.only, out)
 	within := flushWithin
 	if out.Stats().Connections > 0 {
@@ -267,13 +275,16 @@ func (f *exportFlags) runToCarbon(ctx context.Context, e *cli.Env, rec *kasoku.R
 	}
 	closed := out.Close(last)
 	fmt.Fprintln(e.Stderr, terminal.Clean(carbonSummary(out.Stats(), f.carbonAddress())))
+	kept := watch.end(ctx, true)
 	switch {
 	case ctx.Err() != nil:
 		return cli.Stopped("stopped: not all of the run was sent")
 	case err != nil:
 		return err
+	case closed != nil:
+		return closed
 	}
-	return closed
+	return kept
 }
 
 // carbonSummary describes what went to Carbon.

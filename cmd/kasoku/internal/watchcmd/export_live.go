@@ -72,7 +72,9 @@ func (f *exportFlags) exportLive(parent context.Context, e *cli.Env) (err error)
 		err = nil // who read it, as head, has what it wanted
 	}
 	if summary != nil {
-		fmt.Fprintln(e.Stderr, summary())
+		text, kept := summary()
+		fmt.Fprintln(e.Stderr, text)
+		err = cmp.Or(err, kept)
 	}
 	return err
 }
@@ -130,14 +132,20 @@ func (f *exportFlags) awaited(from []observe.Source) (a awaitedSeries, err error
 // liveOutput is where the frames go, which never waits, and what is reported at the end.
 func (f *exportFlags) liveOutput(
 	ctx context.Context, e *cli.Env, l *record.Live, start time.Time,
-) (export.Output, func() string, error) {
+) (export.Output, func() (string, error), error) {
 	switch f.to {
 	case "graphite":
 		out, err := f.carbon(start, true)
 		if err != nil {
 			return nil, nil, err
 		}
-		return out, func() string { return carbonSummary(out.Stats(), f.carbonAddress()) }, nil
+		watch, err := f.watchCarbon(ctx, e, out)
+		if err != nil {
+			return nil, nil, errors.Join(err, out.Close(ctx))
+		}
+		return out, func() (string, error) {
+			return carbonSummary(out.Stats(), f.carbonAddress()), watch.end(ctx, false)
+		}, nil
 	case "mackerel":
 		c, err := f.mackerel.client(e)
 		if err != nil {
@@ -147,7 +155,7 @@ func (f *exportFlags) liveOutput(
 		if err != nil {
 			return nil, nil, err
 		}
-		return export.NewAsync(f.sums(out), waiting), func() string { return mackerelSummary(out.Stats()) }, nil
+		return export.NewAsync(f.sums(out), waiting), func() (string, error) { return mackerelSummary(out.Stats()), nil }, nil
 	}
 	w, end, err := f.create(e)
 	if err != nil {
