@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku"
@@ -18,10 +19,11 @@ import (
 //	go test -tags extract ./diagnose/rules -run TestExtractRun \
 //	  -from before.kasoku -rule POOL-01 -as fires/mariadb-1000 -origin 'recorded: 2026-11-20, MariaDB 10.11.19, kasoku run …'
 //
-// and then go test ./diagnose/rules reports whether it is what it should be.
+// and then go test ./diagnose/rules reports whether it is what it should be. Several files with commas are runs
+// that repeat one another.
 var (
-	from     = flag.String("from", "", "run `file`")
-	baseline = flag.String("baseline", "", "run `file` to compare with")
+	from     = flag.String("from", "", "run `files`")
+	baseline = flag.String("baseline", "", "run `files` to compare with")
 	rule     = flag.String("rule", "", "rule `id`")
 	as       = flag.String("as", "", "`kind/name` of the case")
 	origin   = flag.String("origin", "", "first lines of the case")
@@ -31,23 +33,49 @@ func TestExtractRun(t *testing.T) {
 	if *from == "" {
 		t.Skip("no -from")
 	}
-	open := func(path string) *kasoku.Recording {
-		if path == "" {
-			return nil
+	open := func(paths string) (first *kasoku.Recording, others []*kasoku.Recording) {
+		if paths == "" {
+			return nil, nil
 		}
-		rec, err := store.Open(path)
-		if err != nil {
-			t.Fatal(err)
+		for i, path := range strings.Split(paths, ",") {
+			rec, err := store.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = rec
+			} else {
+				others = append(others, rec)
+			}
 		}
-		return rec
+		return first, others
 	}
-	keepExtract(t, open(*from), open(*baseline), *rule, *as, *origin)
+	var g extract.Group
+	g.Run, g.Repeats = open(*from)
+	g.Baseline, g.Baselines = open(*baseline)
+	if c := caseOf(g); testing.Verbose() {
+		for _, r := range All() {
+			if r.ID() == *rule {
+				found, silent := r.Check(c)
+				t.Logf("%+v\n%+v", found, silent)
+			}
+		}
+	}
+	keepGroup(t, g, *rule, *as, *origin)
 }
 
 // keepExtract writes what the rule reads of a run to its testdata.
 func keepExtract(t *testing.T, rec, baseline *kasoku.Recording, rule, as, origin string) {
 	t.Helper()
-	data, err := extract.Write(rec, baseline, reads(rule, rec.Load != nil), origin)
+	keepGroup(t, extract.Group{Run: rec, Baseline: baseline}, rule, as, origin)
+}
+
+// keepGroup is keepExtract of runs with those that repeat them.
+func keepGroup(t *testing.T, g extract.Group, rule, as, origin string) {
+	t.Helper()
+	keys := reads(rule, g.Run.Load != nil)
+	keys.Figures = len(g.Repeats)+len(g.Baselines) > 0
+	data, err := extract.WriteGroup(g, keys, origin)
 	if err != nil {
 		t.Fatal(err)
 	}

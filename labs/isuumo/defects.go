@@ -44,18 +44,34 @@ func Known() []Defect {
 	}
 }
 
+// Forms lists other ways in which write-ups mended a defect. They can be asked for as defects can, and are
+// part of no variant.
+func Forms() []Defect {
+	return []Defect{
+		{"IDX-05T", "database", "the ids of ranges are written by triggers, and not generated", false, true},
+		{"QRY-03S", "database", "searches read narrow tables of their own, which triggers keep; not with IDX-05",
+			false, true},
+	}
+}
+
 // Defects is a set of seeded defects by id.
 type Defects []string
 
 // The variants: how far the service has been tuned.
 const (
-	Initial = "initial" // as shipped
-	Indexes = "indexes" // tuned without a change of code: indexes, my.cnf, nginx
-	Tuned   = "tuned"
+	Initial  = "initial" // as shipped
+	Indexes  = "indexes" // tuned without a change of code: indexes, my.cnf, nginx
+	RangeIDs = "ranges"  // ids of ranges, written by triggers
+	Counted  = "counted" // and counts that are kept
+	Split    = "split"   // and tables of their own for searches
+	Tuned    = "tuned"
 )
 
-// Variants lists them, the slowest first.
+// Variants lists those that are compared, the slowest first.
 func Variants() []string { return []string{Initial, Indexes, Tuned} }
+
+// AllVariants lists all, those too that lie between two that are compared.
+func AllVariants() []string { return []string{Initial, Indexes, RangeIDs, Counted, Split, Tuned} }
 
 // About describes in a few words what a variant is, empty of another name.
 func About(variant string) string {
@@ -64,6 +80,12 @@ func About(variant string) string {
 		return "as it was shipped"
 	case Indexes:
 		return "indexes, my.cnf, nginx.conf"
+	case RangeIDs:
+		return "as indexes, and ids of ranges"
+	case Counted:
+		return "as ranges, and counts are kept"
+	case Split:
+		return "as counted, and tables to search"
 	case Tuned:
 		return "answers from memory, the database as the record"
 	}
@@ -82,9 +104,21 @@ func Variant(name string) (Defects, error) {
 				out = append(out, d.ID)
 			}
 		}
+	case RangeIDs, Counted, Split:
+		d, err := Variant(Indexes)
+		if err != nil {
+			return nil, err
+		}
+		out = append(d.Without("IDX-05"), "IDX-05T")
+		if name != RangeIDs {
+			out = out.Without("QRY-08")
+		}
+		if name == Split {
+			out = append(out.Without("QRY-03"), "QRY-03S")
+		}
 	case Tuned:
 	default:
-		return nil, fmt.Errorf("unknown variant %q: want %s", name, strings.Join(Variants(), ", "))
+		return nil, fmt.Errorf("unknown variant %q: want %s", name, strings.Join(AllVariants(), ", "))
 	}
 	return out, nil
 }
@@ -99,7 +133,7 @@ func ParseDefects(s string) (Defects, error) {
 	case "none", "":
 		return Variant(Tuned)
 	}
-	known := Known()
+	known := append(Known(), Forms()...)
 	chosen := map[string]bool{}
 	for id := range strings.SplitSeq(s, ",") {
 		id = strings.ToUpper(strings.TrimSpace(id))
@@ -131,6 +165,10 @@ func ids(defects []Defect) []string {
 
 // Has reports whether the set holds the id.
 func (d Defects) Has(id string) bool { return slices.Contains(d, id) }
+
+// Split reports whether searches read tables of their own. These have the columns of ranges, so that there
+// are none while IDX-05 is seeded.
+func (d Defects) Split() bool { return d.Has("QRY-03S") && !d.Has("IDX-05") }
 
 // Without returns the set without one id.
 func (d Defects) Without(id string) Defects {

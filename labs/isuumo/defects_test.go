@@ -2,6 +2,7 @@ package isuumo
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +21,28 @@ func TestParseDefects(t *testing.T) {
 	}
 	if _, err := ParseDefects("IDX-99"); err == nil {
 		t.Error("an unknown id was taken")
+	}
+}
+
+// TestVariants_Between: those between indexes and tuned mend one defect more each, by another form, and can be
+// given back as defects.
+func TestVariants_Between(t *testing.T) {
+	for name, want := range map[string]string{
+		RangeIDs: "CCH-07,QRY-03,QRY-04,QRY-08,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T",
+		Counted:  "CCH-07,QRY-03,QRY-04,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T",
+		Split:    "CCH-07,QRY-04,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T,QRY-03S",
+	} {
+		d, err := Variant(name)
+		if err != nil || d.String() != want || About(name) == "" {
+			t.Errorf("%s: %s, %v; want %s", name, d, err, want)
+		}
+		if again, err := ParseDefects(d.String()); err != nil || again.String() != want {
+			t.Errorf("%s as defects: %s, %v", name, again, err)
+		}
+	}
+	const all = "initial, indexes, ranges, counted, split, tuned"
+	if _, err := Variant("fast"); err == nil || !strings.Contains(err.Error(), all) {
+		t.Errorf("an unknown variant: %v", err)
 	}
 }
 

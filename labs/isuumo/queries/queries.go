@@ -2,7 +2,8 @@
 // read from the database by SQL. Each of its defects can be mended by itself, and
 // what it answers is the same with and without it:
 //
-//	QRY-03   every query asks for all columns; mended, for those that are used
+//	QRY-03   every query asks for all columns; mended, for those that are used; with
+//	         QRY-03S, searches find their page in a narrow table, and look its rows up
 //	QRY-04   the polygon search reads the bounding box and asks once more for each
 //	         estate in it; mended, one query finds what is inside
 //	QRY-08   each search counts its matches; mended, counts are kept until the next

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kasoku/kasoku/labs/isuumo/request"
+	"github.com/kasoku/kasoku/labs/isuumo/tuning"
 )
 
 type chairPage struct {
@@ -46,7 +47,7 @@ func (s *Service) searchEstates(rawQuery string) (any, error) {
 
 // count returns how many rows the condition holds for.
 func (s *Service) count(kept *counts, table string, w *where) (int64, error) {
-	query := "SELECT COUNT(*) FROM " + table + " WHERE " + w.String()
+	query := "SELECT COUNT(*) FROM " + tuning.Searched(s.Defects, table) + " WHERE " + w.String()
 	return kept.of(fmt.Sprintf("%s %q", query, w.args), func() (n int64, err error) {
 		if err := s.DB.QueryRowContext(s.ctx, query, w.args...).Scan(&n); err != nil {
 			return 0, explain(query, err)
@@ -58,7 +59,12 @@ func (s *Service) count(kept *counts, table string, w *where) (int64, error) {
 const pageOrder = " ORDER BY popularity DESC, id ASC LIMIT ? OFFSET ?"
 
 // pageQuery returns the query for a page of a search; its last parameters are limit
-// and offset.
+// and offset. Where searches have a table of their own, the rows of the page that it finds are looked up.
 func (s *Service) pageQuery(table, columns string, w *where) string {
+	if s.Defects.Split() {
+		return "SELECT " + s.columns(columns) + " FROM (SELECT id AS found, popularity AS by_rank FROM " +
+			tuning.Searched(s.Defects, table) + " WHERE " + w.String() + pageOrder + ") page JOIN " + table +
+			" ON " + table + ".id = page.found ORDER BY page.by_rank DESC, page.found ASC"
+	}
 	return "SELECT " + s.columns(columns) + " FROM " + table + " WHERE " + w.String() + pageOrder
 }

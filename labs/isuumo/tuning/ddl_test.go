@@ -72,3 +72,34 @@ func TestBucketRanges(t *testing.T) {
 		}
 	}
 }
+
+// TestDDL_Forms: ids of ranges are generated or written by a trigger, of the rows or of search tables; there
+// are no search tables without ids.
+func TestDDL_Forms(t *testing.T) {
+	for _, x := range []struct {
+		d         isuumo.Defects
+		has, lack []string
+	}{
+		{isuumo.Defects{"CCH-07"}, []string{"ALTER TABLE chair\n", "STORED"}, []string{"TRIGGER", "_search"}},
+		{isuumo.Defects{"CCH-07", "IDX-05T"}, []string{"ALTER TABLE chair\n", "chair_buckets BEFORE INSERT ON chair FOR",
+			"\n  NEW.price_bucket = CASE WHEN NEW.price < 3000 THEN 0", "UPDATE estate SET\n  rent_bucket = CASE WHEN rent"},
+			[]string{"STORED", "_search"}},
+		{isuumo.Defects{"CCH-07", "QRY-03S"}, []string{"ALTER TABLE chair_search\n", "STORED", "chair_sold AFTER UPDATE"},
+			[]string{"BEFORE INSERT", "ALTER TABLE chair\n", "SET\n  NEW"}},
+		{isuumo.Defects{"CCH-07", "QRY-03S", "IDX-05T"}, []string{"chair_buckets BEFORE INSERT ON chair_search FOR"},
+			[]string{"STORED", "INSERT ON chair FOR EACH ROW SET"}},
+		{isuumo.Defects{"CCH-07", "QRY-03S", "IDX-05"}, nil, []string{"_search", "_bucket", "TRIGGER"}},
+	} {
+		text := DDL(x.d, "mariadb")
+		for _, want := range x.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", x.d, want, text)
+			}
+		}
+		for _, not := range x.lack {
+			if strings.Contains(text, not) {
+				t.Errorf("%s has %q:\n%s", x.d, not, text)
+			}
+		}
+	}
+}

@@ -137,7 +137,8 @@ func (o *labFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.database, "db", "mariadb", "database: mariadb or mysql")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the service; port 0 takes a free one")
 	f.IntVar(&o.http, "http", 0, "`PORT` of nginx on 127.0.0.1; 0 takes a free one")
-	f.StringVar(&o.variant, "variant", isuumo.Initial, "isuumo: how far it is tuned: "+strings.Join(isuumo.Variants(), ", "))
+	f.StringVar(&o.variant, "variant", isuumo.Initial,
+		"isuumo: how far it is tuned: "+strings.Join(isuumo.AllVariants(), ", "))
 	o.registerRows(f)
 	f.StringVar(&o.emit, "emit", "", "isuumo: also write the rows to `DIRECTORY` in the contest's formats, for its "+
 		"own benchmark")

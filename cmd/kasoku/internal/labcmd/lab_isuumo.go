@@ -26,7 +26,7 @@ func isuumoLab() lab {
 		name:     "isuumo",
 		about:    "the qualifying problem of ISUCON10: chairs and flats served through nginx, with its benchmark",
 		defects:  strings.Join(ids, ","),
-		variants: strings.Join(isuumo.Variants(), ","),
+		variants: strings.Join(isuumo.AllVariants(), ","),
 		check: func(o *labFlags) error {
 			_, err := o.isuumoStack()
 			return err
