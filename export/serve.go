@@ -111,26 +111,3 @@ func (f *flushed) Write(ctx context.Context, values []Value) error {
 func (f *flushed) Close(ctx context.Context) error {
 	return errors.Join(f.Output.Close(ctx), f.end())
 }
-
-// WithoutEntities hands on only series without an entity: the sums of a host, not
-// each disk or process.
-func WithoutEntities(out Output) Output { return &sums{Output: out} }
-
-type sums struct {
-	Output
-	buf []Value
-}
-
-// Write implements [Output].
-func (s *sums) Write(ctx context.Context, values []Value) error {
-	s.buf = s.buf[:0]
-	for i := range values {
-		if values[i].Key.Instance == "" {
-			s.buf = append(s.buf, values[i])
-		}
-	}
-	if len(s.buf) == 0 {
-		return nil
-	}
-	return s.Output.Write(ctx, s.buf)
-}

@@ -368,7 +368,7 @@ func TestMackerel(t *testing.T) {
 	start := time.Unix(1795183320, 0) // a whole minute
 	s, out := mackerelTo(t, false, start)
 	s.Fail("", 429, 0)
-	if err := Recording(t.Context(), recording(), Rates, nil, WithoutEntities(out)); err != nil {
+	if err := Recording(t.Context(), recording(), Rates, nil, Filtered(out, HasNoEntity)); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.Close(t.Context()); err != nil {

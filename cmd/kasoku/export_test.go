@@ -51,9 +51,25 @@ func TestExportMackerel(t *testing.T) {
 	if err != nil || !strings.Contains(out, "annotations of shop") || len(s.Annotations()) == 0 {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	named := map[string]bool{}
+	named, ofHost := map[string]bool{}, map[string]bool{}
 	for _, v := range s.Values() {
-		named[v.Name] = true
+		if named[v.Name] = true; v.Host != "" {
+			ofHost[v.Name] = true
+		}
+	}
+	chosen := regexp.MustCompile(`(?m)^chosen  (\d+) of \d+ series of hosts, since Mackerel bills by metrics of a host: .*host\.cpu\.user.* --all posts all`)
+	if m := chosen.FindStringSubmatch(out); m == nil || m[1] != strconv.Itoa(len(ofHost)/2) || len(ofHost) > 100 {
+		t.Errorf("%d metrics of the host were posted, it says\n%s", len(ofHost), out)
+	}
+	all := map[string]bool{}
+	if out, err := post("--all"); err != nil || strings.Contains(out, "chosen") {
+		t.Errorf("--all: %v\n%s", err, out)
+	}
+	for _, v := range s.Values() {
+		all[v.Name] = true
+	}
+	if len(all) <= len(named)+20 {
+		t.Errorf("--all posts %d metrics, without it %d", len(all), len(named))
 	}
 	if !named["custom.kasoku.host.cpu.user.avg"] || !named["custom.kasoku.host.cpu.user.max"] || named["custom.kasoku.host.cpu.user.cpu0.avg"] {
 		t.Errorf("posted %v", named)

@@ -106,7 +106,7 @@ hands on what is left and ends.`,
 	cli.KeepOldShort(fl, "o", "out")
 	fl.BoolVar(&f.raw, "raw", false, "csv, json, graphite: counters as they were read, with _total after their names")
 	fl.StringSliceVar(&f.only, "only", nil, "`SOURCE` or SOURCE.METRIC, …, with * and ?; default all, for "+
-		"mackerel those without an entity")
+		"mackerel some that show most")
 	fl.StringVar(&f.dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
 	fl.StringVar(&f.address, "address", "127.0.0.1", "graphite: `HOST[:PORT]` of Carbon; default port 2003, of "+
 		"pickle 2004")
@@ -132,6 +132,9 @@ func (f *exportFlags) check(args []string) error {
 	badPattern := export.Selection(f.only).Validate()
 	if (f.open || f.token != "") && f.to != "prometheus" {
 		return cli.Usagef("", "--open and --token-file are for --to prometheus")
+	}
+	if f.mackerel.all && (f.to != "mackerel" || len(f.only) > 0) {
+		return cli.Usagef("", "--all is for --to mackerel, without --only")
 	}
 	switch {
 	case f.to == "":

@@ -155,7 +155,11 @@ func (f *exportFlags) liveOutput(
 		if err != nil {
 			return nil, nil, err
 		}
-		return export.NewAsync(f.sums(out), waiting), func() (string, error) { return mackerelSummary(out.Stats()), nil }, nil
+		if len(f.only) == 0 && !f.mackerel.all {
+			names := export.ChosenOf(sourceNames(l.Sources))
+			f.sayChosen(e, "at most "+unit.Counted(len(names), "series", "series")+" of this host", names)
+		}
+		return export.NewAsync(f.filtered(out), waiting), func() (string, error) { return mackerelSummary(out.Stats()), nil }, nil
 	}
 	w, end, err := f.create(e)
 	if err != nil {

@@ -28,6 +28,7 @@ type mackerelFlags struct {
 	service string
 	roles   []string
 	hosts   map[string]string
+	all     bool // series without an entity, not those alone that are chosen
 }
 
 func (f *mackerelFlags) register(fl *pflag.FlagSet) {
@@ -39,6 +40,9 @@ func (f *mackerelFlags) register(fl *pflag.FlagSet) {
 	fl.StringToStringVar(&f.hosts, "host-id", nil, "mackerel: ids of hosts, `HOST=ID,...`; default by name, of this "+
 		"host the agent's")
 	fl.Lookup("host-id").DefValue = "" // not []
+	fl.BoolVar(&f.all, "all", false, "mackerel: all series without an entity, not those alone that show most; "+
+		"Mackerel "+
+		"bills by metrics of a host")
 }
 
 // client returns a client with the key of the environment.
@@ -47,7 +51,8 @@ func (f *mackerelFlags) client(e *cli.Env) (*mackerel.Client, error) {
 	if key == "" {
 		return nil, cli.Usagef("MACKEREL_APIKEY=… kasoku export --to mackerel", "no API key in MACKEREL_APIKEY")
 	}
-	c, err := mackerel.New(mackerel.Options{Key: key, Base: cmp.Or(f.base, e.Getenv("MACKEREL_APIBASE")), UserAgent: "kasoku/" + cli.VersionString()})
+	c, err := mackerel.New(mackerel.Options{Key: key, Base: cmp.Or(f.base, e.Getenv("MACKEREL_APIBASE")),
+		UserAgent: "kasoku/" + cli.VersionString()})
 	if err != nil {
 		return nil, cli.Usage(err, "")
 	}
@@ -55,7 +60,8 @@ func (f *mackerelFlags) client(e *cli.Env) (*mackerel.Client, error) {
 }
 
 // output finds the hosts in Mackerel and returns where values go.
-func (f *mackerelFlags) output(ctx context.Context, c *mackerel.Client, hosts []string, o export.MackerelOptions) (*export.Mackerel, error) {
+func (f *mackerelFlags) output(ctx context.Context, c *mackerel.Client, hosts []string,
+	o export.MackerelOptions) (*export.Mackerel, error) {
 	o.Client, o.Service, o.HostIDs = c, f.service, map[string]string{}
 	for _, h := range hosts {
 		id, err := f.hostID(ctx, c, h, o.Live)
@@ -88,13 +94,28 @@ func (f *mackerelFlags) hostID(ctx context.Context, c *mackerel.Client, host str
 	return found[0].ID, nil
 }
 
-// sums leaves out series of an entity, unless --only names what is wanted: Mackerel
+// takes reports whether a series goes to Mackerel, unless --only names what is wanted: it
 // takes so many metrics of a host and no more.
-func (f *exportFlags) sums(out export.Output) export.Output {
+func (f *exportFlags) takes(k kasoku.Key) bool {
+	if f.mackerel.all {
+		return export.HasNoEntity(k)
+	}
+	return export.IsChosen(k)
+}
+
+// filtered leaves out what Mackerel does not get.
+func (f *exportFlags) filtered(out export.Output) export.Output {
 	if len(f.only) > 0 {
 		return out
 	}
-	return export.WithoutEntities(out)
+	return export.Filtered(out, f.takes)
+}
+
+// sayChosen says which series of hosts Mackerel gets, and why.
+func (f *exportFlags) sayChosen(e *cli.Env, of string, names []string) {
+	fmt.Fprintf(e.Stderr, "chosen  %s, since Mackerel bills by metrics of a host: %s; --all posts all without "+
+		"an entity, --only "+
+		"what you name\n", of, terminal.Clean(strings.Join(names, ", ")))
 }
 
 // runToMackerel posts a run, and marks what it was.
@@ -115,7 +136,11 @@ func (f *exportFlags) runToMackerel(ctx context.Context, e *cli.Env, rec *kasoku
 	if err != nil {
 		return err
 	}
-	to := f.sums(out)
+	if keys := export.KeysOf(rec); len(f.only) == 0 && !f.mackerel.all {
+		names, taken, others := export.Choose(keys, f.takes)
+		f.sayChosen(e, unit.Count(taken)+" of "+unit.Count(taken+others)+" series of hosts", names)
+	}
+	to := f.filtered(out)
 	if err := export.Recording(ctx, rec, export.Rates, f.only, to); err != nil {
 		return err
 	}
