@@ -86,6 +86,21 @@ func TestLoops(t *testing.T) {
 	some := class("P", "SELECT * FROM notes WHERE item = ? LIMIT ?", 20000, 1, 40*time.Second)
 	f("QRY-05", queryRun(get, []kasoku.Query{list, some}, runBy("L", 1, sure), runBy("P", 20, sure)),
 		"The lookup of notes needs a statement of its own form: a LIMIT without ORDER BY takes any rows: say first which ones.")
+	// The same few in each request that a trace saw, which no list's rows account for, stand in the program one by one.
+	attribute := class("P", "SELECT value FROM attributes WHERE shop = ? AND name = ?", 5000, 0.2, 40*time.Second)
+	attribute.Distinct, attribute.Repeated = 4000, 2
+	traced := func(per, least float64) kasoku.Caller {
+		x := runBy("P", per, sure)
+		x.Source, x.Least = kasoku.FromTrace, least
+		return x
+	}
+	pinned := class("L", "SELECT id, title FROM posts WHERE shop = ?", 1000, 3, time.Second)
+	f("", queryRun(get, []kasoku.Query{pinned, attribute}, runBy("L", 1, sure), traced(5, 5)))
+	f("", queryRun(get, []kasoku.Query{attribute}, traced(9, 9)))
+	f("QRY-05", queryRun(get, []kasoku.Query{attribute}, traced(10, 10)))
+	f("QRY-05", queryRun(get, []kasoku.Query{attribute}, traced(5, 4)))
+	pinned.RowsSent = 5 * pinned.Calls
+	f("QRY-05", queryRun(get, []kasoku.Query{pinned, attribute}, runBy("L", 1, sure), traced(5, 5)))
 	// A long poll asks the same until there is something, and no list is read; other texts than
 	// requests are a loop over what the request brought.
 	poll := class("P", "SELECT id FROM events WHERE room = ? AND id > ?", 20000, 0, 40*time.Second)

@@ -411,6 +411,46 @@ func TestNeighbours_Bottleneck(t *testing.T) {
 	}
 }
 
+// TestAppCPU_Unhurried: where the host has CPU left, a program that computes for most of slow requests' time
+// is what makes them slow; where they are quick, or wait for something else, it is not.
+func TestAppCPU_Unhurried(t *testing.T) {
+	// Requests of so long, ten a second.
+	b := func(each time.Duration, app float64, statements time.Duration) *build {
+		b := ladder().cpu(0.1, app+0.1).program("10 mysqld", 0.1, 1e9).program("20 shop", app, 1e8).measured().accessLog()
+		b.Load, b.Steps, b.Seconds = nil, nil, nil
+		e := &b.Endpoints[0]
+		clear(e.Seconds)
+		for s := 29; s < 39; s++ {
+			e.Seconds[s] = kasoku.EndpointSecond{Count: 10}
+		}
+		e.Count, e.Total = 100, 100*each
+		b.Queries = []kasoku.Query{{ID: "1", Fingerprint: "select * from orders", Verb: "SELECT", Calls: 100, Total: statements}}
+		return b
+	}
+	const ms = time.Millisecond
+	f := fires(t, host.AppCPU{}, b(100*ms, 0.6, time.Second), kasoku.Medium, "That is 60.0 ms of CPU for each request. The host has CPU left")
+	if f.Severity != kasoku.Info {
+		t.Errorf("%+v", f)
+	}
+	fires(t, host.AppCPU{}, b(25*ms, 0.2, 100*ms), kasoku.Medium, "20.0 ms of CPU")
+	silent(t, host.AppCPU{}, b(25*ms, 0.19, 100*ms), 0, 0.99, "the host was")
+	silent(t, host.AppCPU{}, b(100*ms, 0.49, time.Second), 0, 0.99, "the host was")
+	silent(t, host.AppCPU{}, b(100*ms, 0.6, 4100*ms), 0, 0.99, "the host was")
+	silent(t, host.AppCPU{}, b(30*ms, 0.4, 100*ms), 0, 0, "it works beside them")
+	known := b(100*ms, 0.6, time.Second)
+	known.Callers = []kasoku.Caller{{QueryID: "1", Method: known.Endpoints[0].Method, Route: known.Endpoints[0].Route, Calls: 100, Class: kasoku.CallerConfirmed}}
+	f = fires(t, host.AppCPU{}, known, kasoku.Medium, "computes in 60.0 %")
+	if e := f.Evidence[len(f.Evidence)-1]; !strings.HasSuffix(e.Note, "of request time; 1,000 ms of it in statements") {
+		t.Errorf("%+v", f.Evidence)
+	}
+	known.Queries[0].Total = 3100 * ms // not where the program computes
+	for _, e := range fires(t, host.AppCPU{}, known, kasoku.Medium, "computes in 60.0 %").Evidence {
+		if e.Source == "access" && strings.Contains(e.Note, "of request time") {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
 // TestAppCPU_Beside: where neighbours use most of the host, the application's part of its
 // requests' time says what a request costs.
 func TestAppCPU_Beside(t *testing.T) {
@@ -446,6 +486,10 @@ func TestAppCPU_Beside(t *testing.T) {
 		t.Errorf("a stranger's thread counts: %+v", e)
 	}
 	silent(t, host.AppCPU{}, b(0.2, time.Second), 0.6, 0.7, "the thresholds are 30.0 %")
+	// What waits for a core most of the time computes little of it.
+	fires(t, host.AppCPU{}, b(0.2, time.Second).counts(wait, 0, 0, 4.5), kasoku.Medium, "computes in 20.0 % of its requests' time")
+	silent(t, host.AppCPU{}, b(0.2, time.Second).counts(wait, 0, 0, 3.5), 0.6, 0.7, "the thresholds are 30.0 %")
+	silent(t, host.AppCPU{}, b(0.09, time.Second).counts(wait, 0, 0, 8), 0.2, 0.4, "the thresholds are 30.0 %")
 	silent(t, host.AppCPU{}, b(0.45, 4*time.Second), 0.7, 0.8, "statements took 40.0 %")
 	beside := b(0.6, time.Second)
 	beside.Endpoints[0].Total = 5 * time.Second

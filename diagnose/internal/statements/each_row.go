@@ -158,7 +158,7 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 				continue
 			}
 			nearest = max(nearest, l.Caller.PerRequest)
-			if l.sure() {
+			if l.sure() && !l.unrolled(c) {
 				by[l.Caller.Endpoint()], placed = append(by[l.Caller.Endpoint()], l), true
 			}
 		}
@@ -239,6 +239,28 @@ func (l Looped) sure() bool {
 		return l.Row || l.List != nil
 	}
 	return (x.Loop || x.List != "") && x.Share > explained
+}
+
+// mostUnrolled statements of a class a request are more than a program writes one by one; a list that they
+// follow has so nearly as many rows.
+const (
+	mostUnrolled = 9
+	unrolledRows = 0.1
+)
+
+// unrolled reports whether lookups may stand in the program one by one, as of five attributes of one thing: a
+// trace saw the same few in each request, and no list sends as many rows.
+func (l Looped) unrolled(c *diagnose.Case) bool {
+	x := l.Caller
+	if x.Class != kasoku.CallerConfirmed || x.Source != kasoku.FromTrace || x.Loop || x.List != "" ||
+		x.PerRequest > mostUnrolled || x.Least != x.Most {
+		return false
+	}
+	if l.List == nil {
+		return true
+	}
+	rows := PerRequestOf(c, l.List.ID, x.Endpoint()) * RowsPerCall(l.List)
+	return math.Abs(rows-x.PerRequest) > unrolledRows*x.PerRequest
 }
 
 // PerRequestOf returns how many statements of a class a request of an endpoint

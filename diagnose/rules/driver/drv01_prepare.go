@@ -113,12 +113,13 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Percent(p.perQuestion()), unit.Percent(preparesPerQuestion))
 	}
 	title, cause := r.words(c, p)
+	impact := evidence.TripImpact(c, p.own, p.questions.By)
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: r.object(c),
 		Title: wording.Capital(title), Clause: title,
-		Severity:   kasoku.Problem,
+		Severity:   evidence.SeverityOf(impact.Share),
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
-		Impact:     evidence.TripImpact(c, p.own, p.questions.By),
+		Impact:     impact,
 		Evidence: append([]kasoku.Evidence{
 			c.Quote().Counted(p.prepare, true), c.Quote().Counted(p.execute, true), c.Quote().Counted(p.close, false),
 			c.Quote().Counted(p.questions, false),

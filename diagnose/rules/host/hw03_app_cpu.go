@@ -33,14 +33,15 @@ func (AppCPU) Doc() diagnose.Doc {
 			and the host was at least 70 % busy. Of a
 			program that taskset, a cpuset or a quota holds to fewer cores, these alone count. Where programs
 			outside of the service use most of the CPU, the requests' time counts: at least 30 % of it is the
-			program's CPU, and half as much again as its statements take.`,
+			program's CPU, and half as much again as its statements take; or 60 % with what its busiest threads
+			waited for a core. Where the host has CPU left, too: at least 50 % of it, and 20 ms for each request.`,
 		Cause: `the time of a request is time in the program; the database hardly matters, where it was
 			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
 			and the confidence is medium at most.`,
 		Fix: `profile the program and take away what costs most, as templates, configuration and regular
 			expressions that it parses for each request, where a CPU profile of the run has 5 % of it; then
 			more workers or a second host.`,
-		Silent: `when the program used less, or the host had CPU left; where neighbours use most of it, when
+		Silent: `when the program used less; where neighbours use most of the CPU, or some is left, when
 			requests or statements were not timed, or the program used more CPU than its requests took; blind when
 			no process was recorded. It is a remark, unless requests became slow for want of CPU, also
 			without what programs outside of the service used.`,
@@ -61,9 +62,13 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	service := max(s.Service(), s.App.Cores, 0.01)
 	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
 	if app < appShare || db >= restShare || s.BusyRatio() < dbBusy {
-		return nil, diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
+		quiet := diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
 			"%s used %s of the service's CPU, and %s; the thresholds are %s and %s",
 			s.App.Name, unit.Percent(app), s.HostBusy(), unit.Percent(appShare), unit.Percent(dbBusy))
+		if s.BusyRatio() < dbBusy {
+			return r.unhurried(c, s, quiet)
+		}
+		return nil, quiet
 	}
 	words := fmt.Sprintf("%s uses %s of %s", s.App.Name, unit.Sig3(s.App.Cores), s.Of())
 	if s.Database.Name != "" {

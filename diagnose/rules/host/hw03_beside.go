@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,14 @@ const (
 	// computed is the part of the requests' time that the program computes. On a crowded host
 	// it waits for a core for as long again, so this is most of what is not the database's.
 	computed = 0.30
+	// heldUp is the same with what its busiest threads waited for a core, and heldUpComputes what it computes
+	// of that at least.
+	heldUp         = 0.60
+	heldUpComputes = 0.10
+	// unhurriedComputes is the part where the host has CPU left: no core is waited for. Of requests
+	// that take next to nothing all is computed: a slow one takes unhurriedCPU of the program.
+	unhurriedComputes = 0.50
+	unhurriedCPU      = 20 * time.Millisecond
 	// aboveStatements is how many times the statements' part that must be.
 	aboveStatements = 1.5
 )
@@ -68,11 +77,11 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 	if !ok || s.Held() {
 		return nil, crowded
 	}
-	share := p.cores / p.inFlight
+	share, held := p.cores/p.inFlight, (p.cores+p.waited)/p.inFlight
 	switch {
 	case share >= 1:
-		return nil, diagnose.Quiet(r.ID(), 0, "%s used %s cores, more than the %s requests that were in flight could: "+
-			"it works beside them", s.App.Name, unit.Sig3(p.cores), unit.Sig3(p.inFlight))
+		return nil, r.worksBeside(s, p)
+	case share >= heldUpComputes && held >= heldUp && held < 1 && held >= aboveStatements*p.statements:
 	case share < computed || share < aboveStatements*p.statements:
 		return nil, diagnose.Quiet(r.ID(), min(share/computed, share/max(aboveStatements*p.statements, 0.01), 0.99),
 			"%s; %s computed in %s of the requests' time, and statements took %s; the thresholds are %s and %s times "+
@@ -80,12 +89,43 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 			crowded[0].Reason, s.App.Name, unit.Percent(share), unit.Percent(p.statements), unit.Percent(computed),
 			unit.Plain(aboveStatements))
 	}
-	name := wording.Cut(s.App.Name, 20)
 	waits := ""
 	if p.waited >= 0.01 {
 		waits = fmt.Sprintf(" Its busiest threads waited for a core for %s more of each second.", unit.Duration(
 			time.Duration(p.waited*float64(time.Second))))
 	}
+	return []kasoku.Finding{r.computes(c, s, p, waits+" What a request costs is decided in the program first; what neighbours take "+
+		"makes it later still.")}, nil
+}
+
+// worksBeside is the silence about a program that does more than its requests could.
+func (r AppCPU) worksBeside(s evidence.Stack, p part) []kasoku.Silence {
+	return diagnose.Quiet(r.ID(), 0, "%s used %s cores, more than the %s requests that were in flight could: "+
+		"it works beside them", s.App.Name, unit.Sig3(p.cores), unit.Sig3(p.inFlight))
+}
+
+// unhurried speaks of the application's CPU where the host has some left: requests that the program
+// computes for long are slow all the same.
+func (r AppCPU) unhurried(c *diagnose.Case, s evidence.Stack, quiet []kasoku.Silence) ([]kasoku.Finding, []kasoku.Silence) {
+	p, ok := partOf(c, s)
+	if !ok || s.Held() {
+		return nil, quiet
+	}
+	share := p.cores / p.inFlight
+	each := time.Duration(share * float64(meanLatency(c)))
+	switch {
+	case share >= 1:
+		return nil, r.worksBeside(s, p)
+	case share < unhurriedComputes || share < aboveStatements*p.statements || each < unhurriedCPU:
+		return nil, quiet
+	}
+	return []kasoku.Finding{r.computes(c, s, p, fmt.Sprintf(" That is %s of CPU for each request. The host has CPU left: what a request "+
+		"costs is decided in the program.", unit.Duration(each)))}, nil
+}
+
+// computes is the finding by the requests' time; ending follows its cause.
+func (r AppCPU) computes(c *diagnose.Case, s evidence.Stack, p part, ending string) kasoku.Finding {
+	share, name := p.cores/p.inFlight, wording.Cut(s.App.Name, 20)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
 		Title:    fmt.Sprintf("The application, %s, computes in %s of its requests' time", name, unit.Percent(share)),
@@ -97,18 +137,63 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 		Evidence: append([]kasoku.Evidence{evidence.CPUOf(c, s.App), {Source: "access", Text: "requests in flight",
 			Note: "their rate × their mean", Value: unit.Sig3(p.inFlight), Number: p.inFlight, Strong: true,
 			Interval: c.Focus.Interval}, {Source: c.StatementSource(), Text: "statements", Note: "of request time",
-			Value: unit.Percent(p.statements), Number: p.statements, Interval: c.Focus.Interval}}, p.evidence(c)...),
+			Value: unit.Percent(p.statements), Number: p.statements, Interval: c.Focus.Interval}},
+			append(p.evidence(c), costlyEndpoints(c)...)...),
 		Cause: fmt.Sprintf("%s requests were in flight on average, and %s used %s cores for them: %s of their time. "+
-			"Statements took %s.%s What a request costs is decided in the program first; what neighbours take "+
-			"makes it later still.", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
-			unit.Percent(p.statements), waits),
+			"Statements took %s.%s", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
+			unit.Percent(p.statements), ending),
 		Fixes:    []kasoku.Fix{profileFix(c, s.App.Name)},
 		Expect:   "less of the program's CPU for each request",
 		Verify:   "repeat the load: the CPU of " + s.App.Name + " must fall at the same rate",
 		Interval: c.Focus.Interval,
 	}
 	addParsed(c, &f)
-	return []kasoku.Finding{f}, nil
+	return f
+}
+
+// Endpoints that are named: so many, each with so much of the requests' time, of which its statements
+// take so little.
+const (
+	mostCostly      = 2
+	leastCostly     = 0.10
+	costlyStatement = 0.30
+)
+
+// costlyEndpoints quotes the endpoints that have most of the requests' time, where little of it is known to be
+// their statements'.
+func costlyEndpoints(c *diagnose.Case) (out []kasoku.Evidence) {
+	_, endpoints := c.FrontLog()
+	endpoints = slices.SortedStableFunc(slices.Values(endpoints),
+		func(a, b kasoku.Endpoint) int { return cmp.Compare(b.Total, a.Total) })
+	for i := range endpoints {
+		e := &endpoints[i]
+		share := c.Statements().ShareOf(e.Total)
+		if share < leastCostly || len(out) == mostCostly {
+			return out
+		}
+		if took := statementsOf(c, e); float64(took) <= costlyStatement*float64(e.Total) {
+			each := e.Total / time.Duration(max(e.Count, 1))
+			note := unit.Percent(share) + " of request time"
+			if len(c.Callers) > 0 {
+				note += fmt.Sprintf("; %s of it in statements", unit.Duration(took))
+			}
+			out = append(out, kasoku.Evidence{Source: "access", Text: e.Method + " " + e.Route,
+				Note:  note,
+				Value: unit.Duration(each), Number: each.Seconds(), Interval: c.Focus.Interval})
+		}
+	}
+	return out
+}
+
+// statementsOf returns how long the statements took that are known to be an endpoint's.
+func statementsOf(c *diagnose.Case, e *kasoku.Endpoint) (took time.Duration) {
+	for i := range c.Callers {
+		x := &c.Callers[i]
+		if q := c.Statements().QueryByID(x.QueryID); q != nil && x.Method == e.Method && x.Route == e.Route {
+			took += time.Duration(x.Calls * float64(q.Total) / float64(max(q.Calls, 1)))
+		}
+	}
+	return took
 }
 
 // evidence quotes how long threads waited for a core.

@@ -28,8 +28,9 @@ func (EachRow) Doc() diagnose.Doc {
 			round trip, however fast it is. The list is named where what it sends may have the key.`,
 		Fix: `one statement for all keys, WHERE … IN (…), or a JOIN in the list itself.`,
 		Silent: `when lookups run fewer than 5 times a request, when requests ask for the same values
-			whatever they are for (settings, a menu) or again and again (a long poll), when the loop is one
-			over an area (QRY-04) or of two levels (QRY-06), and blind without a slow log.`,
+			whatever they are for (settings, a menu) or again and again (a long poll), when a trace saw
+			the same few in each request and no list has as many rows (written one by one), when the
+			loop is one over an area (QRY-04) or of two levels (QRY-06), and blind without a slow log.`,
 	}
 }
 
