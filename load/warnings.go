@@ -28,7 +28,7 @@ const (
 	lateShare = 0.10
 	// A wake-up, a hand-over to a worker and one preemption together stay below
 	// a millisecond on a machine that has a core to spare, in 99 of 100 cases.
-	lateP99 = time.Millisecond
+	lateP99 = 2 * time.Millisecond
 	// A median below this is the scheduler's noise, whatever the latency.
 	lateP50 = 250 * time.Microsecond
 	// How late requests are by design when pacing is economical.
@@ -104,6 +104,9 @@ func capText(most int) (code, text, hint string) {
 // warnLate warns of requests that went out so late that their latency describes the
 // generator.
 func warnLate(s *kasoku.LoadSummary, t *kasoku.Tally, add func(code, hint, format string, args ...any)) {
+	if t.Asked > 0 && t.Answered == 0 { // nothing was measured that it could describe
+		return
+	}
 	delay, latency := t.SendDelay.Quantile, t.Latency.Quantile
 	floor99, floor50 := lateP99, lateP50
 	if s.Pacing == string(Economical) {

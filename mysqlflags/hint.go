@@ -42,7 +42,7 @@ func hintFor(err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "there is no route to the host"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
-		return "no answer in time; a firewall may drop the packets, or the server is overloaded"
+		return "no answer in time; a firewall may drop the packets, the server is overloaded, or what listens there is not MySQL"
 	case errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, syscall.ECONNRESET):
 		return "the far end closed the connection; is it MySQL that listens there, and is it still up? Look at its error log"
 	case errors.Is(err, mysql.ErrMalformPkt):
@@ -80,7 +80,10 @@ func serverHint(number uint16) string {
 		return "wrong user or password; " + hintRights
 	case 1227: // ER_SPECIFIC_ACCESS_DENIED_ERROR, which names the privilege
 		return "the user lacks a privilege of the whole server, for reading status PROCESS; as an administrator: GRANT PROCESS ON *.* TO … (SELECT CURRENT_USER() says whom)"
-	case 1044, 1142, 1370: // database, table, routine
+	case 1044: // ER_DBACCESS_DENIED_ERROR, also of a database that is not there
+		return "there is no such database, or this user may not use it: SHOW DATABASES lists those that it sees; " +
+			"as an administrator: GRANT SELECT ON that database.* TO … (SELECT CURRENT_USER() says whom)"
+	case 1142, 1370: // table, routine
 		return hintRights
 	case 1203: // ER_TOO_MANY_USER_CONNECTIONS
 		return "the user has all the connections that max_user_connections allows; raise it, or look for what holds them: SHOW PROCESSLIST"

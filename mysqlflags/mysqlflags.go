@@ -352,7 +352,10 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("DSN: %w", err)
 	}
-	conn, err := connect(ctx, inner)
+	// The driver bounds the dialling alone: what listens there may never greet.
+	greeted, cancel := context.WithTimeout(ctx, 2*cfg.Timeout)
+	defer cancel()
+	conn, err := connect(greeted, inner)
 	if err == nil {
 		return conn, nil
 	}

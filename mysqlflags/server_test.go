@@ -108,7 +108,7 @@ func testHints(t *testing.T, s *sandbox.Server) {
 		}
 	}
 	f("anna:geheimer@tcp("+s.Addr()+")/", 1045, "GRANT PROCESS")
-	f("anna:geheim@tcp("+s.Addr()+")/mysql", 1044, "GRANT PROCESS")
+	f("anna:geheim@tcp("+s.Addr()+")/mysql", 1044, "SHOW DATABASES")
 	f("root@tcp("+s.Addr()+")/nowhere", 1049, "SHOW DATABASES")
 	if err := ping(t, "anna:geheim@tcp("+s.Addr()+")/"); err != nil {
 		t.Error(err)

@@ -130,8 +130,8 @@ func TestResolve_Failure(t *testing.T) {
 	f(dir, "2026", `"2026" begins the id of 2 runs`,
 		"did you mean \"20261120-060211-after\" or \"20261120-050211-before\"? `kasoku list` has all")
 	empty := t.TempDir()
-	f(empty, "before", `no run "before"`, "there are no runs in "+empty+"; `kasoku record` makes one")
-	f(empty, "latest", "no finished run", "`kasoku record` makes one")
+	f(empty, "before", `no run "before"`, "there are no runs in "+empty+"; `kasoku record -- COMMAND` makes one, `kasoku demo` shows how")
+	f(empty, "latest", "no finished run", "`kasoku record -- COMMAND` makes one, `kasoku demo` shows how")
 	os.Rename(crash(t, t.TempDir(), 1), filepath.Join(empty, "now.kasoku"))
 	f(empty, "latest", "no finished run", `"20261120-050211-before" was not finished; name it to see it all the same`)
 }

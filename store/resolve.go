@@ -102,7 +102,7 @@ func resolveLatest(runs []Info) (string, error) {
 	if i >= 0 {
 		return runs[i].Path, nil
 	}
-	e := notFound{what: "no finished run", hint: "`kasoku record` makes one"}
+	e := notFound{what: "no finished run", hint: "`kasoku record -- COMMAND` makes one, `kasoku demo` shows how"}
 	if i := slices.IndexFunc(runs, func(r Info) bool { return r.Err == nil && !r.Checkpoint() }); i >= 0 {
 		e.hint = fmt.Sprintf("%s was not finished; name it to see it all the same", quoted(runs[i]))
 	}
@@ -124,7 +124,7 @@ func resolvePrefix(dir, name string, runs []Info) (string, error) {
 		e.what = fmt.Sprintf("%q begins the id of %d runs", name, len(found))
 		e.hint = fmt.Sprintf("did you mean %s or %s? `kasoku list` has all", quoted(found[0]), quoted(found[1]))
 	case len(runs) == 0:
-		e.hint = fmt.Sprintf("there are no runs in %s; `kasoku record` makes one", dir)
+		e.hint = fmt.Sprintf("there are no runs in %s; `kasoku record -- COMMAND` makes one, `kasoku demo` shows how", dir)
 	default:
 		e.hint = "`kasoku list` has all"
 		if near, ok := nearest(name, runs); ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -37,6 +38,7 @@ var flagsElsewhere = map[string]map[string]string{
 		"url": "record makes no load: kasoku record -- kasoku attack URL; `kasoku init --url URL` for kasoku run",
 	},
 	"run": {
+		"mysql": inConfig, "dsn": inConfig, "accesslog": inConfig,
 		"duration": "load.duration in kasoku.toml", "rate": "load.rates in kasoku.toml", "name": "--label NAME",
 		"url": "load.targets in kasoku.toml; `kasoku init --url URL` writes it",
 		"out": "runs has the run files; runs = 'DIRECTORY' in kasoku.toml moves them",
@@ -50,14 +52,16 @@ var flagsElsewhere = map[string]map[string]string{
 		"file": "the log is an argument: kasoku slowlog slow.log", "order-by": "--sort COLUMN", "type": "--kind KIND",
 		"filter": "--match RE", "group-by": "--by KEY", "limits": "--limit N", "t": "--limit N", "s": "--sort COLUMN",
 	},
-	"list": {"last": "-n N", "l": "-n N"},
-	"show": {"format": "-o FORMAT", "pdf": "--html FILE, which a browser prints"},
+	"doctor": {"mysql": inConfig, "dsn": inConfig, "url": inConfig, "port": inConfig},
+	"list":   {"last": "-n N", "l": "-n N"},
+	"show":   {"format": "-o FORMAT", "pdf": "--html FILE, which a browser prints"},
 }
 
 // What kasoku has in place of others' flags.
 const (
 	closedLoop = "-rate 0 -max-workers 10: ten users, each of whom waits for its answer"
 	byDuration = "-rate and -duration: 100 requests are -rate 10 -duration 10s"
+	inConfig   = "a line of kasoku.toml, which `kasoku init` writes"
 	dsnFlags   = "--mysql 'USER:PASSWORD@tcp(127.0.0.1:3306)/DATABASE', or --defaults-file ~/.my.cnf"
 )
 
@@ -99,14 +103,13 @@ func flagMeant(cmd *cobra.Command, missing *pflag.NotExistError) string {
 			return "here that is " + text
 		}
 	}
-	var near string
-	least := len(name)/3 + 1
+	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := distance(name, f.Name); !f.Hidden && (d < least || d == least && near == "" && len(name) > 3) {
-			near, least = f.Name, d
+		if !f.Hidden {
+			names = append(names, f.Name)
 		}
 	})
-	if near != "" {
+	if near, ok := unit.Nearest(name, names); ok {
 		return "did you mean --" + near + "?"
 	}
 	return ""
@@ -123,6 +126,9 @@ func shortMeant(known map[string]string, short, name string) string {
 // valueMeant returns how a value is written.
 func valueMeant(invalid *pflag.InvalidValueError) string {
 	value, name := invalid.GetValue(), invalid.GetFlag().Name
+	if name == "header" {
+		return "-H 'Accept: text/html', as in curl"
+	}
 	switch invalid.GetFlag().Value.Type() {
 	case "duration":
 		if value != "" && strings.Trim(value, "0123456789.") == "" {
@@ -135,27 +141,6 @@ func valueMeant(invalid *pflag.InvalidValueError) string {
 		return fmt.Sprintf("--%s, or --%s=false", name, name)
 	}
 	return ""
-}
-
-// distance returns in how many letters two words differ (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // commandsElsewhere are words for what kasoku has under another name.

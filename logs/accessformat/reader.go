@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -137,6 +138,14 @@ func (e *UnknownFormatError) Error() string {
 	return fmt.Sprintf("access log %s:%d: unknown format %q, expected %s", e.Path, e.Line, e.Text, Expected)
 }
 
+// First lines of logs that are given in place of an access log.
+//
+// Source: ngx_log.c, ngx_log_error_core; the heads of slow logs of MySQL and MariaDB.
+var (
+	errorLogLine = lazyregexp.New(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `)
+	slowLogLine  = lazyregexp.New(`^(# (Time|User@Host|Query_time): |\S*(mysqld|mariadbd), Version: )`)
+)
+
 // Hint returns how to make a log that is understood.
 func (e *UnknownFormatError) Hint() string {
 	switch {
@@ -144,6 +153,10 @@ func (e *UnknownFormatError) Hint() string {
 		return "without a format that is asked for, the format is found from the lines"
 	case strings.HasPrefix(e.Text, "SQLite format 3"):
 		return "that is a run, not a log: show and accesslog diff read runs"
+	case errorLogLine().MatchString(e.Text):
+		return "that is nginx's error log; the access log is what access_log names: nginx -T | grep access_log"
+	case slowLogLine().MatchString(e.Text):
+		return "that is a slow log: `kasoku slowlog " + e.Path + "`"
 	case strings.HasPrefix(e.Text, `{"log":`):
 		return "Docker put each line into JSON: docker logs CONTAINER gives them as they were, and so does jq -rj .log FILE"
 	}

@@ -59,7 +59,13 @@ func (p *printer) document(d *report.Document) {
 		p.contained(d.Sections[i].ID, func() { p.section(&d.Sections[i]) })
 	}
 	p.contained("commands", func() { p.again(d.Commands) })
+	if d.Kind == report.KindRun && len(d.Sections) > fewSections {
+		p.contained("verdict", func() { p.verdict(d.Verdict) }) // what the reader is left with
+	}
 }
+
+// fewSections are not so long that the verdict above them is out of sight at their end.
+const fewSections = 3
 
 // contained writes one part. One that panics leaves a line that says so.
 func (p *printer) contained(name string, write func()) {

@@ -1,6 +1,7 @@
 package graphite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,33 @@ func (l *link) send(ctx context.Context, points []Point) (connected bool, err er
 	}
 	l.carried += uint64(len(points))
 	return connected, nil
+}
+
+// Reach reports whether Carbon can be reached at all: an error, with a Hint method, where no
+// connection comes about within the timeout. Over UDP that cannot be seen.
+func Reach(ctx context.Context, o Options) error {
+	if o.Protocol == UDP {
+		return nil
+	}
+	d := net.Dialer{Timeout: cmp.Or(o.Timeout, reachWithin)}
+	conn, err := d.DialContext(ctx, "tcp", o.Address)
+	if err != nil {
+		return &unreachableError{err}
+	}
+	return conn.Close()
+}
+
+// reachWithin bounds [Reach] where the options do not.
+const reachWithin = 5 * time.Second
+
+// An unreachableError is that Carbon cannot be reached.
+type unreachableError struct{ error }
+
+func (e *unreachableError) Unwrap() error { return e.error }
+
+// Hint returns what to do about it.
+func (*unreachableError) Hint() string {
+	return "is carbon-cache or a relay running there? It takes lines at port 2003, pickle at 2004"
 }
 
 func (l *link) connect(ctx context.Context) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -161,6 +163,16 @@ func (f *attackFlags) refusal(err error) error {
 		return cli.Usage(fmt.Errorf("%w; it may be allowed in a file that cannot "+
 			"be read: %w", err, f.unread), cli.HintOf(err))
 	}
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "bad target"):
+		return cli.WithHint(err, "each target begins with a line METHOD URL, such as GET http://127.0.0.1/; headers, and "+
+			"@FILE for the body, stand in the lines after it")
+	case errors.Is(err, fs.ErrNotExist) && f.set("targets"):
+		return cli.WithHint(err, "-targets names a file of lines such as GET http://127.0.0.1/; a URL alone needs none: "+
+			"kasoku attack URL")
+	}
 	return cli.UsageIf(cli.IsRefused(err), err)
 }
 
@@ -177,6 +189,12 @@ func explainUnanswered(ctx context.Context, o nethttp.Options, targets []load.Ta
 	none := errors.New("no request was answered: " + firstError(t))
 	if len(targets) == 0 { // of a stream, and gone
 		return none
+	}
+	switch text := none.Error(); {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return cli.WithHint(none, "it speaks HTTP without TLS: the URL begins with http://")
+	case strings.Contains(text, "x509: "):
+		return cli.WithHint(none, "-root-certs FILE names who signed the certificate; -insecure takes any")
 	}
 	return cli.WithHint(none, fmt.Sprintf("something listens there; `curl -v %s` shows "+
 		"what it says", load.WithoutPassword(targets[0].URL)))

@@ -177,7 +177,8 @@ func (f *attackFlags) completeSchedule() (err error) {
 	for text := range strings.SplitSeq(f.rate, ",") {
 		perSec, err := unit.ParseRate(text)
 		if err != nil {
-			return fmt.Errorf("-rate: %w", err)
+			return cli.WithHint(fmt.Errorf("-rate: %w", err), "-rate 100 is so many a second, -rate 500/1m a minute; "+
+				"-rate 10,100,1000 a ladder; -rate 0 -max-workers 10 ten users")
 		}
 		o.Steps = append(o.Steps, perSec)
 	}

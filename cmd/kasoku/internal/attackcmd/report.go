@@ -1,6 +1,7 @@
 package attackcmd
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,11 @@ func NewReport(e *cli.Env) *cobra.Command {
 			ctx, stop := e.ReadingInterruptible(cmd.Context())
 			defer stop()
 			o.Files, o.Stdin, o.Stdout, o.Clear = args, e.Stdin, e.Stdout, e.StdoutTTY
-			return vegeta.Report(ctx, o)
+			err := vegeta.Report(ctx, o)
+			if err != nil && cli.HintOf(err) == "" && strings.Contains(err.Error(), "bad result") {
+				return cli.WithHint(err, "results are what `kasoku attack -output FILE` writes; a log is read by `kasoku accesslog`")
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

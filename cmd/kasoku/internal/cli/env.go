@@ -35,7 +35,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() time.Time
-	Width          int  // of the terminal that stdout is; 0 when it is none
+	Width, Height  int  // of the terminal that stdout is; 0 when it is none
 	StdoutTTY      bool // stdout is a terminal
 	StderrTTY      bool // stderr is a terminal
 	Color          string
@@ -55,8 +55,8 @@ func NewEnv() *Env {
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 	}
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-		e.Width = w
+	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		e.Width, e.Height = w, h
 	}
 	return e
 }

@@ -73,13 +73,16 @@ func (h hinted) Hint() string { return h.hint }
 func WithHint(err error, hint string) error { return hinted{err, hint} }
 
 // badAnswer is an answer that is bad although all ran well: exit 1. Its text is
-// the last line, not an error.
-type badAnswer struct{ why string }
+// the last line, not an error; a hint, if there is one, stands before it.
+type badAnswer struct{ why, hint string }
 
 func (b badAnswer) Error() string { return b.why }
 
 // Bad returns a bad answer with its reason.
-func Bad(why string) error { return badAnswer{why} }
+func Bad(why string) error { return badAnswer{why: why} }
+
+// BadHint is [Bad] with what to do about it.
+func BadHint(why, hint string) error { return badAnswer{why, hint} }
 
 // badError is a bad answer whose reason is an error: exit 1, with its hint.
 type badError struct{ error }
@@ -129,6 +132,9 @@ func (e *Env) finish(err error) int {
 	case errors.As(err, &pass):
 		return pass.code
 	case errors.As(err, &bad):
+		if bad.hint != "" {
+			fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", terminal.Clean(bad.hint))
+		}
 		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitBad, terminal.Clean(bad.why))
 		return ExitBad
 	case errors.As(err, &stop):
@@ -189,6 +195,10 @@ func HintOf(err error) string {
 		return "give --target 'GET http://host/', -targets FILE, or targets on standard input"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return "make room there, or write to a file elsewhere; what was written before is kept"
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "another program listens there, which `ss -ltnp` names; give another port, or 0 for a free one"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "this host has no such address, which `ip addr` lists; 127.0.0.1 is this host alone, 0.0.0.0 all of it"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "allow it more open files: `ulimit -n 1024`, LimitNOFILE= of a unit"
 	case errors.Is(err, os.ErrPermission):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -50,6 +51,7 @@ type Output struct {
 	HTML    string
 	Dir     string
 	formats []string // that the command has; nil: those of most
+	noPager bool
 
 	limit     int // of rows, 0 all
 	limitFlag *pflag.Flag
@@ -176,6 +178,7 @@ type Printer struct {
 	Page  *report.Document // of --html; nil: doc
 	JSON  func(io.Writer) error
 	Brief bool // on a terminal: in few lines
+	Long  bool // on a terminal: through a pager where it is longer than the screen
 }
 
 // Print writes the answer in the format asked for.
@@ -200,7 +203,14 @@ func (o *Output) Print(e *Env, p Printer) error {
 	}
 	t := e.Terminal()
 	t.Brief = p.Brief
-	return terminal.Write(e.Stdout, p.Doc, t)
+	if !p.Long || !o.Pages(e) {
+		return terminal.Write(e.Stdout, p.Doc, t)
+	}
+	var text bytes.Buffer
+	if err := terminal.Write(terminal.NewScreen(&text), p.Doc, t); err != nil {
+		return err
+	}
+	return e.page(text.Bytes())
 }
 
 // ReportOptions are those of every report that this program makes.
@@ -216,6 +226,13 @@ func (e *Env) ShowRun(rec *kasoku.Recording, path string, sections ...string) Pr
 		Doc:  recording.Show(rec, o),
 		JSON: func(w io.Writer) error { return encode.RunJSON(w, rec, o) },
 	}
+}
+
+// LongRun is [Env.ShowRun] for a pager.
+func (e *Env) LongRun(rec *kasoku.Recording, path string, sections ...string) Printer {
+	p := e.ShowRun(rec, path, sections...)
+	p.Long = true
+	return p
 }
 
 // Terminal returns how reports are printed on stdout: width, colours, ASCII alone.

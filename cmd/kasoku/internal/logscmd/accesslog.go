@@ -195,7 +195,8 @@ func judgeRead(e *cli.Env, log *logfile.AccessLog, err error) error {
 	case err != nil:
 		return explainUnread(e, err)
 	case len(log.Rows) == 0:
-		return cli.Bad("no request")
+		return cli.BadHint("no request", "it may have been rotated: a quoted pattern such as 'access.log*' reads all of "+
+			"them; --since, --until, --where and --bots leave requests out")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package logscmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func (f *accessRead) checkRoutes() error {
 	}
 	var err error
 	if f.options.Routes, err = routes.NewRules(o); err != nil {
-		return cli.Usage(err, cli.HintOf(err))
+		return cli.Usage(err, cmp.Or(cli.HintOf(err), "a pattern is a regular expression: -m '^/users/[0-9]+$', in quotes"))
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func (f *accessRead) times(e *cli.Env, zone *time.Location) (since, until time.T
 			continue
 		}
 		if *m.to, err = parseMoment(m.value, e.Now(), zone); err != nil {
-			return since, until, cli.Usagef("", "%s: %v", m.name, err)
+			return since, until, cli.Usagef(cli.HintOf(err), "%s: %v", m.name, err)
 		}
 	}
 	if !until.IsZero() && !since.Before(until) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -38,5 +39,6 @@ func parseMoment(s string, now time.Time, zone *time.Location) (time.Time, error
 	if d, err := unit.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, fmt.Errorf("time %q: want 2026-11-20T14:02:11+09:00, \"2026-11-20 14:02:11\", 14:02, or 10m for so long before now", s)
+	return time.Time{}, cli.WithHint(fmt.Errorf("time %q: want 2026-11-20T14:02:11+09:00, \"2026-11-20 14:02:11\", 14:02, "+
+		"or 10m for so long before now", s), "14:02 is of today, or of yesterday when that is still to come; 24h is a day ago")
 }

@@ -234,7 +234,8 @@ func slowVerdict(log *logfile.SlowLog, err error) error {
 	case err != nil:
 		return err
 	case len(log.Classes) == 0:
-		return cli.Bad("no statement")
+		return cli.BadHint("no statement", "the slow log is the file that SELECT @@slow_query_log_file names, where "+
+			"slow_query_log is ON; access logs are read by `kasoku accesslog`")
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (f *slowRead) check(e *cli.Env) error {
 		}
 		at, err := parseMoment(m.value, e.Now(), zone)
 		if err != nil {
-			return cli.Usagef("", "%s: %v", m.name, err)
+			return cli.Usagef(cli.HintOf(err), "%s: %v", m.name, err)
 		}
 		*m.to = at
 	}

@@ -113,11 +113,22 @@ func explainSilence(e *cli.Env, d *kasoku.Diagnosis, id string) error {
 			return nil
 		}
 	}
-	ids := make([]string, 0, d.Rules)
+	return cli.Usagef(rulesLike(id), "no rule %q", id)
+}
+
+// rulesLike returns where ids of rules are listed, with those of the same family.
+func rulesLike(id string) string {
+	family, _, _ := strings.Cut(id, "-")
+	var near []string
 	for _, r := range rules.All() {
-		ids = append(ids, r.ID())
+		if strings.HasPrefix(r.ID(), family+"-") {
+			near = append(near, r.ID())
+		}
 	}
-	return cli.Usagef("there are "+strings.Join(ids, ", "), "no rule %q", id)
+	if len(near) == 0 {
+		return "`kasoku rules` lists them"
+	}
+	return "there are " + strings.Join(near, ", ") + "; `kasoku rules` lists all"
 }
 
 // NewRules returns the command rules, which lists the rules of diagnosis.
@@ -137,7 +148,7 @@ func NewRules(e *cli.Env) *cobra.Command {
 				printRule(e, r, len(args) == 1)
 			}
 			if !found {
-				return cli.Usagef("`kasoku rules` lists them", "no rule %q", args[0])
+				return cli.Usagef(rulesLike(strings.ToUpper(args[0])), "no rule %q", args[0])
 			}
 			return nil
 		},

@@ -14,19 +14,26 @@ func NewShow(e *cli.Env) *cobra.Command {
 	var o cli.Output
 	var texts textFlags
 	var profiles profileFlags
+	var parts partFlags
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: findings, timeline, endpoints, queries, plans, advice, messages",
-		Long:  "Show a run. RUN is a file, an id, a label or latest (the default).",
+		Long: `Show a run. RUN is a file, an id, a label or latest (the default).
+
+On a terminal it goes through $PAGER, else less, where it is longer than the screen;
+--no-pager, $NO_PAGER or PAGER=cat prints all at once.`,
 		Example: `  kasoku show
   kasoku show before --html report.html
+  kasoku show --brief
+  kasoku show before --section endpoints,queries
   kasoku show before --configs
   kasoku show before --config-text /etc/nginx/nginx.conf
   kasoku show before --profile cpu > cpu.pb.gz
   kasoku show demo/before.kasoku -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.WhileReading(cmd.Context(), func(context.Context) error {
+			var paged func() error // a pager has the terminal, and Ctrl-C, for itself
+			err := e.WhileReading(cmd.Context(), func(context.Context) error {
 				if err := o.Check(); err != nil {
 					return err
 				}
@@ -46,11 +53,25 @@ func NewShow(e *cli.Env) *cobra.Command {
 				if rec.Diagnosis == nil {
 					cli.Rediagnose(rec, nil)
 				}
-				return o.Print(e, e.ShowRun(rec, path))
+				p, err := parts.limit(e, &o, rec, path)
+				if err != nil {
+					return err
+				}
+				if p.Long && o.Pages(e) {
+					paged = func() error { return o.Print(e, p) }
+					return nil
+				}
+				return o.Print(e, p)
 			})
+			if err != nil || paged == nil {
+				return err
+			}
+			return paged()
 		},
 	}
 	o.Register(cmd)
+	o.RegisterPager(cmd)
+	parts.register(cmd)
 	texts.register(cmd.Flags())
 	profiles.register(cmd)
 	return cmd

@@ -179,9 +179,16 @@ func (f *exportFlags) carbonAddress() string {
 	return net.JoinHostPort(strings.Trim(f.address, "[]"), graphite.Protocol(f.protocol).Port())
 }
 
-// carbon is the output to Graphite.
-func (f *exportFlags) carbon(start time.Time, drop bool) (*export.Carbon, error) {
+// carbon is the output to Graphite. One that cannot be reached is an error, or a warning where
+// what it does not take is dropped.
+func (f *exportFlags) carbon(ctx context.Context, e *cli.Env, start time.Time, drop bool) (*export.Carbon, error) {
 	o := graphite.Options{Address: f.carbonAddress(), Protocol: graphite.Protocol(f.protocol)}
+	switch err := graphite.Reach(ctx, o); {
+	case err != nil && !drop:
+		return nil, fmt.Errorf("graphite: %w", err)
+	case err != nil: // it may come back
+		e.Caution("graphite: "+err.Error()+"; it is tried again and again, and what it misses is counted", cli.HintOf(err))
+	}
 	if !drop {
 		o.Buffer, o.Timeout = runBuffer, runWriteWithin
 	}
@@ -257,7 +264,7 @@ func (f *exportFlags) table(w io.Writer, start time.Time) export.Output {
 }
 
 func (f *exportFlags) runToCarbon(ctx context.Context, e *cli.Env, rec *kasoku.Recording) error {
-	out, err := f.carbon(rec.Run.Started, false)
+	out, err := f.carbon(ctx, e, rec.Run.Started, false)
 	if err != nil {
 		return err
 	}

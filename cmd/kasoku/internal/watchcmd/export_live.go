@@ -135,7 +135,7 @@ func (f *exportFlags) liveOutput(
 ) (export.Output, func() (string, error), error) {
 	switch f.to {
 	case "graphite":
-		out, err := f.carbon(start, true)
+		out, err := f.carbon(ctx, e, start, true)
 		if err != nil {
 			return nil, nil, err
 		}
