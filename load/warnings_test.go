@@ -56,8 +56,16 @@ func TestWarnings(t *testing.T) {
 		"economical-pacing: economical pacing sends up to 1 ms late, which shows in latencies so short: send delay p50 0.50 ms, of a latency p50 of 1.00 ms")
 	f(economical, tally(1900*time.Microsecond, 2*ms),
 		"late-generator: the generator was late for latencies so short: send delay p50 1.90 ms, of a latency p50 of 2.00 ms")
-	f(economical, tally(3*ms, 20*ms),
-		"late-generator: the generator was late: send delay p99 3.00 ms, max 3.00 ms, of a latency p99 of 20.0 ms")
+	f(economical, tally(4*ms, 20*ms),
+		"late-generator: the generator was late: send delay p99 4.00 ms, max 4.00 ms, of a latency p99 of 20.0 ms")
+	tail := tally(100*time.Microsecond, 16800*time.Microsecond)
+	for range 3 {
+		tail.SendDelay.Record(1880 * time.Microsecond)
+	}
+	f(kasoku.LoadSummary{}, tail) // as on any busy host
+	dead := tally(3*ms, 4*ms)
+	dead.Asked = 1
+	f(kasoku.LoadSummary{}, dead) // nothing was answered, so no latency is of the server
 	f(kasoku.LoadSummary{CPU: 9800 * time.Millisecond, Shards: 1}, tally(20*time.Microsecond, ms)) // in time all the same
 	f(kasoku.LoadSummary{CPU: 9800 * time.Millisecond, Shards: 1}, tally(ms, 50*ms), "busy-generator: the generator was out of CPU: it used 0.98 cores, and sends with 1 thread")
 	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 0.97, Shards: 1, Model: ModelClosed}, tally(0, ms),
