@@ -31,13 +31,16 @@ PREFIX     ?= /usr/local
 DESTDIR    ?=
 
 .PHONY: install
-install: ## build and install kasoku and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
+install: ## build and install kasoku, its manual pages and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
 	@if command -v $(GO) >/dev/null || [[ ! -x bin/kasoku ]]; then $(MAKE) --no-print-directory build; fi
 	install -D -m 755 bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku
 	@set -e; while read -r shell file; do \
 	  bin/kasoku completion $$shell | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$$file; \
 	  echo "completion of $$shell: $(DESTDIR)$(PREFIX)/share/$$file"; \
 	done <<<$$'bash bash-completion/completions/kasoku\nzsh zsh/site-functions/_kasoku\nfish fish/vendor_completions.d/kasoku.fish'
+	@if command -v $(GO) >/dev/null; then install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	  $(GO) run tools/man/main.go bin/kasoku $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	  echo "manual pages: $(DESTDIR)$(PREFIX)/share/man/man1/kasoku*.1"; fi
 
 .PHONY: demo
 demo: ## set up all it needs and show the whole story: load, diagnosis, fix, proof

@@ -107,6 +107,7 @@ fix, and proves the difference by running again.`,
 		return e.CheckColor()
 	}
 	strictArgs(root)
+	setCompletions(root)
 	return root
 }
 
