@@ -315,7 +315,7 @@ func stopped(t *testing.T, db *sandbox.Server) {
 // TestWalk_Nothing: without a database, units or load, everything is skipped or ok.
 func TestWalk_Nothing(t *testing.T) {
 	r, err := Walk(t.Context(), Options{Proc: t.TempDir()})
-	if err != nil || r.Count(Bad) > 0 || r.Count(OK) != 2 || r.Verdict() != "All 2 checks are ok, 6 skipped." {
+	if err != nil || r.Count(Bad) > 0 || r.Count(OK) != 3 || r.Verdict() != "All 3 checks are ok, 6 skipped." {
 		t.Errorf("%v, %s %+v", err, r.Verdict(), r.Items)
 	}
 }
@@ -404,12 +404,14 @@ func TestJudge(t *testing.T) {
 	scored := func(v float64, o kasoku.Outcome) kasoku.Recording {
 		return kasoku.Recording{Run: kasoku.Run{Score: &kasoku.Score{Value: v, Outcome: o}}}
 	}
-	f(scored(95, kasoku.Passed), OK, "score 95.0; best 120, median 100 of 3 before")
-	f(scored(89, kasoku.Passed), Bad, "score 89.0; best 120, median 100 of 3 before")
+	f(scored(97, kasoku.Passed), OK, "score 97.0; best 120, median 100 of 3 before")
+	f(scored(95, kasoku.Passed), Bad, "score 95.0; best 120, median 100 of 3 before; 79.2 % of the best")
 	f(scored(130, kasoku.Failed), Bad, "score 130; the benchmark says: failed; best 120, median 100 of 3 before")
 	f(kasoku.Recording{Summary: &kasoku.Summary{Source: "load", PerSec: 49}}, OK, "requests/s 49.0; best 50.0, median 50.0 of 1 before")
 	f(kasoku.Recording{}, Skipped, "nothing counted its requests")
 	f(kasoku.Recording{Run: kasoku.Run{State: kasoku.Incomplete, StopReason: "interrupt"}}, Bad, "it was stopped: interrupt; nothing counted its requests")
+	earlier = []store.Info{run(100), run(101), run(99)}
+	f(scored(89, kasoku.Passed), Bad, "score 89.0; best 101, median 100 of 3 before")
 	earlier = nil
 	f(scored(1, ""), OK, "score 1.00; no run before it to compare with")
 }

@@ -16,6 +16,7 @@ import (
 // whether anything was lost.
 func (w *walker) restart(ctx context.Context) {
 	const what = "right order"
+	w.atBoot(ctx)
 	if len(w.units.units) == 0 {
 		w.result.skip(PartRestart, what, "no finalize.units in kasoku.toml")
 		return

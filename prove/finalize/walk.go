@@ -46,6 +46,9 @@ func Walk(ctx context.Context, o Options) (*Result, error) {
 	start := time.Now()
 	w.result.Started = start.Round(0)
 	err := w.walk(ctx)
+	if monotonic := time.Since(start); ctx.Err() == nil && err == nil {
+		w.result.add(clockMoved(time.Now().Round(0).Sub(w.result.Started), monotonic))
+	}
 	if ctx.Err() != nil {
 		w.result.Stopped, err = context.Cause(ctx).Error(), nil
 	}
