@@ -55,7 +55,7 @@ func ofLabs(c *cobra.Command) bool {
 // sameFlag has flags whose meaning is one although the words for their values differ, and those
 // that other programs have given their meaning.
 var sameFlag = map[string]string{
-	"--accesslog": "access logs: one, or several", "--allow": "consent to what is refused else",
+	"--accesslog": "access logs: one, or several", "--as": "in place of that program", "--allow": "consent to what is refused else",
 	"--by": "what makes a row", "--for": "how long", "--header": "a request header", "--match": "a pattern to match",
 	"--only": "less than all", "--out": "where to write", "--price": "of the machines, an hour", "--project": "its name",
 	"--sort": "the order of rows", "-n": "how many",

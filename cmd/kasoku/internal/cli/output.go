@@ -228,13 +228,6 @@ func (e *Env) ShowRun(rec *kasoku.Recording, path string, sections ...string) Pr
 	}
 }
 
-// LongRun is [Env.ShowRun] for a pager.
-func (e *Env) LongRun(rec *kasoku.Recording, path string, sections ...string) Printer {
-	p := e.ShowRun(rec, path, sections...)
-	p.Long = true
-	return p
-}
-
 // Terminal returns how reports are printed on stdout: width, colours, ASCII alone.
 func (e *Env) Terminal() terminal.Options {
 	return terminal.Options{Width: e.Columns(), Color: e.Colored(), ASCII: e.ASCII}

@@ -57,7 +57,7 @@ func (e *Env) page(text []byte) error {
 		height = standardHeight
 	}
 	if bytes.Count(text, []byte("\n")) >= height {
-		if e.throughPager(text) {
+		if spec, _ := e.pager(); throughPager(spec, text) {
 			return nil
 		}
 	}
@@ -66,8 +66,7 @@ func (e *Env) page(text []byte) error {
 }
 
 // throughPager reports whether a pager took the text.
-func (e *Env) throughPager(text []byte) bool {
-	spec, _ := e.pager()
+func throughPager(spec command.Spec, text []byte) bool {
 	spec.Stdin = bytes.NewReader(text)
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

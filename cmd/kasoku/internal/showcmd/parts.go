@@ -53,5 +53,7 @@ func (f *partFlags) limit(e *cli.Env, o *cli.Output, rec *kasoku.Recording, path
 			return p, cli.Usagef("it has "+strings.Join(has, ", "), "the run has no section %q", name)
 		}
 	}
-	return e.LongRun(rec, path, f.sections...), nil
+	p = e.ShowRun(rec, path, f.sections...)
+	p.Long = true
+	return p, nil
 }
