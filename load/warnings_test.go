@@ -65,7 +65,7 @@ func TestWarnings(t *testing.T) {
 	f(kasoku.LoadSummary{}, tail) // as on any busy host
 	dead := tally(3*ms, 4*ms)
 	dead.Asked = 1
-	f(kasoku.LoadSummary{}, dead) // nothing was answered, so no latency is of the server
+	f(kasoku.LoadSummary{}, dead)                                                                  // nothing was answered, so no latency is of the server
 	f(kasoku.LoadSummary{CPU: 9800 * time.Millisecond, Shards: 1}, tally(20*time.Microsecond, ms)) // in time all the same
 	f(kasoku.LoadSummary{CPU: 9800 * time.Millisecond, Shards: 1}, tally(ms, 50*ms), "busy-generator: the generator was out of CPU: it used 0.98 cores, and sends with 1 thread")
 	f(kasoku.LoadSummary{CPU: 9 * time.Second, PeakCores: 0.97, Shards: 1, Model: ModelClosed}, tally(0, ms),
