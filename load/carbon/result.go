@@ -70,6 +70,18 @@ func (r *Result) put(s Second) {
 	r.Total.add(&s)
 }
 
+// read appends what was due and done between two readings of all since the start, and returns
+// the one to subtract from the next. What is acknowledged is counted by the mean length of a
+// point, and may so seem to fall: a stretch has none then, and the total is that of the last.
+func (r *Result) read(now, before Second, last bool) Second {
+	acked := now.Acked
+	now.Acked = max(acked, before.Acked)
+	if r.put(now.since(&before)); last {
+		r.Total.Acked = acked
+	}
+	return now
+}
+
 // length of the stretch, to the second: ticks come some ms late.
 func (s *Second) length() time.Duration { return (s.To - s.From).Round(time.Second) }
 

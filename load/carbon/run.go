@@ -162,10 +162,7 @@ func (r *runner) watch(ctx context.Context, done <-chan struct{}) *Result {
 		if over {
 			late = 0
 		}
-		now := r.soFar(late)
-		s := now.since(&before)
-		before = now
-		out.put(s)
+		before = out.read(r.soFar(late), before, over)
 		if r.o.Watch != nil && !over {
 			r.fill(out)
 			r.o.Watch(out)
@@ -248,7 +245,7 @@ func (s *Second) since(before *Second) Second {
 	d.From = before.To
 	d.Nominal -= before.Nominal
 	d.Sent -= before.Sent
-	d.Acked -= min(d.Acked, before.Acked)
+	d.Acked -= before.Acked
 	d.Lost -= before.Lost
 	d.Skipped -= before.Skipped
 	d.Unsure -= before.Unsure

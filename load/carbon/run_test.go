@@ -227,6 +227,25 @@ func TestRun_Closing(t *testing.T) {
 	}
 }
 
+// TestResult_Acknowledged: where less seems to be acknowledged than before, no second makes up
+// for it, and the total is what was acknowledged at last.
+func TestResult_Acknowledged(t *testing.T) {
+	r := &Result{}
+	var before Second
+	for i, acked := range []uint64{100, 80, 90, 95} {
+		now := Second{To: time.Duration(i+1) * time.Second, Nominal: 100, Sent: 100, Acked: acked}
+		before = r.read(now, before, i == 3)
+	}
+	for i, want := range []uint64{100, 0, 0, 0} {
+		if got := r.Seconds[i].Acked; got != want {
+			t.Errorf("second %d has %d points acknowledged, want %d", i, got, want)
+		}
+	}
+	if r.Total.Acked != 95 || r.Total.Sent != 100 {
+		t.Errorf("%+v", r.Total)
+	}
+}
+
 // TestRun_Toggle: the launch of agents stops and goes on.
 func TestRun_Toggle(t *testing.T) {
 	t.Parallel()
