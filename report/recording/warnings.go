@@ -14,6 +14,9 @@ import (
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
+// asRoot begins the hints of what the user who records may not see.
+const asRoot = "run as root, or as the user of the "
+
 // mostGaps is how many gaps of a source are named one by one.
 const mostGaps = 3
 
@@ -22,12 +25,21 @@ const mostGaps = 3
 func WarningsSection(r recorded.View) report.Section {
 	n := &report.Notes{}
 	raised := append(r.Raised(), blinding(r.Warnings)...)
+	var rights []string
 	for _, w := range r.Warnings {
 		if slices.Contains(raised, w) {
 			continue // it stands above the verdict
 		}
+		if strings.HasPrefix(w.Hint, asRoot) {
+			rights = append(rights, w.Text)
+			continue
+		}
 		n.List = append(n.List, report.Note{Sign: "!", Tone: report.Mark, Label: report.LabelOf(w.Code), Text: w.Text,
 			Hint: report.Prose(w.Hint)})
+	}
+	if len(rights) > 0 { // what a user may not see is the same in each run: one note, after what is wrong in this one
+		n.List = append(n.List, report.Note{Sign: "!", Tone: report.Mark, Label: "Rights", Text: strings.Join(rights, "; "),
+			Hint: "run as root; `kasoku doctor` says what else would do"})
 	}
 	n.List = append(n.List, selfCheck{r}.gapNotes()...)
 	n.List = append(n.List, selfCheck{r}.logNotes()...)

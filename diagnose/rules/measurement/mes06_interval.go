@@ -24,6 +24,9 @@ const (
 	jitter = 1.05
 )
 
+// wholeRun is what is judged of a run without steps and phases.
+const wholeRun = "a run"
+
 // ID returns MES-06.
 func (Interval) ID() string { return "MES-06" }
 
@@ -36,7 +39,7 @@ func (Interval) Doc() diagnose.Doc {
 		Cause: `a few samples show neither a peak nor how much values vary, and those at both edges hold
 			time without load.`,
 		Fix: `sample more often, or make the steps longer.`,
-		Silent: `when each step has ten samples or more; blind when nothing was sampled. It is a remark:
+		Silent: `when each step has ten samples or more, or no load was seen; blind when nothing was sampled. It is a remark:
 			counts of logs and of the load do not depend on it.`,
 	}
 }
@@ -51,6 +54,9 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	shortest = shortest.Round(100 * time.Millisecond)
 	if shortest <= 0 {
 		return nil, diagnose.Blind(r.ID(), errors.New("the length of the run is not known"))
+	}
+	if counts, _ := c.BySecond(); what == wholeRun && len(counts) == 0 {
+		return nil, diagnose.Quiet(r.ID(), 0, "no load was seen in the run, so that no stretch of it is too short")
 	}
 	of := tick.Seconds() * samplesWanted / shortest.Seconds()
 	if of <= jitter {
@@ -106,7 +112,7 @@ func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 	case len(phases) > 0:
 		return slices.Min(phases), "a load phase"
 	}
-	return c.Run.Length, "a run"
+	return c.Run.Length, wholeRun
 }
 
 // timesWords describes how often: once, twice, 7 times.
