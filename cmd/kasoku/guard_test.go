@@ -21,6 +21,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
@@ -37,13 +38,17 @@ type target struct {
 	was      map[string]string
 }
 
-// onTargets runs a test on both kinds of servers at once.
+// onTargets runs a test on both kinds of servers at once; in turns, on one.
 func onTargets(t *testing.T, test func(f target)) {
 	t.Parallel()
 	o := sandbox.Options{Args: []string{"--skip-log-bin", "--performance-schema=ON"}}
+	first, both := turn.First(t.Name())
 	for kind, start := range map[string]func(testing.TB, sandbox.Options) *sandbox.Server{
 		sandbox.KindMariaDB: sandboxtest.MariaDB, sandbox.KindMySQL97: sandboxtest.MySQL97,
 	} {
+		if !both && first != (kind == sandbox.KindMariaDB) {
+			continue
+		}
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, o)

@@ -20,6 +20,7 @@ import (
 // TestRecordTraces: a recording watches the service where it keeps the right to, unless [trace] says that it
 // is off, and says so where it does not and was asked for it.
 func TestRecordTraces(t *testing.T) {
+	t.Parallel()
 	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)
