@@ -2,7 +2,8 @@
 # How many metrics a second kasoku's load of carbon sends on one core, by lines and by
 # pickled lists, and how many for a second of CPU, beside haggar where that is on PATH or
 # in KASOKU_PEERS; else beside what was measured of it before, which the output says. A
-# sink that only reads has core 0, the generator core 1. Under a minute.
+# sink that only reads has core 0, the generator core 1. The musts are for a second of CPU
+# of one core, so that a busy machine can be judged. Under a minute.
 #
 #   bench/carbon.sh [-rounds N] [-seconds N]
 #

@@ -25,9 +25,10 @@ import (
 	"github.com/kasoku/kasoku/internal/command"
 )
 
-// The musts, in metrics.
+// The musts, in metrics for a second of one core. Where other programs use the core too the
+// generator has less than all of it: what it does with a second of CPU is judged.
 const (
-	mustLine   = 8e6 // a second on one core
+	mustLine   = 8e6
 	mustPickle = 5e6
 	mustTimes  = 50 // haggar's for a second of CPU
 )
@@ -179,7 +180,7 @@ func findHaggar() string {
 func measureAll(ctx context.Context, kasoku string, rounds, seconds int) (ok bool, err error) {
 	ok = true
 	var line rate
-	fmt.Printf("%-16s %14s %18s %10s\n", "", "M metrics/s", "M metrics/CPU s", "must")
+	fmt.Printf("%-16s %14s %12s %18s %10s\n", "", "M metrics/s", "of its core", "M metrics/CPU s", "must")
 	for _, x := range []struct {
 		protocol string
 		must     float64
@@ -197,10 +198,11 @@ func measureAll(ctx context.Context, kasoku string, rounds, seconds int) (ok boo
 			line = r
 		}
 		verdict := "met"
-		if r.perCore < x.must {
+		if r.perCPU < x.must {
 			verdict, ok = "missed", false
 		}
-		fmt.Printf("%-16s %14.1f %18.1f %6.0f %s\n", "kasoku "+x.protocol, r.perCore/1e6, r.perCPU/1e6, x.must/1e6,
+		fmt.Printf("%-16s %14.1f %10.0f %% %18.1f %6.0f %s\n", "kasoku "+x.protocol, r.perCore/1e6,
+			100*r.perCore/r.perCPU, r.perCPU/1e6, x.must/1e6,
 			verdict)
 	}
 	peer, from := haggarMost, "measured before: haggar is not on PATH, nor in KASOKU_PEERS"
@@ -210,9 +212,9 @@ func measureAll(ctx context.Context, kasoku string, rounds, seconds int) (ok boo
 			return false, err
 		}
 		peer, from = r.perCPU, "measured now"
-		fmt.Printf("%-16s %14.3f %18.3f\n", "haggar", r.perCore/1e6, r.perCPU/1e6)
+		fmt.Printf("%-16s %14.3f %12s %18.3f\n", "haggar", r.perCore/1e6, "", r.perCPU/1e6)
 	} else {
-		fmt.Printf("%-16s %14s %12.3f-%.3f\n", "haggar", "", haggarLeast/1e6, haggarMost/1e6)
+		fmt.Printf("%-16s %14s %12s %12.3f-%.3f\n", "haggar", "", "", haggarLeast/1e6, haggarMost/1e6)
 	}
 	verdict := "met"
 	if line.perCPU < mustTimes*peer {
