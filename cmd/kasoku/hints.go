@@ -34,7 +34,7 @@ var flagsElsewhere = map[string]map[string]string{
 		"latency": "the report always has percentiles",
 	},
 	"record": {
-		"duration": "--for 60s", "time": "--for 60s", "name": "--label NAME",
+		"time": "--for 60s", "name": "--label NAME",
 		"url": "record makes no load: kasoku record -- kasoku attack URL; `kasoku init --url URL` for kasoku run",
 	},
 	"run": {
@@ -73,7 +73,12 @@ func flagHint(cmd *cobra.Command, err error) string {
 	list := "`" + cmd.CommandPath() + " --help` lists the flags"
 	var missing *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
+	var bare *pflag.ValueRequiredError
 	switch {
+	case errors.As(err, &bare):
+		if word, _ := pflag.UnquoteUsage(bare.GetFlag()); word != "" {
+			return "it is followed by its value: --" + bare.GetFlag().Name + " " + word + "; " + list
+		}
 	case errors.As(err, &missing):
 		if better := flagMeant(cmd, missing); better != "" {
 			return better + "; " + list
@@ -93,6 +98,9 @@ func flagMeant(cmd *cobra.Command, missing *pflag.NotExistError) string {
 		if long, _, _ := strings.Cut(row, "="); cmd.Flags().Lookup(long) != nil {
 			return "did you mean --" + long + "?"
 		}
+	}
+	if name == "duration" && cmd.Flags().Lookup("for") != nil {
+		return "here that is --for 60s"
 	}
 	if cmd.Flags().Lookup("mysql") != nil && slices.Contains(clientFlags, name) {
 		return "write " + dsnFlags
@@ -196,4 +204,30 @@ func setFlagHints(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(err, flagHint(cmd, err))
 	})
+}
+
+// newHelp returns the command help, for which a command that is none is a mistake, as
+// anywhere else.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, begun string) (out []cobra.Completion, d cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), begun) {
+					out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return cli.Usagef(argsHint(cmd.Root(), args), "unknown command %q for %q", strings.Join(args, " "), cmd.Root().Name())
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
 }

@@ -86,7 +86,12 @@ var mistakes = []mistake{
 	{"", "rules POOL-99", 2, `no rule "POOL-99"`, `POOL-01, .*kasoku rules`},
 	{"", "attack URL -prometheus-addr USED -duration 10ms", 3, `address already in use`, `ss -ltnp`},
 	{"", "export --live --for 1s --only load --to prometheus --listen USED", 3, `address already in use`, `ss -ltnp`},
-	{"", "accesslog access.log -o xml", 2, `-o "xml": want table`, ``},
+	{"", "accesslog access.log -o xml", 2, `-o "xml": want table`, `--out FILE`},
+	{"", "attack URL -o txt -duration 10ms", 2, `-o "txt": want text`, `did you mean -o text\?`},
+	{"", "attack URL -X", 2, `flag needs an argument: 'X'`, `--request METHOD`},
+	{"", "watch --duration 5s", 2, `unknown flag: --duration`, `--for 60s`},
+	{"", "init --url ADDR", 2, `want an URL`, `--url http://127`},
+	{"", "help atack", 2, `unknown command "atack"`, `did you mean "attack"`},
 }
 
 // mistakeFiles are what the command lines name.

@@ -82,6 +82,7 @@ fix, and proves the difference by running again.`,
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)
 	setFlagHints(root)
+	root.SetHelpCommand(newHelp())
 	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colours: auto, always or never")
 	root.PersistentFlags().BoolVar(&e.ASCII, "ascii", false, "draw with plain ASCII")
 	root.PersistentFlags().BoolVar(&e.Share, "share", false,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
@@ -156,7 +157,7 @@ func (o *Output) Check() error {
 		return CheckFormat("-o", o.Format)
 	}
 	if !slices.Contains(o.formats, o.Format) {
-		return Usagef("", "-o %q: want %s", o.Format, strings.Join(o.formats, ", "))
+		return Usagef(formatHint(o.Format, o.formats), "-o %q: want %s", o.Format, strings.Join(o.formats, ", "))
 	}
 	if o.limit < 0 {
 		return Usagef("", "--limit %d: want 0 or more", o.limit)
@@ -164,10 +165,18 @@ func (o *Output) Check() error {
 	return nil
 }
 
+// formatHint returns what was meant by a format that is none.
+func formatHint(format string, formats []string) string {
+	if near, ok := unit.Nearest(format, formats); ok {
+		return "did you mean -o " + near + "? A file is named by --out FILE, or > FILE"
+	}
+	return "a file is named by --out FILE, or > FILE"
+}
+
 // CheckFormat refuses a format that is none.
 func CheckFormat(flag, format string) error {
 	if !slices.Contains(Formats, format) {
-		return Usagef("", "%s %q: want %s", flag, format, strings.Join(Formats, ", "))
+		return Usagef(formatHint(format, Formats), "%s %q: want %s", flag, format, strings.Join(Formats, ", "))
 	}
 	return nil
 }
