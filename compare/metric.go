@@ -44,12 +44,14 @@ const (
 	refused     = mysql.ConnectionErrorsMaxConnections
 	questions   = mysql.Questions
 	prepares    = mysql.ComStmtPrepare
+	commits     = mysql.ComCommit
+	sent        = mysql.BytesSent
 	logFsyncs   = mysql.InnodbOSLogFsyncs
 	observerCPU = "self"
 )
 
 // statusCounters are read from the status of the database.
-var statusCounters = []string{opened, refused, questions, prepares, logFsyncs}
+var statusCounters = []string{opened, refused, questions, prepares, commits, sent, logFsyncs}
 
 // countersOf returns the counters that the runs have, CPU by process name
 // included.

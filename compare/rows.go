@@ -209,6 +209,9 @@ func databaseMetrics(p perMetric) []metric {
 			questions, success),
 		p.perRequest(metric{id: "prepares_per_success", name: "prepares per 2xx", unit: PerRequest, goal: Less}, prepares,
 			success),
+		p.perRequest(metric{id: "commits_per_success", name: "commits per 2xx", unit: PerRequest, goal: Less}, commits,
+			success),
+		p.perRequest(metric{id: "sent_per_success", name: "database bytes per 2xx", unit: Bytes, goal: Less}, sent, success),
 		// Neither way is better: a load whose commits arrive together shares them.
 		p.perRequest(metric{id: "fsyncs_per_success", name: "log fsyncs per 2xx", unit: PerRequest, goal: Neither}, logFsyncs,
 			success),

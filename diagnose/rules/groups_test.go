@@ -1,12 +1,15 @@
 package rules
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
 	"github.com/kasoku/kasoku/diagnose/rules/measurement"
 	"github.com/kasoku/kasoku/diagnose/rules/operation"
 )
@@ -189,4 +192,34 @@ func TestAgainst(t *testing.T) {
 	keepsQuiet(t, r, pair(run(3000, 60*time.Millisecond), run(1000, 20*time.Millisecond)), false, "no figure of the mechanism went the other way")
 	keepsQuiet(t, r, pair(run(3000, 20*time.Millisecond), run(2500, 60*time.Millisecond)), false, "only statements per 2xx, 0.300 → 0.250, went the other way")
 	keepsQuiet(t, r, pair(run(3000, 20*time.Millisecond), run(1000, 20*time.Millisecond)), false, "may be noise")
+}
+
+// TestStoriesKept: steps that their authors kept though the score did not gain, four recorded runs a side:
+// the work of each request got less in all of them, which is said, and without that figure nothing is.
+func TestStoriesKept(t *testing.T) {
+	for step, figure := range map[string]string{"isucond-icons": "Bytes_sent", "isucholar-tags": "Com_commit"} {
+		data, err := os.ReadFile("testdata/MES-11/fires/mariadb-" + step + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, without := range []bool{false, true} {
+			g, err := extract.ParseGroup(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := slices.Concat([]*kasoku.Recording{g.Run, g.Baseline}, g.Repeats, g.Baselines)
+			if len(all) != 8 {
+				t.Fatalf("%s: %d runs", step, len(all))
+			}
+			for _, rec := range all {
+				rec.Series = slices.DeleteFunc(rec.Series, func(s kasoku.Series) bool {
+					return without && s.Key.Name == figure
+				})
+			}
+			found, silent := measurement.Against{}.Check(caseOf(g))
+			if (len(found) == 0) != without || !without && !strings.HasPrefix(found[0].Fixes[0].Text, "Keep the change") {
+				t.Errorf("%s, without %s %t: %+v %+v", step, figure, without, found, silent)
+			}
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,9 @@ func TestExtractRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if strings.Contains(*from, ",") {
+				bareRun(rec)
+			}
 			if i == 0 {
 				first = rec
 			} else {
@@ -62,6 +66,24 @@ func TestExtractRun(t *testing.T) {
 		}
 	}
 	keepGroup(t, g, *rule, *as, *origin)
+}
+
+// bareRun leaves to a run of a group what figures of it are made of: the processes of the service, and settings
+// of the database and the application.
+func bareRun(rec *kasoku.Recording) {
+	rec.Settings = slices.DeleteFunc(rec.Settings, func(s kasoku.Setting) bool {
+		return s.Scope != "mysql" && s.Scope != "app"
+	})
+	if rec.Service != nil {
+		var pids []int
+		for _, m := range rec.Service.Members {
+			for _, p := range m.Processes {
+				pids = append(pids, p.PID)
+			}
+		}
+		keepOnly(rec, pids...)
+	}
+	rec.Service, rec.Phases, rec.Summary = nil, nil, nil
 }
 
 // keepExtract writes what the rule reads of a run to its testdata.

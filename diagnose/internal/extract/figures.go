@@ -31,26 +31,22 @@ func figures(rec *kasoku.Recording) *kasoku.Recording {
 
 func near(a, b time.Duration) bool { return a-b <= nearEdge && b-a <= nearEdge }
 
-// addedUp merges the seconds of each step and target into the first of them.
+// addedUp merges the seconds of each step into the first of them.
 func addedUp(in []kasoku.LoadSecond) []kasoku.LoadSecond {
-	type part struct {
-		step   int
-		target string
-	}
-	at := map[part]int{}
-	tallies := map[part]*kasoku.Tally{}
+	at := map[int]int{}
+	tallies := map[int]*kasoku.Tally{}
 	var out []kasoku.LoadSecond
 	for i := range in {
-		p := part{in[i].Step, in[i].Target}
-		if _, ok := at[p]; !ok {
-			at[p], tallies[p] = len(out), kasoku.NewTally()
+		step := in[i].Step
+		if _, ok := at[step]; !ok {
+			at[step], tallies[step] = len(out), kasoku.NewTally()
 			out = append(out, in[i])
 		}
-		tallies[p].Add(&in[i])
+		tallies[step].Add(&in[i])
 	}
-	for p, i := range at {
-		t := tallies[p]
-		s := kasoku.LoadSecond{Second: out[i].Second, Step: p.step, Target: p.target, Asked: t.Asked, Codes: t.Codes,
+	for step, i := range at {
+		t := tallies[step]
+		s := kasoku.LoadSecond{Second: out[i].Second, Step: step, Target: out[i].Target, Asked: t.Asked, Codes: t.Codes,
 			Errors:  t.Errors,
 			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(),
 			Service: histogram.New()}
