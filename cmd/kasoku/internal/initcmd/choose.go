@@ -50,7 +50,11 @@ func (f *initFlags) check(given func(flag string) bool) error {
 		} else if i := strings.LastIndexByte(text, '@'); i >= 0 {
 			text = text[i+1:] // what stands before may be a password
 		}
-		return cli.Usagef("it begins with its scheme: --url http://"+strings.TrimPrefix(text, "//"), "--url %q: want an URL such as http://127.0.0.1:8080/", text)
+		hint := "it begins with http:// or https://"
+		if !strings.Contains(text, "://") {
+			hint += "; did you mean --url http://" + strings.TrimPrefix(text, "//") + "?"
+		}
+		return cli.Usagef(hint, "--url %q: want an URL such as http://127.0.0.1:8080/", text)
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	if n, err := strconv.Atoi(port); given("port") && (err != nil || n != f.port) {
