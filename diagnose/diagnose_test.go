@@ -80,7 +80,8 @@ func TestRank(t *testing.T) {
 	f("P A", signpost{finding("P", 0.9, nil)}, finding("A", 0.5, nil))
 	// Where all else costs little, it comes first if it points to much.
 	f("P A I", finding("A", 0.019, nil), signpost{finding("P", 0.3, remark)}, finding("I", 0.5, remark))
-	f("A P", finding("A", 0.02, nil), signpost{finding("P", 0.3, remark)})
+	f("A P", finding("A", 0.03, nil), signpost{finding("P", 0.3, remark)})
+	f("P A", finding("A", 0.029, nil), signpost{finding("P", 0.3, remark)})
 	f("A P", finding("A", 0.002, nil), signpost{finding("P", 0.29, remark)})
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))

@@ -14,16 +14,21 @@ import (
 // counted before estimates, and what is safe and cheap to change before what is not. A
 // finding that goes when another one is fixed says so, and stands where its figure puts it; one that
 // costs little comes after those that would stay. Remarks come last, and of them those of rules that only
-// point to where the time goes; but where all problems cost little, a remark that points to much of the time
-// comes first.
+// point to where the time goes; but a remark that points to much of the time comes first where all problems
+// cost little, or next to nothing beside it.
 func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Finding {
 	rest := slices.Clone(found)
 	depth := explanationDepths(findExplainers(rest))
 	last := func(f *kasoku.Finding) bool { return f.Severity == kasoku.Info && points[f.ID] }
-	weighty := slices.ContainsFunc(rest, func(f kasoku.Finding) bool {
-		return f.Severity != kasoku.Info && f.Impact.Share >= SmallShare
-	})
-	first := func(f *kasoku.Finding) bool { return !weighty && last(f) && f.Impact.Share >= leastNamed }
+	heaviest := 0.0 // of the problems
+	for i := range rest {
+		if rest[i].Severity != kasoku.Info {
+			heaviest = max(heaviest, rest[i].Impact.Share)
+		}
+	}
+	first := func(f *kasoku.Finding) bool {
+		return last(f) && f.Impact.Share >= leastNamed && heaviest < max(SmallShare, besideSign*f.Impact.Share)
+	}
 	order := make([]int, len(rest))
 	for i := range order {
 		order[i] = i
@@ -49,6 +54,9 @@ func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Findi
 	}
 	return out
 }
+
+// besideSign is the part of what a sign points to that is next to nothing beside it.
+const besideSign = 0.1
 
 // SmallShare is the impact below which something costs little.
 const SmallShare = 0.02

@@ -197,7 +197,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	if n := refusedBots(c, t); n > 0 {
 		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
 	}
-	if lost := unloggedWords(c); lost != "" {
+	if lost := Unlogged(c); lost != "" {
 		s += "; what costs most is not known: " + lost
 	} else if top := costliest(d); top != "" {
 		s += "; what costs most: " + top
@@ -276,8 +276,8 @@ func failedClause(c *Case) string {
 // statements in the slow log.
 const UnloggedCode = "slow-log-partial"
 
-// unloggedWords names the statements that the slow log lacks, where those are more than half.
-func unloggedWords(c *Case) string {
+// Unlogged names the statements that the slow log lacks, where those are more than half.
+func Unlogged(c *Case) string {
 	at := slices.IndexFunc(c.Warnings, func(w kasoku.Warning) bool { return w.Code == UnloggedCode })
 	asked, err := c.Counters().Status("Questions")
 	if at < 0 || err != nil {

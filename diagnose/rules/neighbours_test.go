@@ -436,7 +436,8 @@ func TestAppCPU_Unhurried(t *testing.T) {
 	silent(t, host.AppCPU{}, b(25*ms, 0.19, 100*ms), 0, 0.99, "the host was")
 	silent(t, host.AppCPU{}, b(100*ms, 0.49, time.Second), 0, 0.99, "the host was")
 	silent(t, host.AppCPU{}, b(100*ms, 0.6, 4100*ms), 0, 0.99, "the host was")
-	silent(t, host.AppCPU{}, b(30*ms, 0.4, 100*ms), 0, 0, "it works beside them")
+	fires(t, host.AppCPU{}, b(30*ms, 0.4, 100*ms), kasoku.Medium, "computes in 100 % of its requests' time")
+	silent(t, host.AppCPU{}, b(30*ms, 0.45, 100*ms), 0, 0, "it works beside them")
 	known := b(100*ms, 0.6, time.Second)
 	known.Callers = []kasoku.Caller{{QueryID: "1", Method: known.Endpoints[0].Method, Route: known.Endpoints[0].Route, Calls: 100, Class: kasoku.CallerConfirmed}}
 	f = fires(t, host.AppCPU{}, known, kasoku.Medium, "computes in 60.0 %")

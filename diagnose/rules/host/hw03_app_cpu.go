@@ -137,5 +137,6 @@ var profilers = map[string]string{
 func profileFix(c *diagnose.Case, name string) kasoku.Fix {
 	return kasoku.Fix{Text: "Profile " + name + " under this load and begin with what " +
 		"takes most CPU", Where: "the program",
-		Risk: kasoku.RiskNone, Note: language.Pick(c, profilers)}
+		Risk: kasoku.RiskNone, Note: "As root, while the load runs: `kasoku profile application --for 10s` names its functions, " +
+			"without a change to it. " + language.Pick(c, profilers)}
 }

@@ -29,6 +29,9 @@ const (
 	// that take next to nothing all is computed: a slow one takes unhurriedCPU of the program.
 	unhurriedComputes = 0.50
 	unhurriedCPU      = 20 * time.Millisecond
+	// mostBeside is what it may compute beside its requests, as a garbage collector and what it does after
+	// an answer do.
+	mostBeside = 1.5
 	// aboveStatements is how many times the statements' part that must be.
 	aboveStatements = 1.5
 )
@@ -38,6 +41,7 @@ type part struct {
 	inFlight   float64 // requests at once, on average
 	cores      float64 // of the application
 	statements float64 // 0..1 of the requests' time
+	logged     string  // "", or that the statements are at least that
 	waited     float64 // cores that its busiest threads waited for; 0 where that was not recorded
 	waitedKeys []kasoku.Key
 }
@@ -52,7 +56,9 @@ func partOf(c *diagnose.Case, s evidence.Stack) (p part, ok bool) {
 	for i := range c.Queries {
 		all += c.Statements().QueryTime(&c.Queries[i])
 	}
-	p.statements = c.Statements().ShareOf(all)
+	if p.statements = c.Statements().ShareOf(all); diagnose.Unlogged(c) != "" {
+		p.logged = "at least "
+	}
 	for _, k := range s.App.Keys {
 		if k.Name != process.CPUUser {
 			continue
@@ -111,10 +117,10 @@ func (r AppCPU) unhurried(c *diagnose.Case, s evidence.Stack, quiet []kasoku.Sil
 	if !ok || s.Held() {
 		return nil, quiet
 	}
-	share := p.cores / p.inFlight
+	share := min(p.cores/p.inFlight, 1)
 	each := time.Duration(share * float64(meanLatency(c)))
 	switch {
-	case share >= 1:
+	case p.cores >= mostBeside*p.inFlight:
 		return nil, r.worksBeside(s, p)
 	case share < unhurriedComputes || share < aboveStatements*p.statements || each < unhurriedCPU:
 		return nil, quiet
@@ -125,7 +131,7 @@ func (r AppCPU) unhurried(c *diagnose.Case, s evidence.Stack, quiet []kasoku.Sil
 
 // computes is the finding by the requests' time; ending follows its cause.
 func (r AppCPU) computes(c *diagnose.Case, s evidence.Stack, p part, ending string) kasoku.Finding {
-	share, name := p.cores/p.inFlight, wording.Cut(s.App.Name, 20)
+	share, name := min(p.cores/p.inFlight, 1), wording.Cut(s.App.Name, 20)
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "process", Name: s.App.Name},
 		Title:    fmt.Sprintf("The application, %s, computes in %s of its requests' time", name, unit.Percent(share)),
@@ -140,8 +146,8 @@ func (r AppCPU) computes(c *diagnose.Case, s evidence.Stack, p part, ending stri
 			Value: unit.Percent(p.statements), Number: p.statements, Interval: c.Focus.Interval}},
 			append(p.evidence(c), costlyEndpoints(c)...)...),
 		Cause: fmt.Sprintf("%s requests were in flight on average, and %s used %s cores for them: %s of their time. "+
-			"Statements took %s.%s", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
-			unit.Percent(p.statements), ending),
+			"Statements took %s%s.%s", wording.Capital(unit.Sig3(p.inFlight)), s.App.Name, unit.Sig3(p.cores), unit.Percent(share),
+			p.logged, unit.Percent(p.statements), ending),
 		Fixes:    []kasoku.Fix{profileFix(c, s.App.Name)},
 		Expect:   "less of the program's CPU for each request",
 		Verify:   "repeat the load: the CPU of " + s.App.Name + " must fall at the same rate",
