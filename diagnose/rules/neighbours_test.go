@@ -490,7 +490,7 @@ func TestAppCPU_Beside(t *testing.T) {
 	// What waits for a core most of the time computes little of it.
 	fires(t, host.AppCPU{}, b(0.2, time.Second).counts(wait, 0, 0, 4.5), kasoku.Medium, "computes in 20.0 % of its requests' time")
 	silent(t, host.AppCPU{}, b(0.2, time.Second).counts(wait, 0, 0, 3.5), 0.6, 0.7, "the thresholds are 30.0 %")
-	silent(t, host.AppCPU{}, b(0.09, time.Second).counts(wait, 0, 0, 8), 0.2, 0.4, "the thresholds are 30.0 %")
+	silent(t, host.AppCPU{}, b(0.19, time.Second).counts(wait, 0, 0, 8), 0.9, 0.99, "shop computed 19.0 ms for each request")
 	silent(t, host.AppCPU{}, b(0.45, 4*time.Second), 0.7, 0.8, "statements took 40.0 %")
 	beside := b(0.6, time.Second)
 	beside.Endpoints[0].Total = 5 * time.Second

@@ -34,7 +34,8 @@ func (AppCPU) Doc() diagnose.Doc {
 			program that taskset, a cpuset or a quota holds to fewer cores, these alone count. Where programs
 			outside of the service use most of the CPU, the requests' time counts: at least 30 % of it is the
 			program's CPU, and half as much again as its statements take; or 60 % with what its busiest threads
-			waited for a core. Where the host has CPU left, too: at least 50 % of it, and 20 ms for each request.`,
+			waited for a core. Where the host has CPU left, too: at least 50 % of it. Both only where a request
+			takes 20 ms of the program's CPU.`,
 		Cause: `the time of a request is time in the program; the database hardly matters, where it was
 			recorded on the same host or on one that is less than 70 % busy. Elsewhere that is not said,
 			and the confidence is medium at most.`,

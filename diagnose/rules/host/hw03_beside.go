@@ -25,10 +25,10 @@ const (
 	// of that at least.
 	heldUp         = 0.60
 	heldUpComputes = 0.10
-	// unhurriedComputes is the part where the host has CPU left: no core is waited for. Of requests
-	// that take next to nothing all is computed: a slow one takes unhurriedCPU of the program.
+	// unhurriedComputes is the part where the host has CPU left: no core is waited for.
 	unhurriedComputes = 0.50
-	unhurriedCPU      = 20 * time.Millisecond
+	// slowCPU is what a slow request takes of the program. Of quick ones most is computed, as it should be.
+	slowCPU = 20 * time.Millisecond
 	// mostBeside is what it may compute beside its requests, as a garbage collector and what it does after
 	// an answer do.
 	mostBeside = 1.5
@@ -84,9 +84,13 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 		return nil, crowded
 	}
 	share, held := p.cores/p.inFlight, (p.cores+p.waited)/p.inFlight
+	each := time.Duration(share * float64(meanLatency(c)))
 	switch {
 	case share >= 1:
 		return nil, r.worksBeside(s, p)
+	case each < slowCPU:
+		return nil, diagnose.Quiet(r.ID(), min(float64(each)/float64(slowCPU), 0.99), "%s; %s computed %s for each request; "+
+			"the threshold is %s", crowded[0].Reason, s.App.Name, unit.Duration(each), unit.Duration(slowCPU))
 	case share >= heldUpComputes && held >= heldUp && held < 1 && held >= aboveStatements*p.statements:
 	case share < computed || share < aboveStatements*p.statements:
 		return nil, diagnose.Quiet(r.ID(), min(share/computed, share/max(aboveStatements*p.statements, 0.01), 0.99),
@@ -122,7 +126,7 @@ func (r AppCPU) unhurried(c *diagnose.Case, s evidence.Stack, quiet []kasoku.Sil
 	switch {
 	case p.cores >= mostBeside*p.inFlight:
 		return nil, r.worksBeside(s, p)
-	case share < unhurriedComputes || share < aboveStatements*p.statements || each < unhurriedCPU:
+	case share < unhurriedComputes || share < aboveStatements*p.statements || each < slowCPU:
 		return nil, quiet
 	}
 	return []kasoku.Finding{r.computes(c, s, p, fmt.Sprintf(" That is %s of CPU for each request. The host has CPU left: what a request "+

@@ -18,9 +18,12 @@ type SerialClient struct{}
 
 // Thresholds of HW-11.
 const (
-	fewSerial    = 50   // statements a second
-	leastSerial  = 0.50 // of the samples with a session in a statement
-	leastAlone   = 0.25 // of the time in statements of the only connection that sends some
+	fewSerial   = 50   // statements a second
+	leastSerial = 0.50 // of the samples with a session in a statement
+	leastAlone  = 0.25 // of the time in statements of the only connection that sends some
+	// fillSerial statements a second of one connection fill the time, with their ways there and back of a
+	// tenth of a millisecond, however short each is in the server.
+	fillSerial   = 10_000
 	mostlyLogged = 0.90 // of the statements that the server counted
 	chanceSerial = 0.10 // that sessions which do not wait for one another are never seen two at once
 	idleSerial   = 0.30 // of the host's cores
@@ -36,8 +39,8 @@ func (SerialClient) Doc() diagnose.Doc {
 		Summary: `finds a program that sends the database one statement after another.`,
 		Evidence: `at least 50 statements a second came, in half of the samples a session ran one, and in none of
 			them two did, in so many samples that chance is below 10 %; or the slow log has them all, of one
-			connection, which was in statements for a quarter of the time. The service, its load and
-			kasoku used at most 70 % of the host's CPU; up to 85 % it is a remark.`,
+			connection, which was in statements for a quarter of the time, or sent 10,000 a second. The
+			service, its load and kasoku used at most 70 % of the host's CPU; up to 85 % it is a remark.`,
 		Cause: `client and server take turns: each waits while the other works, and no more than one
 			core's worth of work is ever done.`,
 		Fix: `several at once, or many in one go.`,
@@ -70,7 +73,7 @@ func (t turns) chance() float64 {
 // near is how near statements came to following one another.
 func (t turns) near() float64 {
 	if t.alone {
-		return min(t.perSec/fewSerial, t.busy/leastAlone)
+		return min(t.perSec/fewSerial, max(t.busy/leastAlone, t.perSec/fillSerial))
 	}
 	return max(min(t.perSec/fewSerial, t.busy/leastSerial, 1/max(t.most, 1), chanceSerial/max(t.chance(), 0.001)), 0)
 }
