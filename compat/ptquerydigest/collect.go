@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/logs/sqlshape"
@@ -466,14 +466,14 @@ func usesISO(in []lines.Input) bool {
 		if _, rest, ok := strings.Cut(string(head), "# Time: "); ok && len(rest) > 4 {
 			return rest[4] == '-'
 		}
-		if m := generalTime.Find(head); m != nil {
+		if m := generalTime().Find(head); m != nil {
 			return m[4] == '-'
 		}
 	}
 	return false
 }
 
-var generalTime = regexp.MustCompile(`(?m)^(\d{6} {1,2}\d{1,2}:\d\d|\d{4}-\d\d-\d\dT)`)
+var generalTime = lazyregexp.New(`(?m)^(\d{6} {1,2}\d{1,2}:\d\d|\d{4}-\d\d-\d\dT)`)
 
 // sizeOf is the size of a file, -1 for what is none.
 func sizeOf(path string) int64 {

@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"sync"
 
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/logs/lines"
 )
 
@@ -88,14 +88,14 @@ func (c *converter) rawLine(text []byte, at int64) error {
 }
 
 var (
-	generalLine = regexp.MustCompile(`^(\d{6} {1,2}\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)?\s+\d+\s([A-Z][a-z]+(?: DB)?)(?:\s+(.*))?$`)
-	connectArg  = regexp.MustCompile(`^([^@\s]*)@(\S*?) on (\w*)`)
+	generalLine = lazyregexp.New(`^(\d{6} {1,2}\d{1,2}:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)?\s+\d+\s([A-Z][a-z]+(?: DB)?)(?:\s+(.*))?$`)
+	connectArg  = lazyregexp.New(`^([^@\s]*)@(\S*?) on (\w*)`)
 )
 
 // generalLine takes a line of a general log. One without a head goes on with the
 // statement before.
 func (c *converter) generalLine(text []byte, at int64) error {
-	m := generalLine.FindSubmatch(text)
+	m := generalLine().FindSubmatch(text)
 	if m == nil {
 		if c.open && !c.admin {
 			c.event = append(append(c.event, '\n'), text...)
@@ -112,7 +112,7 @@ func (c *converter) generalLine(text []byte, at int64) error {
 	case "Query":
 		c.event = append(c.event[:0], arg...)
 	case "Connect":
-		if who := connectArg.FindSubmatch(arg); who != nil {
+		if who := connectArg().FindSubmatch(arg); who != nil {
 			c.head.user, c.head.host, c.head.db = bytes.Clone(who[1]), bytes.Clone(who[2]), bytes.Clone(who[3])
 		}
 	case "Init DB":

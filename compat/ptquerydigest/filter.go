@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 )
 
 // A filter is the part of Perl that --filter is mostly used with: attributes of
@@ -187,11 +189,11 @@ func compareNumbers(x, y float64) int {
 	return 0
 }
 
-var leadingNumber = regexp.MustCompile(`^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+var leadingNumber = lazyregexp.New(`^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
 
 // numberOf is the number that a text starts with, 0 without one.
 func numberOf(s string) float64 {
-	v, _ := strconv.ParseFloat(strings.TrimSpace(leadingNumber.FindString(s)), 64) // out of range is infinite
+	v, _ := strconv.ParseFloat(strings.TrimSpace(leadingNumber().FindString(s)), 64) // out of range is infinite
 	return v
 }
 

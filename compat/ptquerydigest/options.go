@@ -2,11 +2,12 @@ package ptquerydigest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 )
 
 // options are what a command line asks for.
@@ -271,12 +272,12 @@ func parseNumber(name, value string) (int, error) {
 	return n, nil
 }
 
-var limitForm = regexp.MustCompile(`^(?:(\d+)%)?(?::?(\d+))?$`)
+var limitForm = lazyregexp.New(`^(?:(\d+)%)?(?::?(\d+))?$`)
 
 func parseLimits(value string) ([]limit, error) {
 	var out []limit
 	for _, s := range splitList(value) {
-		m := limitForm.FindStringSubmatch(s)
+		m := limitForm().FindStringSubmatch(s)
 		if m == nil || m[1] == "" && strings.HasPrefix(s, ":") {
 			return nil, badOption("--limit %q: want a number of classes, a share such as 95%%, or both: 95%%:20", s)
 		}
@@ -340,7 +341,7 @@ func parseRange(value string) (out [2]int, err error) {
 	return out, nil
 }
 
-var agoForm = regexp.MustCompile(`^(\d+)([smhd]?)$`)
+var agoForm = lazyregexp.New(`^(\d+)([smhd]?)$`)
 
 // parseMoment reads a time: N with s, m, h or d, which is so long ago, or a date
 // with or without a time of day. A number of six digits is a date.
@@ -352,7 +353,7 @@ func parseMoment(name, value string, now time.Time) (moment, error) {
 			return moment{t, true}, nil
 		}
 	}
-	m := agoForm.FindStringSubmatch(text)
+	m := agoForm().FindStringSubmatch(text)
 	if m == nil {
 		return moment{}, badOption("--%s %q: want a date such as \"2026-11-20 08:00:00\" or \"261120 8:00:00\", or a time ago such as 3h", name, value)
 	}

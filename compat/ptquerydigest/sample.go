@@ -2,8 +2,9 @@ package ptquerydigest
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 )
 
 // namedTables returns the tables of a statement, each once, with the default
@@ -99,12 +100,12 @@ func cutLead(sql string) string {
 }
 
 var (
-	multiRow = regexp.MustCompile(`(?is)\A((?:insert|replace)(?:\s\w+)*\s+\S+\s+values\s*\(.*?\))\s*,\s*\(.*?(on\s+duplicate.*|\z)`)
-	inList   = regexp.MustCompile(`(?is)\bin\s*\(`)
+	multiRow = lazyregexp.New(`(?is)\A((?:insert|replace)(?:\s\w+)*\s+\S+\s+values\s*\(.*?\))\s*,\s*\(.*?(on\s+duplicate.*|\z)`)
+	inList   = lazyregexp.New(`(?is)\bin\s*\(`)
 
-	updateForm = regexp.MustCompile(`(?is)\Aupdate\s+(?:low_priority\s+|ignore\s+)?(.*?)\s+set\b(.*?)(?:\s*\bwhere\b(.*?))?(limit\s*[0-9]+(?:\s*,\s*[0-9]+)?)?\s*\z`)
-	deleteForm = regexp.MustCompile(`(?is)\Adelete\b.*?\bfrom\b(.*)\z`)
-	joins      = regexp.MustCompile(`(?i)\bjoin\b`)
+	updateForm = lazyregexp.New(`(?is)\Aupdate\s+(?:low_priority\s+|ignore\s+)?(.*?)\s+set\b(.*?)(?:\s*\bwhere\b(.*?))?(limit\s*[0-9]+(?:\s*,\s*[0-9]+)?)?\s*\z`)
+	deleteForm = lazyregexp.New(`(?is)\Adelete\b.*?\bfrom\b(.*)\z`)
+	joins      = lazyregexp.New(`(?i)\bjoin\b`)
 )
 
 // keepItems is how many values of an IN list are printed.
@@ -117,7 +118,7 @@ const longSample = 1024
 // its columns are written without blanks, and most values of IN lists in long
 // statements.
 func shortenStatement(sql string) string {
-	if m := multiRow.FindStringSubmatch(sql); m != nil {
+	if m := multiRow().FindStringSubmatch(sql); m != nil {
 		return m[1] + " /*... omitted ...*/" + m[2]
 	}
 	if len(sql) <= longSample {
@@ -125,7 +126,7 @@ func shortenStatement(sql string) string {
 	}
 	var b strings.Builder
 	for {
-		m := inList.FindStringIndex(sql)
+		m := inList().FindStringIndex(sql)
 		if m == nil {
 			break
 		}
@@ -158,11 +159,11 @@ func asSelect(sql string) (string, bool) {
 		}
 		return updateAsSelect(bare)
 	case strings.EqualFold(verb, "delete"):
-		m := deleteForm.FindStringSubmatch(bare)
+		m := deleteForm().FindStringSubmatch(bare)
 		if m == nil {
 			return "", false
 		}
-		if joins.MatchString(bare) {
+		if joins().MatchString(bare) {
 			return "select 1 from " + m[1], true
 		}
 		return "select * from " + m[1], true
@@ -176,7 +177,7 @@ func asSelect(sql string) (string, bool) {
 }
 
 func updateAsSelect(sql string) (string, bool) {
-	m := updateForm.FindStringSubmatchIndex(sql)
+	m := updateForm().FindStringSubmatchIndex(sql)
 	if m == nil {
 		return "", false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/contain"
@@ -23,13 +24,15 @@ const groupLines = 64
 // logs have times and messages as well.
 const minKnown = 2
 
-// The formats that are recognised by their keys.
+// The formats that are recognised by their keys, made when they are first asked for: their tables are 50 kB each.
 var (
-	ltsvFormat = &Format{name: "ltsv", kind: byLTSV, keys: newKeyTable(""), needs: minKnown, unit: time.Second,
-		resolution: time.Millisecond}
-	jsonFormat = &Format{name: "json", kind: byJSON, keys: newKeyTable(""), needs: minKnown, unit: time.Second,
-		resolution: time.Millisecond}
+	ltsvFormat = sync.OnceValue(func() *Format { return keyFormat("ltsv", byLTSV) })
+	jsonFormat = sync.OnceValue(func() *Format { return keyFormat("json", byJSON) })
 )
+
+func keyFormat(name string, kind kind) *Format {
+	return &Format{name: name, kind: kind, keys: newKeyTable(""), needs: minKnown, unit: time.Second, resolution: time.Millisecond}
+}
 
 // eachLine calls f for the first lines that are not blank, with their numbers.
 func eachLine(sample []byte, f func(number int64, line []byte)) {
@@ -138,8 +141,8 @@ func detectGroup(sample []byte) *Format {
 			best, most = f, n
 		}
 	}
-	try(jsonFormat)
-	try(ltsvFormat)
+	try(jsonFormat())
+	try(ltsvFormat())
 	for _, f := range tried() {
 		try(f)
 	}
@@ -208,10 +211,10 @@ func (f *Format) unitWords() string {
 func otherFormats(f *Format) []*Format {
 	var out []*Format
 	if f.kind != byJSON {
-		out = append(out, jsonFormat)
+		out = append(out, jsonFormat())
 	}
 	if f.kind != byLTSV {
-		out = append(out, ltsvFormat)
+		out = append(out, ltsvFormat())
 	}
 	combined := *anyCombined
 	if f.kind == byProgram && f.unit != 0 {

@@ -113,7 +113,7 @@ func TestJSON_AsEncodingJSON(t *testing.T) {
 	}
 	parsers := map[bool]*Parser{}
 	for _, remembers := range []bool{false, true} {
-		parsers[remembers] = jsonFormat.Parser(ParserOptions{Extra: keys})
+		parsers[remembers] = jsonFormat().Parser(ParserOptions{Extra: keys})
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		o := object(3).Draw(t, "object").(map[string]any)
@@ -155,18 +155,18 @@ func FuzzJSON(f *testing.F) {
 	}
 	keys := []string{"uri", "a", "a.b.c", "list", "status"}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		p := jsonFormat.Parser(ParserOptions{Extra: keys})
+		p := jsonFormat().Parser(ParserOptions{Extra: keys})
 		checkJSON(t, p, keys, line)
 		checkJSON(t, p, keys, line) // with the layout remembered
 		var r Record
-		checkRecord(t, jsonFormat, line, &r)
+		checkRecord(t, jsonFormat(), line, &r)
 	})
 }
 
 func TestJSON(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
-		p := jsonFormat.Parser(ParserOptions{Location: tokyo})
+		p := jsonFormat().Parser(ParserOptions{Location: tokyo})
 		for range 2 {
 			var r Record
 			got := p.Parse([]byte(line), &r)
@@ -206,7 +206,7 @@ func TestJSON(t *testing.T) {
 
 // A key that changes its place or its object is found again.
 func TestJSON_Layout(t *testing.T) {
-	p := jsonFormat.Parser(ParserOptions{})
+	p := jsonFormat().Parser(ParserOptions{})
 	for i := range 1000 {
 		inner := `"uri":"/a","method":"GET","headers":{"User-Agent":["x"]}`
 		line := fmt.Sprintf(`{"status":%d,"request":{%s},"size":7}`, 200+i%7, inner)
@@ -237,7 +237,7 @@ func FuzzLayout(f *testing.F) {
 	f.Add([]byte(`{"uri":"/","status":1,"request":{"uri":"/b"}}`), []byte(`{"uri":"/","status":1,"request":1}`))
 	f.Add([]byte(`{"a":{"b":1},"uri":"/","status":1}`), []byte(`{"a":1,"b":{"uri":1},"status":1}`))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		for _, format := range []*Format{ltsvFormat, jsonFormat} {
+		for _, format := range []*Format{ltsvFormat(), jsonFormat()} {
 			o := ParserOptions{Location: tokyo, Extra: []string{"a", "a.b", "x"}}
 			used, fresh := format.Parser(o), format.Parser(o)
 			var got, want Record
@@ -267,7 +267,7 @@ func TestParse_LongLines(t *testing.T) {
 			f = anyCombined
 		}
 		var r Record
-		for _, f := range []*Format{f, jsonFormat, ltsvFormat, anyCombined} {
+		for _, f := range []*Format{f, jsonFormat(), ltsvFormat(), anyCombined} {
 			f.Parser(ParserOptions{}).Parse([]byte(line), &r)
 		}
 		if took := time.Since(began); took > 10*time.Second {

@@ -95,7 +95,7 @@ func mustFormat(t testing.TB, spec string) *Format {
 
 // TestLTSV_AsSplit: the values are those that splitting at tabs and colons finds.
 func TestLTSV_AsSplit(t *testing.T) {
-	p := ltsvFormat.Parser(ParserOptions{Extra: []string{"uri", "status", "x", "y"}})
+	p := ltsvFormat().Parser(ParserOptions{Extra: []string{"uri", "status", "x", "y"}})
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"uri", "method", "status", "x", "y", "zz", "", "host", "size"}), 0, 9).Draw(t, "labels")
 		line := []string{"uri:/a", "status:200"}

@@ -226,11 +226,11 @@ func formatNamed(name string) *Format {
 		f.name, f.resolution = name, time.Millisecond
 		return &f
 	case "ltsv":
-		return ltsvFormat
+		return ltsvFormat()
 	case "json", "caddy":
-		return jsonFormat
+		return jsonFormat()
 	case "traefik": // one of two
-		f := *jsonFormat
+		f := *jsonFormat()
 		f.others = []*Format{formatNamed("traefikclf")}
 		return &f
 	}
