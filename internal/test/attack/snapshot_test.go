@@ -187,13 +187,24 @@ func (w *world) processes() (pids []int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		args, _ := foreign.Arguments("/proc", pid) // none when it has gone
-		if (strings.Contains(strings.Join(args, " "), w.dir) || foreign.EnvironmentHas(pid, w.dir)) &&
-			!foreign.EnvironmentHas(pid, victimMark) {
+		// One that becomes another program meanwhile, as the racer does all the time, has the arguments
+		// of before and no environment: it is looked at three times.
+		ours := true
+		for range 3 {
+			ours = ours && w.isOurs(pid)
+		}
+		if ours {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// isOurs reports whether a process is of this world, and none for kasoku to meet.
+func (w *world) isOurs(pid int) bool {
+	args, _ := foreign.Arguments("/proc", pid) // none when it has gone
+	return (strings.Contains(strings.Join(args, " "), w.dir) || foreign.EnvironmentHas(pid, w.dir)) &&
+		!foreign.EnvironmentHas(pid, victimMark)
 }
 
 // victimMark is in the environment of the programs that tests start for kasoku to meet.
