@@ -117,7 +117,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return []kasoku.Finding{{
 		ID: r.ID(), Object: r.object(c),
 		Title: wording.Capital(title), Clause: title,
-		Severity:   evidence.SeverityOf(impact.Share),
+		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
 		Impact:     impact,
 		Evidence: append([]kasoku.Evidence{
