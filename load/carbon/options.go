@@ -44,6 +44,7 @@ type Options struct {
 
 	Permit load.Permit
 	Seed   uint64            // of the values
+	Begun  func()            // called when the address may be loaded and was reached; may be nil
 	Toggle <-chan os.Signal  // each stops the launch of agents, or goes on with it; may be nil
 	Watch  func(now *Result) // called each second, with what is known; it must not keep it; may be nil
 }

@@ -58,6 +58,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, fmt.Errorf("carbon: %w", err)
 	}
 	_ = conn.Close() // only tried
+	if o.Begun != nil {
+		o.Begun()
+	}
 	hard, cancelHard := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelHard()
 	r.hard = hard

@@ -146,7 +146,9 @@ func TestRun_Refused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	var forbidden *load.ForbiddenError
-	if _, err := Run(t.Context(), options("192.0.2.1:2003")); !errors.As(err, &forbidden) {
+	o := options("192.0.2.1:2003")
+	o.Begun = func() { t.Error("it has begun") }
+	if _, err := Run(t.Context(), o); !errors.As(err, &forbidden) {
 		t.Errorf("%v", err)
 	}
 }

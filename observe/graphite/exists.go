@@ -86,14 +86,9 @@ func (c *Conn) exists(ctx context.Context, metric string) (bool, error) {
 
 // parseMetadata reads the answer to get-metadata: a value, or why there is none.
 func parseMetadata(b []byte) (exists bool, err error) {
-	m := machine{rest: b}
-	top, err := m.run()
+	d, err := parseDict(b)
 	if err != nil {
-		return false, fmt.Errorf("answer in pickle: %w", err)
-	}
-	d, ok := top.(dict)
-	if !ok {
-		return false, errors.New("answer in pickle: no dictionary")
+		return false, err
 	}
 	if _, ok := d["value"]; ok {
 		return true, nil

@@ -28,14 +28,9 @@ func appendQuery(dst []byte, metric string) []byte {
 //
 // Source: Python's pickletools, protocols 0 to 2.
 func ParseAnswer(b []byte) ([]whisper.Point, error) {
-	m := machine{rest: b}
-	top, err := m.run()
+	d, err := parseDict(b)
 	if err != nil {
-		return nil, fmt.Errorf("answer in pickle: %w", err)
-	}
-	d, ok := top.(dict)
-	if !ok {
-		return nil, errors.New("answer in pickle: no dictionary")
+		return nil, err
 	}
 	if text, ok := d["error"].(string); ok {
 		return nil, fmt.Errorf("it answers %.100q", text)
@@ -55,6 +50,20 @@ func ParseAnswer(b []byte) ([]whisper.Point, error) {
 		out = append(out, whisper.Point{Time: int64(at), Value: v})
 	}
 	return out, nil
+}
+
+// parseDict reads an answer, which is a dictionary.
+func parseDict(b []byte) (dict, error) {
+	m := machine{rest: b}
+	top, err := m.run()
+	if err != nil {
+		return nil, fmt.Errorf("answer in pickle: %w", err)
+	}
+	d, ok := top.(dict)
+	if !ok {
+		return nil, errors.New("answer in pickle: no dictionary")
+	}
+	return d, nil
 }
 
 // What the machine makes: numbers are float64, texts string, None nil.

@@ -60,9 +60,11 @@ type Limit struct {
 	Text, Hint string
 }
 
-// The settings that limit a server as shipped, in either program's words.
+// CreatesHint is what to change where a carbon-cache does not create series.
+const CreatesHint = "`MAX_CREATES_PER_MINUTE = inf` in section [cache] of carbon.conf, and a restart"
+
+// The other settings that limit a server as shipped, in either program's words.
 const (
-	createsHint   = "`MAX_CREATES_PER_MINUTE = inf` in section [cache] of carbon.conf, and a restart"
 	goCreatesHint = "`max-creates-per-second = 0` in section [whisper] of go-carbon.conf, and a reload"
 	updatesHint   = "`MAX_UPDATES_PER_SECOND = inf` in section [cache] of carbon.conf, and a restart; the disk " +
 		"is the limit then"
@@ -73,7 +75,7 @@ const (
 
 // Limits are those that the readings show, the most harmful first.
 func (t *Tally) Limits() (out []Limit) {
-	program, creates, updates, cache := "carbon", createsHint, updatesHint, cacheHint
+	program, creates, updates, cache := "carbon", CreatesHint, updatesHint, cacheHint
 	if t.ofGo {
 		program, creates, updates, cache = "go-carbon", goCreatesHint, goUpdatesHint, goCacheHint
 	}

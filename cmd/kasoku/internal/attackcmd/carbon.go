@@ -41,7 +41,10 @@ func (f *attackFlags) runCarbon(parent context.Context, e *cli.Env) error {
 	if err != nil {
 		return cli.Usage(err, "")
 	}
-	looked := contain.Go(contain.Part{Kind: contain.Source, Name: graphite.Name}, func() { watch.Run(watching) })
+	var looked <-chan struct{}
+	o.Begun = func() { // a host that may not be loaded is not asked either
+		looked = contain.Go(contain.Part{Kind: contain.Source, Name: graphite.Name}, func() { watch.Run(watching) })
+	}
 	progress := e.Progress()
 	o.Watch = func(now *carbon.Result) {
 		if e.StderrTTY {

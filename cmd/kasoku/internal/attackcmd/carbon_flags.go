@@ -85,7 +85,7 @@ func (c *carbonFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&c.cached, "cache_connections", false, "haggar: keep the connection of each agent")
 }
 
-// asked reports whether the load is one of carbon.
+// asksCarbon reports whether the load is one of carbon.
 func (f *attackFlags) asksCarbon() bool { return f.set("carbon") || f.set("as") }
 
 // check refuses what does not go together. given are the flags that were given.

@@ -29,9 +29,6 @@ const (
 	askAgain   = time.Second
 )
 
-// createsHint is what to change where series are not created.
-const createsHint = "`MAX_CREATES_PER_MINUTE = inf` in section [cache] of carbon.conf, and a restart"
-
 // A carbonWatch looks at the carbon that an export writes to: what it counts of itself, and
 // which of the series exist.
 type carbonWatch struct {
@@ -124,7 +121,7 @@ func (w *carbonWatch) reportMissing(k graphite.Kept, series int) {
 			"their points away",
 			unit.Count(k.Missing()), unit.Count(k.Asked), unit.Count(series))
 	}
-	w.report("creates", text, createsHint+"; then export again")
+	w.report("creates", text, graphite.CreatesHint+"; then export again")
 }
 
 // end ends the look, and reports what was kept. patient waits for new series to be created.
@@ -156,15 +153,18 @@ func (w *carbonWatch) end(ctx context.Context, patient bool) error {
 		if len(series) > shippedCreates && w.tally.Silent() {
 			w.report("creates", fmt.Sprintf("whether carbon keeps all %s series is not known: as it is shipped "+
 				"it creates %d new ones "+
-				"a minute, and throws away the points of others", unit.Count(len(series)), shippedCreates), createsHint+
+				"a minute, and throws away the points of others", unit.Count(len(series)), shippedCreates), graphite.CreatesHint+
 				"; `--query HOST:7002` or `--storage DIRECTORY` lets kasoku look")
 		}
 		return nil
-	case k.Missing() == 0:
+	case k.Missing() > 0:
+		w.reportMissing(k, len(series))
+	case w.reported["creates"]: // points of the missing ones that came a moment ago wait in its cache
+		return cli.Bad("carbon has not created all series, and threw points away")
+	default:
 		fmt.Fprintln(w.e.Stderr, keptText(k, len(series)))
 		return nil
 	}
-	w.reportMissing(k, len(series))
 	return cli.Bad(fmt.Sprintf("%s of %s series exist at the server", unit.Count(k.Exist), unit.Count(k.Asked)))
 }
 
