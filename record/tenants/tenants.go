@@ -27,6 +27,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/topology/members"
+	"github.com/kasoku/kasoku/topology/scan"
 )
 
 // A Book holds whose users, schemas and connections those of a server are. The zero value
@@ -123,6 +124,9 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, d
 			b.Apart.do(func() { all, err = sessions.Threads(ctx) })
 			return all, err
 		}
+		if slices.ContainsFunc(clients, func(c mysql.Client) bool { return isNew(c, from) }) {
+			from.Members = append(slices.Clone(from.Members), portsOf(ctx, seen.At(m.ID), seen.Parties)...)
+		}
 		ends := socketsOf(ctx, threads, m.Leader().PID, slices.Concat(from.MemberSockets, from.OtherSockets))
 		b.hunts(hunt, ends)
 		b.learn(clients, from, ends, mysqlflags.Database(dsn))
@@ -130,6 +134,34 @@ func (b *Book) Ask(ctx context.Context, r *mysql.Reader, seen *members.Result, d
 			b.burst(ctx, r)
 		}
 	}
+}
+
+// isNew reports whether a client came from a port of this host that a look did not see: it connected after it.
+func isNew(c mysql.Client, from members.Callers) bool {
+	port := portOf(c.Host)
+	return port != 0 && isLocal(c.Host) && !slices.Contains(from.Members, port) && !slices.Contains(from.Others, port)
+}
+
+// portsOf returns the ports from which members call a server now: those whose ends their processes hold.
+// None where that cannot be seen.
+func portsOf(ctx context.Context, at scan.Server, parties []members.Party) (ports []uint16) {
+	var pids []int
+	for _, p := range parties {
+		if p.Member && len(p.At) == 0 { // else its leader leads others' processes too
+			pids = append(append(pids, p.Leader), p.PIDs...)
+		}
+	}
+	callers, err := scan.Callers(ctx, at)
+	if err != nil {
+		return nil
+	}
+	held := scan.HoldersOf(pids)
+	for _, k := range callers {
+		if k.Port != 0 && len(held[k.Inode]) > 0 {
+			ports = append(ports, k.Port)
+		}
+	}
+	return ports
 }
 
 // hunts takes over a hunt, of which it goes on where the one before was.
