@@ -63,7 +63,7 @@ func severalEnabled(list string) (bad []string, fix string) {
 	}
 	for _, stem := range stems {
 		if units := of[stem]; len(units) > 1 {
-			bad = append(bad, fmt.Sprintf("%s of %s are enabled: %s", fmt.Sprint(len(units)), stem, strings.Join(units, ", ")))
+			bad = append(bad, fmt.Sprintf("%d of %s are enabled: %s", len(units), stem, strings.Join(units, ", ")))
 			fix = "leave one: `systemctl disable --now " + units[len(units)-1] + "`, or the other"
 		}
 	}

@@ -81,7 +81,7 @@ func judgeWorth(what string, rec *kasoku.Recording, before []store.Info) Item {
 		see("best %s, median %s of %d before", unit.Sig3(best), unit.Sig3(middle), len(earlier))
 		switch {
 		case value < leastOfBest*best && i.Status == OK:
-			see("%s %% of the best", unit.Sig3(100*value/best))
+			see("%s of the best", unit.Percent(value/best))
 			bad("below 80 % of the best a contest may disqualify it: `kasoku compare` with the best run says what was lost")
 		case value < muchLess*middle && i.Status == OK:
 			bad("compare it with the best run: `kasoku compare`; something is still on, or was lost at the restart")

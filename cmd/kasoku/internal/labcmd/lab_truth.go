@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,8 @@ type truthFlags struct {
 	keep       string
 	again      bool
 	byID       bool
+	against    string
+	pairs      truth.Pairs // of what ran, with what is in against
 }
 
 // newLabTruth is the harness of the labs, for those who write rules.
@@ -44,7 +47,8 @@ func newLabTruth(e *cli.Env) *cobra.Command {
 		Short: "Run every lab with all defects, each alone and none, and count what the diagnosis finds",
 		Example: `  kasoku lab truth --keep truth
   kasoku lab truth --keep truth --labs insertbench --only all,none
-  kasoku lab truth --keep truth --again`,
+  kasoku lab truth --keep truth --again
+  kasoku lab truth --keep beside --again --against truth`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
 	}
 	fl := cmd.Flags()
@@ -56,6 +60,7 @@ func newLabTruth(e *cli.Env) *cobra.Command {
 	fl.StringVar(&f.keep, "keep", "truth", "`DIRECTORY` for the run files, LAB/VARIANT.kasoku")
 	fl.BoolVar(&f.again, "again", false, "diagnose the run files that are there again, without runs")
 	fl.BoolVar(&f.byID, "by-id", false, "also count by id")
+	fl.StringVar(&f.against, "against", "", "`DIRECTORY` of other runs: also say which variants have other findings there")
 	return cmd
 }
 
@@ -89,11 +94,22 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	if failed != nil { // what was done by then stands
 		fmt.Fprintf(e.Stdout, "Not complete: %v. These are the %d runs before it.\n\n", failed, len(table))
 	}
-	if err := table.WriteMarkdown(e.Stdout); err != nil || !f.byID {
-		return cmp.Or(failed, err)
+	writes := []func(io.Writer) error{table.WriteMarkdown}
+	if f.byID {
+		writes = append(writes, table.WriteByID)
 	}
-	fmt.Fprintln(e.Stdout)
-	return cmp.Or(failed, table.WriteByID(e.Stdout))
+	if f.against != "" {
+		writes = append(writes, f.pairs.WriteMarkdown)
+	}
+	for i, write := range writes {
+		if i > 0 {
+			fmt.Fprintln(e.Stdout)
+		}
+		if err := write(e.Stdout); err != nil {
+			return cmp.Or(failed, err)
+		}
+	}
+	return failed
 }
 
 // chosen returns the labs that are asked for.
@@ -134,19 +150,45 @@ func (f *truthFlags) judge(ctx, hard context.Context, e *cli.Env) (table truth.T
 			if ctx.Err() != nil { // the run was cut short
 				return table, cli.Stopped("stopped by " + context.Cause(ctx).Error())
 			}
-			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			d, err := diagnosed(path)
+			if d == nil || err != nil {
+				if err != nil {
+					return table, err
+				}
 				continue
 			}
-			rec, err := store.Open(path)
-			if err != nil {
+			table = append(table, truth.Judge(l.Case(variant), d))
+			if err := f.compare(l.Case(variant), d); err != nil {
 				return table, err
 			}
-			d := diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All())
-			table = append(table, truth.Judge(l.Case(variant), d))
 			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, listFindings(d))
 		}
 	}
 	return table, nil
+}
+
+// diagnosed diagnoses a run file; nil where there is none.
+func diagnosed(path string) (*kasoku.Diagnosis, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	rec, err := store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All()), nil
+}
+
+// compare compares the findings of a variant with those of its other run, where there is one.
+func (f *truthFlags) compare(c truth.Case, d *kasoku.Diagnosis) error {
+	if f.against == "" {
+		return nil
+	}
+	other, err := diagnosed(filepath.Join(f.against, c.Lab.Name, c.Variant+store.Extension))
+	if other != nil {
+		f.pairs = append(f.pairs, truth.Compare(c, d, other))
+	}
+	return err
 }
 
 // listFindings lists the findings in a line.

@@ -1,0 +1,33 @@
+package truth_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/labs/truth"
+)
+
+// TestCompare: what one run has to 2 % and the other not at all differs; what is smaller there does not.
+func TestCompare(t *testing.T) {
+	of := func(id, object string, share float64) kasoku.Finding {
+		f := problem(id, object)
+		f.Impact.Share = share
+		return f
+	}
+	remark := of("DBC-01", "x", 0.01)
+	remark.Severity = kasoku.Info
+	here := &kasoku.Diagnosis{Findings: []kasoku.Finding{of("IDX-04", "chair", 0.026), of("DBC-01", "x", 0.5), of("HW-01", "db", 0.4),
+		of("POOL-01", "app", 0.3), of("APP-01", "log", 0.019)}}
+	there := &kasoku.Diagnosis{Findings: []kasoku.Finding{of("IDX-04", "chair", 0.001), remark, of("POOL-01", "other", 0.3)}}
+	var b strings.Builder
+	pairs := truth.Pairs{truth.Compare(lab().Case(truth.All), here, there), truth.Compare(lab().Case(truth.None), here, here)}
+	if err := pairs.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = "1 of 2 variants have the same findings.\n\n| lab | variant | here alone | there alone |\n|---|---|---|---|\n" +
+		"| shop | all | POOL-01 table app 30.0 % | POOL-01 table other 30.0 % |\n"
+	if b.String() != want {
+		t.Errorf("got %q", b.String())
+	}
+}
