@@ -369,6 +369,11 @@ func Narrow(found *topology.Found, service *kasoku.Service, alone bool) {
 				return !slices.ContainsFunc(found.Of(topology.App), func(a *topology.Service) bool { return a.Name == name && member(a) != nil })
 			})
 		}
+		if m != nil && m.Role == kasoku.RoleDatabase && v.Kind == topology.App {
+			// It listens, and its program has no name that is known; its clients show what it is.
+			v.Kind, v.Score = topology.Other, 0
+			found.Logs = slices.DeleteFunc(found.Logs, func(l topology.Log) bool { return l.Kind == topology.AppLog && l.Service == v.Label() })
+		}
 		if m != nil && m.Role == kasoku.RoleApplication && v.Kind == topology.Other {
 			v.Kind = topology.App
 			for _, path := range m.Logs {

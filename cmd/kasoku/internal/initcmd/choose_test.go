@@ -42,3 +42,29 @@ func TestNarrow_Pools(t *testing.T) {
 	m.Listeners = append(m.Listeners, kasoku.Listener{Network: "unix", Address: "/run/b.sock"})
 	f("all that it listens at", 3)
 }
+
+// TestNarrow_Loader: a database whose program has no name that is known, as one that the dynamic loader
+// runs, is no application, and its error log is none of an application.
+func TestNarrow_Loader(t *testing.T) {
+	app := topology.Service{Kind: topology.App, Name: "node", PID: 10, Score: 3}
+	loader := topology.Service{Kind: topology.App, Name: "ld-linux-x86-64", PID: 20, Score: 9}
+	found := &topology.Found{Services: []topology.Service{loader, app}, Logs: []topology.Log{
+		{Kind: topology.AppLog, Path: "/l/error.log", Service: loader.Label()}, {Kind: topology.AppLog, Path: "/l/app.out", Service: app.Label()}}}
+	service := &kasoku.Service{Members: []kasoku.Member{
+		{ID: "application node", Role: kasoku.RoleApplication, Processes: []kasoku.MemberProcess{{PID: 10, Leader: true}}},
+		{ID: "database ld-linux-x86-64.so :3306", Role: kasoku.RoleDatabase, Sure: kasoku.High, Processes: []kasoku.MemberProcess{{PID: 20, Leader: true}},
+			Found: []kasoku.Reason{{Text: "node has 2 connections to it"}}}}}
+	Narrow(found, service, false)
+	if apps := found.Of(topology.App); len(apps) != 1 || apps[0].Name != "node" || len(found.Logs) != 1 || found.Logs[0].Path != "/l/app.out" {
+		t.Errorf("%+v %+v", apps, found.Logs)
+	}
+	rows := map[string]string{}
+	row := func(what, found, how string) { rows[what] = found + ", " + how }
+	if !databaseRow(&subject{service: *service}, row) ||
+		rows["database"] != "ld-linux-x86-64.so :3306, node has 2 connections to it" {
+		t.Error(rows)
+	}
+	if databaseRow(nil, row) {
+		t.Error("a database without a service")
+	}
+}

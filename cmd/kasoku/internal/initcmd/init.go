@@ -1,6 +1,7 @@
 package initcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -285,6 +286,23 @@ func (s *Surveyed) document() *report.Document {
 	return d
 }
 
+// databaseRow lists the databases of the service whose programs are not known by their names, as one that
+// the dynamic loader runs; false where there is none.
+func databaseRow(of *subject, row func(what, found, how string)) bool {
+	if of == nil {
+		return false
+	}
+	members := of.service.Of(kasoku.RoleDatabase)
+	for _, m := range members {
+		how := ""
+		if len(m.Found) > 0 {
+			how = m.Found[0].Text
+		}
+		row("database", cmp.Or(strings.TrimPrefix(m.ID, "database "), m.Program), how)
+	}
+	return len(members) > 0
+}
+
 // serviceRows lists the services that matter, and those that are not there.
 func (s *Surveyed) serviceRows(row func(what, found, how string)) {
 	seen := map[topology.Kind]bool{}
@@ -317,7 +335,7 @@ func (s *Surveyed) serviceRows(row func(what, found, how string)) {
 		kind topology.Kind
 		what string
 	}{{topology.Nginx, "nginx"}, {topology.App, "application"}, {topology.MySQL, "database"}} {
-		if !seen[k.kind] {
+		if !seen[k.kind] && (k.kind != topology.MySQL || !databaseRow(s.of, row)) {
 			row(k.what, "", "")
 		}
 	}
