@@ -217,7 +217,7 @@ func appendName(dst, name []byte) (_ []byte, ok bool) {
 		c := name[i]
 		if c == '%' && i+2 < len(name) {
 			b, ok := hexByte(name[i+1], name[i+2])
-			if !ok || b != '[' && b != ']' {
+			if !ok || b != '[' && b != ']' && b != '$' {
 				return dst, false
 			}
 			c, i = b, i+2
@@ -233,6 +233,7 @@ func appendName(dst, name []byte) (_ []byte, ok bool) {
 			}
 			digits++
 		case c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z':
+		case c == '$' && (len(dst) == start || dst[len(dst)-1] == '['): // an operator: filters[slug][$eq], $top
 		case len(dst) == start || c != '.' && c != '-':
 			return dst, false
 		}
