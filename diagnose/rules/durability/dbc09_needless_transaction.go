@@ -21,9 +21,10 @@ type NeedlessTransaction struct{}
 
 // Thresholds of DBC-09.
 const (
-	needlessShare       = 0.30 // of the transactions: a few are an oversight, not a habit
-	fewTransactions     = 50   // say nothing of a habit
-	needlessRoundsShare = 0.10 // of all statements are BEGIN and COMMIT of needless ones: worth a fix even where they take little time
+	needlessShare       = 0.30  // of the transactions: a few are an oversight, not a habit
+	fewTransactions     = 50    // say nothing of a habit
+	needlessRoundsShare = 0.10  // of all statements are BEGIN and COMMIT of needless ones: worth a fix even where they take little time,
+	leastRoundsTime     = 0.001 // but not next to none: a tenth of a percent of the requests' time
 )
 
 // ID returns DBC-09.
@@ -156,7 +157,7 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 	}
 	needlessRounds := n.rounds() / max(rounds, 1)
 	if 2*several <= n.count && f.Severity == kasoku.Info && i.Of != evidence.OfNoRequest &&
-		needlessRounds >= needlessRoundsShare {
+		needlessRounds >= needlessRoundsShare && i.Share >= leastRoundsTime {
 		f.Severity = kasoku.Problem
 	}
 	f.Evidence = []kasoku.Evidence{
