@@ -161,7 +161,7 @@ func (p *pilot) fly(ctx context.Context) error {
 		return err
 	}
 	for n := len(p.story.Steps) + 1; ; n++ {
-		f, edits := p.best(p.now[len(p.now)-1].Diagnosis)
+		f, edits := p.best(p.now[len(p.now)-1])
 		switch {
 		case f == nil:
 			p.story.Stopped = "no finding is left that takes no programmer"
@@ -242,29 +242,51 @@ const (
 	clearWorse = 0.1
 )
 
-// best returns the first finding whose change may be made by itself and was not tried.
-func (p *pilot) best(d *kasoku.Diagnosis) (*kasoku.Finding, []kasoku.Edit) {
-	if d == nil {
+// best returns the first finding of a run whose change may be made by itself and was not tried: problems,
+// then what settings cost, then remarks.
+func (p *pilot) best(rec *kasoku.Recording) (*kasoku.Finding, []kasoku.Edit) {
+	if rec.Diagnosis == nil {
 		return nil, nil
 	}
-	for _, severity := range []kasoku.Severity{kasoku.Problem, kasoku.Info} {
-		for i := range d.Findings {
-			f := &d.Findings[i]
-			if f.Severity != severity {
-				continue
-			}
-			for j := range f.Fixes {
-				one := *f
-				one.Fixes = f.Fixes[j : j+1]
-				edits := Edits(&one, p.Kinds...)
-				risk := cmp.Or(f.Fixes[j].Risk, kasoku.RiskNone)
-				if k := keyOf(edits); len(edits) > 0 && slices.Contains(p.Risks, risk) && !p.spent[k] && p.worse[k] < mostTries {
-					return &one, edits
-				}
+	var problems, remarks []kasoku.Finding
+	for _, f := range rec.Diagnosis.Findings {
+		switch f.Severity {
+		case kasoku.Problem:
+			problems = append(problems, f)
+		case kasoku.Info:
+			remarks = append(remarks, f)
+		}
+	}
+	for _, f := range slices.Concat(problems, costlySettings(rec.Advice), remarks) {
+		for j := range f.Fixes {
+			one := f
+			one.Fixes = f.Fixes[j : j+1]
+			edits := Edits(&one, p.Kinds...)
+			risk := cmp.Or(f.Fixes[j].Risk, kasoku.RiskNone)
+			if k := keyOf(edits); len(edits) > 0 && slices.Contains(p.Risks, risk) && !p.spent[k] && p.worse[k] < mostTries {
+				return &one, edits
 			}
 		}
 	}
 	return nil, nil
+}
+
+// poolAndData is the check of settings whose cost a run counts: pages that are read from disk again, as the buffer
+// pool is smaller than the data. What other checks propose shows in no score, or not in that of one run.
+const poolAndData = "MYS-23"
+
+// costlySettings returns what the advice on settings proposes, as findings, where the run counted what it costs.
+func costlySettings(advice []kasoku.Advice) (out []kasoku.Finding) {
+	for _, a := range advice {
+		if a.ID != poolAndData || a.SetGlobal == "" || a.Confidence.Level == kasoku.Low {
+			continue
+		}
+		out = append(out, kasoku.Finding{ID: a.ID, Severity: kasoku.Info, Title: a.Title, Confidence: a.Confidence,
+			Object: kasoku.Object{Kind: "variable", Name: a.Variable}, Cause: a.Measured + "; " + a.Note, Expect: a.Gain,
+			Fixes: []kasoku.Fix{{Text: "Set the variable", Risk: a.Risk, Note: a.Price, Edits: []kasoku.Edit{{
+				Kind: kasoku.EditVariable, Do: strings.TrimSuffix(a.SetGlobal, ";"), Conf: a.ConfLine}}}}})
+	}
+	return out
 }
 
 // undoWithin bounds the way back.

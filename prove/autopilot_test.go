@@ -18,8 +18,9 @@ type toy struct {
 	have    []string
 	clock   time.Time
 	log     []string
-	decided []string // outcomes
-	drift   float64  // that each run scores more than the one before
+	decided []string     // outcomes
+	drift   float64      // that each run scores more than the one before
+	sure    kasoku.Level // of the advice on its pool
 }
 
 func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, error) {
@@ -43,6 +44,10 @@ func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, err
 			fix.Risk = kasoku.RiskDurability
 		}
 		rec.Diagnosis.Findings = append(rec.Diagnosis.Findings, kasoku.Finding{ID: strings.ToUpper(name), Severity: kasoku.Problem, Fixes: []kasoku.Fix{fix}})
+	}
+	if _, ok := y.factors["SET GLOBAL pool = 2"]; ok && !contains(y.have, "SET GLOBAL pool = 2") {
+		rec.Advice = []kasoku.Advice{{ID: "MYS-07", SetGlobal: "SET GLOBAL slow_query_log = ON;", Confidence: kasoku.Confidence{Level: kasoku.High}},
+			{ID: "MYS-23", SetGlobal: "SET GLOBAL pool = 2;", Confidence: kasoku.Confidence{Level: y.sure}}}
 	}
 	y.log = append(y.log, "run "+label)
 	return rec, nil
@@ -130,6 +135,21 @@ func TestAutopilotLeast(t *testing.T) {
 	if fmt.Sprint(y.decided) != "[kept taken back]" {
 		t.Errorf("decided %v", y.decided)
 	}
+}
+
+// TestAutopilotSettings: of the advice on settings the pool is tried, after the problems, where a run counted what its
+// size costs; the slow log is not.
+func TestAutopilotSettings(t *testing.T) {
+	f := func(sure kasoku.Level, want string) {
+		t.Helper()
+		y := &toy{factors: map[string]float64{"good": 1.5, "SET GLOBAL pool = 2": 2}, sure: sure}
+		story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }})
+		if err != nil || fmt.Sprint(y.have) != want {
+			t.Fatalf("%v: has %v, %+v", err, y.have, story.Steps)
+		}
+	}
+	f(kasoku.Medium, "[good SET GLOBAL pool = 2]")
+	f(kasoku.Low, "[good]")
 }
 
 // TestKeyOf: the same indexes in another order are the same change.

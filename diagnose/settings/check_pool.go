@@ -144,6 +144,19 @@ func (s *state) poolHits() (share float64, known bool) {
 	return requests / max(requests+reads, 1), requests+reads >= few
 }
 
+// manyReads is the number of pages a second, 16 MB of them, from which those that were read from disk
+// cost statements time, however small their share is of all that were looked at: a search that reads a
+// table's pages looks at each of them many times.
+const manyReads = 1000
+
+// readsEachSecond returns how many pages a second were read from disk in a window of load; 0 where there is none.
+func (s *state) readsEachSecond() float64 {
+	if s.Grown == nil || s.Window <= 0 {
+		return 0
+	}
+	return max(s.Grown[mysql.InnodbBufferPoolReads], 0) / s.Window.Seconds()
+}
+
 // missesPages reports whether a tenth of the pages were not in the pool.
 func missesPages(s *state) bool {
 	hits, known := s.poolHits()
@@ -201,11 +214,16 @@ func checkPoolData(l *look) {
 		gain: "Reads from memory instead of from disk, when all of the data is in use",
 	}
 	hits, known := l.poolHits()
-	if known && hits >= leastHits {
+	reads := l.readsEachSecond()
+	switch {
+	case known && hits >= leastHits && reads >= manyReads:
+		f.level = kasoku.Medium
+		f.note = countWords(math.Round(reads)) + " pages a second were read from disk, though " + unit.Percent(hits) + " were found in it. "
+	case known && hits >= leastHits:
 		f.level, f.weight = kasoku.Low, remark
 		f.note = unit.Percent(hits) + " of the pages were found in it. "
 	}
-	if !known || hits < enoughHits {
+	if !known || hits < enoughHits || reads >= manyReads {
 		growPool(l, &f)
 	}
 	f.note = strings.TrimSpace(f.note)

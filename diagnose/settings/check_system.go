@@ -83,7 +83,7 @@ func checkKernel(l *look) {
 			title: "The kernel swaps early", measured: countWords(swappiness), level: kasoku.Low, formula: "vm.swappiness",
 			limit: "> 10",
 			gain:  "The buffer pool stays in memory",
-			note:  "sysctl -w vm.swappiness=10; in /etc/sysctl.d for the next boot. Without swap it does nothing.",
+			note:  "As root: sysctl -w vm.swappiness=10; in /etc/sysctl.d for the next boot. Without swap it does nothing.",
 		})
 	}
 	if ok2 && async < leastAsync {
@@ -91,7 +91,7 @@ func checkKernel(l *look) {
 			title: "Few requests to disks may be under way at once", measured: countWords(async), level: kasoku.Low,
 			formula: "fs.aio-max-nr", limit: "< 1,000,000",
 			gain: "Several servers on one host can use native asynchronous I/O",
-			note: "sysctl -w fs.aio-max-nr=1048576; only with more than a few servers on the host.",
+			note: "As root: sysctl -w fs.aio-max-nr=1048576; only with more than a few servers on the host.",
 		})
 	}
 	if len(l.advice) == 0 {

@@ -231,3 +231,27 @@ func TestGreatest(t *testing.T) {
 	f("double", 0)
 	f("", 0)
 }
+
+// TestFromRecording_Reads: a pool in which 97 % of the pages are found is too small all the same, where a thousand a
+// second are read from disk; a page less is a remark, and so is what no load was measured of.
+func TestFromRecording_Reads(t *testing.T) {
+	f := func(perSecond float64, want kasoku.Level, set bool) {
+		t.Helper()
+		rec := run(mariaDB(), map[string]float64{"Innodb_buffer_pool_reads": 1, "Innodb_buffer_pool_read_requests": 1})
+		rec.Tables = []kasoku.TableDef{{Host: "db1", Schema: "shop", Name: "a", Engine: "InnoDB", Rows: 1, DataBytes: 1 << 30}}
+		in := FromRecording(rec)
+		in.SayRAM(64 << 30)
+		if in.Window <= 0 {
+			t.Fatal("no window")
+		}
+		in.Grown["Innodb_buffer_pool_reads"] = perSecond * in.Window.Seconds()
+		in.Grown["Innodb_buffer_pool_read_requests"] = 200 * in.Grown["Innodb_buffer_pool_reads"]
+		all := of(check1(t, in).Advice, "MYS-23")
+		if len(all) != 1 || all[0].Confidence.Level != want || (all[0].SetGlobal != "") != set ||
+			strings.Contains(all[0].Note, "pages a second were read from disk") != set {
+			t.Errorf("%v a second: %+v", perSecond, all)
+		}
+	}
+	f(1000, kasoku.Medium, true)
+	f(999, kasoku.Low, false) // of the pages 99.5 % are found: more would save next to nothing
+}
