@@ -1,0 +1,1 @@
+module.exports = () => ({ 'users-permissions': { config: { jwtSecret: 'fieldfieldfieldfieldfieldfield12' } } });
