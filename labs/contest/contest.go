@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -102,37 +103,60 @@ func newUser(o *Options, record func(scenario.Record), cookie string, timeout ti
 // Close closes the user's connections.
 func (u *User) Close() { u.agent.Close() }
 
-// Ask sends a request and calls read with the body of the answer, which has the status that
-// is wanted. What read returns becomes an error of the code [Wrong].
-func (u *User) Ask(ctx context.Context, r *agent.Request, want int, read func(body []byte) error) error {
+// Answer sends a request and calls read with the answer. What read returns becomes an error of
+// the code [Wrong].
+func (u *User) Answer(ctx context.Context, r *agent.Request, read func(status int, body []byte) error) error {
 	r.Header = u.header
 	res, err := u.agent.Do(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer res.Release()
-	if res.Status != want {
-		return scenario.Errorf(scenario.Application, "%s: status %d, expected %d", r.Step, res.Status, want)
+	err = read(res.Status, res.Body)
+	if status, ok := errors.AsType[*statusError](err); ok {
+		return scenario.Errorf(scenario.Application, "%s: status %d, expected %d", r.Step, status.got, status.want)
 	}
-	if read == nil {
-		return nil
-	}
-	if err := read(res.Body); err != nil {
+	if err != nil {
 		return scenario.Errorf(Wrong, "%s: %w", r.Step, err)
 	}
 	return nil
 }
 
+// A statusError is a status that is not the one that is wanted.
+type statusError struct{ got, want int }
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d, expected %d", e.got, e.want) }
+
+// Ask sends a request and calls read, unless it is nil, with the body of the answer, which has
+// the status that is wanted. What read returns becomes an error of the code [Wrong].
+func (u *User) Ask(ctx context.Context, r *agent.Request, want int, read func(body []byte) error) error {
+	return u.Answer(ctx, r, func(status int, body []byte) error {
+		if status != want {
+			return &statusError{status, want}
+		}
+		if read == nil {
+			return nil
+		}
+		return read(body)
+	})
+}
+
 // JSON sends a request whose answer is 200 with JSON, and reads it.
 func (u *User) JSON(ctx context.Context, r *agent.Request, into any) error {
-	return u.Ask(ctx, r, http.StatusOK, func(body []byte) error {
-		d := json.NewDecoder(bytes.NewReader(body))
-		d.DisallowUnknownFields()
-		if err := d.Decode(into); err != nil {
-			return fmt.Errorf("not the JSON that is expected: %w", err)
-		}
-		return nil
-	})
+	return u.Answer(ctx, r, func(status int, body []byte) error { return ReadJSON(status, body, into) })
+}
+
+// ReadJSON reads an answer that is 200 with JSON, without fields that are not known.
+func ReadJSON(status int, body []byte, into any) error {
+	if status != http.StatusOK {
+		return &statusError{status, http.StatusOK}
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("not the JSON that is expected: %w", err)
+	}
+	return nil
 }
 
 // Together does several things at once, and returns the first of their errors.

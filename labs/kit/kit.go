@@ -85,14 +85,12 @@ type Lab struct {
 	Nginx func(d Set) string
 	// VCL is the configuration of a Varnish between nginx, which has {cache} for it,
 	// and the service; nil: there is none.
-	VCL func(d Set) string
-	// Expvar is the path at which the service publishes its pool, Status that at which
-	// nginx shows its counts; empty: there is none.
-	Expvar, Status string
-	// Pprof is the path at which the service shows profiles, empty where none are taken; nil: nowhere.
-	Pprof func(d Set) string
+	VCL   func(d Set) string
+	Pages Pages // that are watched
 	// Serve is the service, or with Program what makes the load itself.
 	Serve func(ctx context.Context, c Config) error
+	// Beside is another service, a process of its own that the service asks; nil: there is none.
+	Beside func(ctx context.Context, c Config) error
 	// Program says that Serve works for a time and ends, rather than answers requests.
 	Program bool
 	// Files makes the files of the lab in a directory that is there and empty; nil: there
@@ -104,12 +102,21 @@ type Lab struct {
 	Twin func(ctx context.Context, dir string) ([]string, error)
 	// Initialize is the path that the load posts to first, when all is watched; empty: to none.
 	Initialize string
-	// Targets are the requests of the load.
+	// Targets are the requests of the load; nil: the lab has a benchmark, which is its load.
 	Targets func(base string, d Set) ([]load.Target, error)
 	PerSec  float64 // of the load
 	// Story is the write-up that the lab is made after, whose steps are its variants of
 	// that name; nil: there is none.
 	Story *writeup.Story
+}
+
+// Pages are those at which a lab shows what it counts.
+type Pages struct {
+	// Expvar is the path at which the service publishes its pool, Status that at which
+	// nginx shows its counts; empty: there is none.
+	Expvar, Status string
+	// Pprof is the path at which the service shows profiles, empty where none are taken; nil: nowhere.
+	Pprof func(d Set) string
 }
 
 // Config is what a lab's service gets.
@@ -120,6 +127,7 @@ type Config struct {
 	Pool     int           // connections to the database at most; 0: as the service has them
 	Shed     float64       // share of what may be lost that is confirmed and dropped
 	Files    string        // directory of the lab's own
+	Beside   string        // base URL of the other service, empty without one
 	Duration time.Duration // of a program
 	Log, Out io.Writer
 	Ready    func(addr string) // called once, when requests are accepted

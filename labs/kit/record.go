@@ -47,14 +47,14 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 		o.Servers = append(o.Servers, &varnish.Table{Name: s.Varnish.Dir})
 		o.Capture.VCL = []string{s.Varnish.VCLFile}
 	}
-	if s.Lab.Expvar != "" {
-		o.Expvar = []string{s.AppURL() + s.Lab.Expvar}
+	if s.Lab.Pages.Expvar != "" {
+		o.Expvar = []string{s.AppURL() + s.Lab.Pages.Expvar}
 	}
-	if s.Lab.Pprof != nil && s.Lab.Pprof(s.Defects) != "" {
-		o.Pprof = []string{s.AppURL() + s.Lab.Pprof(s.Defects)}
+	if s.Lab.Pages.Pprof != nil && s.Lab.Pages.Pprof(s.Defects) != "" {
+		o.Pprof = []string{s.AppURL() + s.Lab.Pages.Pprof(s.Defects)}
 	}
-	if s.Lab.Status != "" {
-		o.Servers = append(o.Servers, &nginx.Table{Status: s.Nginx.URL() + s.Lab.Status})
+	if s.Lab.Pages.Status != "" {
+		o.Servers = append(o.Servers, &nginx.Table{Status: s.Nginx.URL() + s.Lab.Pages.Status})
 	}
 	if s.Lab.Program {
 		args, err := s.programArgs(d)

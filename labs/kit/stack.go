@@ -52,6 +52,7 @@ type Stack struct {
 
 	o      Options
 	app    *process.Service
+	beside *process.Service // nil without one
 	twin   []string         // its command line
 	memory *private.TempDir // of the database
 }
@@ -61,9 +62,8 @@ type Stack struct {
 func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
-	for _, step := range []func(context.Context) error{s.prepareTwin, s.startDatabase, s.fill, s.startApp,
-		s.startVarnish,
-		s.startNginx} {
+	for _, step := range []func(context.Context) error{s.prepareTwin, s.startDatabase, s.fill, s.startBeside,
+		s.startApp, s.startVarnish, s.startNginx} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 		}
@@ -145,7 +145,23 @@ func (s *Stack) serveArgs() []string {
 		fmt.Sprint(s.o.Pool), "--shed", fmt.Sprint(s.o.Shed)}
 }
 
-func (s *Stack) env() []string { return []string{"KASOKU_LAB_DSN=" + s.DSN} }
+func (s *Stack) env() []string {
+	out := []string{"KASOKU_LAB_DSN=" + s.DSN}
+	if s.beside != nil {
+		out = append(out, "KASOKU_LAB_BESIDE=http://"+s.beside.Addr())
+	}
+	return out
+}
+
+// startBeside starts the other service, which is none of those that are watched.
+func (s *Stack) startBeside(ctx context.Context) error {
+	if s.Lab.Beside == nil {
+		return nil
+	}
+	s.beside = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name + "-beside", Program: s.o.Program,
+		Log: filepath.Join(s.o.Dir, "beside.log")})
+	return s.beside.Start(ctx, []string{"lab", "serve", s.Lab.Name, "--beside"}, nil)
+}
 
 func (s *Stack) startApp(ctx context.Context) error {
 	s.app = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name, Program: s.o.Program, Listen: s.o.Listen,
@@ -237,6 +253,9 @@ func (s *Stack) Down(ctx context.Context) error {
 	}
 	if s.app != nil {
 		errs = append(errs, s.app.Stop())
+	}
+	if s.beside != nil {
+		errs = append(errs, s.beside.Stop())
 	}
 	if s.DB != nil {
 		errs = append(errs, s.DB.Stop(ctx))
