@@ -43,7 +43,7 @@ var floorTable = parseFloors(`
 5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles
 5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport
 6 export watch prove prove/answers prove/live prove/finalize serve serve/ui mcp
-7 labs/* labs/contest/* labs/isucholar/* labs/isucond/* labs/isuumo/*
+7 labs/* labs/contest/* labs/isucholar/* labs/isucond/* labs/isutrain/* labs/isuumo/*
 8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)
@@ -80,6 +80,8 @@ var separations = []separation{{
 	one:   "labs/isuumo/queries labs/isuumo/memory labs/isuumo/app",
 	other: "labs/isuumo/model labs/isuumo/bench labs/isuumo/conformance",
 	top:   "labs", but: "labs/isuumo",
+}, {
+	one: "labs/isutrain", other: "labs/isutrain/bench", top: "labs/isutrain",
 }}
 
 // maxLines is how long a file that is not a test may be.

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/labs/contest"
 	isucholar "github.com/kasoku/kasoku/labs/isucholar/bench"
 	isucond "github.com/kasoku/kasoku/labs/isucond/bench"
+	isutrain "github.com/kasoku/kasoku/labs/isutrain/bench"
 	"github.com/kasoku/kasoku/load/scenario"
 )
 
@@ -16,6 +17,7 @@ import (
 var contests = map[string]func(context.Context, *contest.Options) (*scenario.Result, error){
 	"isucholar": isucholar.Run,
 	"isucond":   isucond.Run,
+	"isutrain":  isutrain.Run,
 }
 
 // benchCommand is the command line of a lab's benchmark, to which its target and its time are

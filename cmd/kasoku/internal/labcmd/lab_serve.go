@@ -20,6 +20,7 @@ type serveFlags struct {
 	files           string  // of the small labs: a directory of their own
 	pool            int     // of them as well: connections to the database
 	shed            float64 // likewise: the share of what may be lost that is dropped
+	beside          bool    // likewise: the other service of the lab, which it asks
 	duration        time.Duration
 }
 
@@ -49,6 +50,7 @@ func newLabServe(e *cli.Env) *cobra.Command {
 	f.StringVar(&o.files, "files", "", "")
 	f.IntVar(&o.pool, "pool", 0, "")
 	f.Float64Var(&o.shed, "shed", 0, "")
+	f.BoolVar(&o.beside, "beside", false, "")
 	f.DurationVar(&o.duration, "duration", 0, "")
 	return cmd
 }

@@ -16,12 +16,15 @@ import (
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isucond"
+	"github.com/kasoku/kasoku/labs/isutrain"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/record"
 )
 
 // smallLabs are the labs of package kit.
-func smallLabs() []*kit.Lab { return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab()} }
+func smallLabs() []*kit.Lab {
+	return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab(), isutrain.Lab()}
+}
 
 // smallLoad is how long the load of a small lab's run takes unless another time is given.
 const smallLoad = 15 * time.Second
@@ -54,11 +57,15 @@ func smallLab(l *kit.Lab) lab {
 			if err != nil {
 				return cli.Usagef("", "--defects: %w", err)
 			}
-			return l.Serve(ctx, kit.Config{
+			c := kit.Config{
 				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Shed: o.shed, Files: o.files,
-				Duration: o.duration,
-				Log:      e.Stderr, Out: e.Stdout, Ready: o.accepts,
-			})
+				Beside: e.Getenv("KASOKU_LAB_BESIDE"), Duration: o.duration,
+				Log: e.Stderr, Out: e.Stdout, Ready: o.accepts,
+			}
+			if o.beside && l.Beside != nil {
+				return l.Beside(ctx, c)
+			}
+			return l.Serve(ctx, c)
 		},
 		next: func(e *cli.Env, _ *labState) string {
 			return fmt.Sprintf("next  %s lab down %s; %s lab run %s starts it by itself\n", e.Name, l.Name, e.Name,
@@ -139,7 +146,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 	}
 	ko := kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
 		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Shed: v.Shed}
-	if o.bench {
+	if o.bench || l.Targets == nil && !l.Program {
 		ko.Bench = benchCommand(o.self, l.Name)
 	}
 	return kit.Up(ctx, l, ko)

@@ -1,0 +1,80 @@
+// Package isutrain is a small service that sells seats of trains, as the final of ISUCON9
+// had one: people look for trains, look at seats, reserve, pay, cancel. What is paid is
+// known to a payment service, a process of its own.
+//
+//	OPS-04  trains come in the order in which their table stores them, which has no key
+//	IDX-01  timetable, seats, fares and reservations have no index
+//	QRY-06  a search asks for each train sixteen times more
+//	QRY-05  seats are asked for one by one, each with its reservation and that one's stations
+//	LCK-01  a reservation locks all others of its train, and the seats of each
+//	LCK-05  the payment service is asked while the row of the reservation is locked
+//	APP-01  a line of the log for each seat that is shown
+//
+// Seats are never sold twice: who sells seats of a car holds the car's row of car_guard, or
+// with LCK-01 all reservations of the train. Changes of the story are controls: OPS-04K gives
+// train_master a key while its order is not said, OPS-04D drops that key again, OPS-11 has
+// /initialize answer with ten days, with which the benchmark stays small.
+//
+// [Lab] is the lab's table.
+package isutrain
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // nginx.conf
+
+	"github.com/kasoku/kasoku/labs/kit"
+)
+
+//go:embed nginx.conf
+var nginxConf string
+
+// Lab returns the lab's table.
+func Lab() *kit.Lab {
+	return &kit.Lab{
+		Name:  "isutrain",
+		About: "a booking service: rows without order, N+1 over trains and seats, locks, payments",
+		Defects: []kit.Defect{
+			{ID: "OPS-04", Where: "service", About: "trains come as their table stores them", Object: `train_master`},
+			{ID: "IDX-01", Where: "database", About: "no index but the keys of users and reservations",
+				Object: `timetable|seat_|fare|reservations`, Brings: []string{"IDX-03", "IDX-04", "HW-01"}},
+			{ID: "QRY-06", Where: "service", About: "a search asks for each train sixteen times", Object: `search`,
+				Brings: []string{"QRY-04", "QRY-05"}},
+			{ID: "QRY-05", Where: "service", About: "seats are asked for one by one", Object: `seats|reserve`,
+				Brings: []string{"QRY-04", "QRY-06"}},
+			{ID: "LCK-01", Where: "service", About: "a reservation locks all of its train",
+				Object: `reserv|reserve|query`, Brings: []string{"LCK-02", "QRY-05"}},
+			{ID: "LCK-05", Where: "service", About: "payments are made inside of transactions",
+				Object: `commit|cancel`, Brings: []string{"LCK-01"}},
+			{ID: "APP-01", Where: "service", About: "a line of the log for each seat"},
+		},
+		Controls: []kit.Defect{
+			{ID: "OPS-04K", Where: "database", About: "train_master gets a key, whose order within a minute is another"},
+			{ID: "OPS-04D", Where: "database", About: "and loses it again, which brings no order back"},
+			{ID: "OPS-11", Where: "service", About: "/initialize answers with ten days"},
+		},
+		Variants: variants(),
+		Args:     listArgs, Fill: fillTables, Serve: serveService, Beside: servePayments,
+		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
+	}
+}
+
+// variants are the states of the lab.
+func variants() []kit.Variant {
+	initial := kit.Set{"OPS-04", "IDX-01", "QRY-06", "QRY-05", "LCK-01", "LCK-05", "APP-01"}
+	return []kit.Variant{
+		{Name: "initial", About: "as it was shipped", Defects: initial},
+		{Name: "hurried-key", About: "initial, and train_master gets a key", Defects: append(initial[:7:7], "OPS-04K")},
+		{Name: "dropped-key", About: "and loses it again", Defects: append(initial[:7:7], "OPS-04D")},
+		{Name: "ten-days", About: "tuned, and /initialize says ten days", Defects: kit.Set{"OPS-11"}},
+		{Name: "tuned", About: "an order, indexes, few statements, short locks", Defects: kit.Set{}},
+	}
+}
+
+// listArgs are those of the database: what was acknowledged outlives its process, not the
+// machine.
+func listArgs(kit.Set, string) []string {
+	return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
+}
+
+func fillTables(ctx context.Context, db *sql.DB, d kit.Set) error { return fillDays(ctx, db, d, days) }
