@@ -51,6 +51,8 @@ func Forms() []Defect {
 		{"IDX-05T", "database", "the ids of ranges are written by triggers, and not generated", false, true},
 		{"QRY-03S", "database", "searches read narrow tables of their own, which triggers keep; not with IDX-05",
 			false, true},
+		{"QRY-08K", "service", "counts are changed with each write, and not asked for after it; not with QRY-08",
+			false, true},
 	}
 }
 
@@ -62,8 +64,9 @@ const (
 	Initial  = "initial" // as shipped
 	Indexes  = "indexes" // tuned without a change of code: indexes, my.cnf, nginx
 	RangeIDs = "ranges"  // ids of ranges, written by triggers
-	Counted  = "counted" // and counts that are kept
-	Split    = "split"   // and tables of their own for searches
+	Counted  = "counted" // and counts that are kept until the next write
+	Kept     = "kept"    // and counts that are kept with each write
+	Split    = "split"   // as counted, and tables of their own for searches
 	Tuned    = "tuned"
 )
 
@@ -71,7 +74,7 @@ const (
 func Variants() []string { return []string{Initial, Indexes, Tuned} }
 
 // AllVariants lists all, those too that lie between two that are compared.
-func AllVariants() []string { return []string{Initial, Indexes, RangeIDs, Counted, Split, Tuned} }
+func AllVariants() []string { return []string{Initial, Indexes, RangeIDs, Counted, Kept, Split, Tuned} }
 
 // About describes in a few words what a variant is, empty of another name.
 func About(variant string) string {
@@ -84,6 +87,8 @@ func About(variant string) string {
 		return "as indexes, and ids of ranges"
 	case Counted:
 		return "as ranges, and counts are kept"
+	case Kept:
+		return "as counted, changed with each write"
 	case Split:
 		return "as counted, and tables to search"
 	case Tuned:
@@ -104,7 +109,7 @@ func Variant(name string) (Defects, error) {
 				out = append(out, d.ID)
 			}
 		}
-	case RangeIDs, Counted, Split:
+	case RangeIDs, Counted, Kept, Split:
 		d, err := Variant(Indexes)
 		if err != nil {
 			return nil, err
@@ -112,6 +117,9 @@ func Variant(name string) (Defects, error) {
 		out = append(d.Without("IDX-05"), "IDX-05T")
 		if name != RangeIDs {
 			out = out.Without("QRY-08")
+		}
+		if name == Kept {
+			out = append(out, "QRY-08K")
 		}
 		if name == Split {
 			out = append(out.Without("QRY-03"), "QRY-03S")

@@ -30,6 +30,7 @@ func TestVariants_Between(t *testing.T) {
 	for name, want := range map[string]string{
 		RangeIDs: "CCH-07,QRY-03,QRY-04,QRY-08,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T",
 		Counted:  "CCH-07,QRY-03,QRY-04,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T",
+		Kept:     "CCH-07,QRY-03,QRY-04,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T,QRY-08K",
 		Split:    "CCH-07,QRY-04,DRV-01,DRV-02,LCK-01,POOL-06,APP-01,IDX-07,IDX-05T,QRY-03S",
 	} {
 		d, err := Variant(name)
@@ -40,7 +41,7 @@ func TestVariants_Between(t *testing.T) {
 			t.Errorf("%s as defects: %s, %v", name, again, err)
 		}
 	}
-	const all = "initial, indexes, ranges, counted, split, tuned"
+	const all = "initial, indexes, ranges, counted, kept, split, tuned"
 	if _, err := Variant("fast"); err == nil || !strings.Contains(err.Error(), all) {
 		t.Errorf("an unknown variant: %v", err)
 	}

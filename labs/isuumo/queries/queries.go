@@ -7,7 +7,7 @@
 //	QRY-04   the polygon search reads the bounding box and asks once more for each
 //	         estate in it; mended, one query finds what is inside
 //	QRY-08   each search counts its matches; mended, counts are kept until the next
-//	         write to the table
+//	         write to the table, or, with QRY-08K, changed with each write
 //	DRV-02   an upload prepares, executes and closes an INSERT for each row; mended,
 //	         one INSERT has a thousand rows
 //	LCK-01   a purchase reads its row FOR UPDATE and then changes it; mended, one
@@ -59,7 +59,9 @@ type Service struct {
 	conditions *request.Conditions
 	where      conditionSQL
 
-	chairCounts, estateCounts *counts // nil with QRY-08
+	chairCounts, estateCounts *counts // nil with QRY-08, and with QRY-08K
+	chairsKept                *keptCounts[chair]
+	estatesKept               *keptCounts[estate] // nil without QRY-08K
 
 	ctx     context.Context // of all queries
 	cancel  context.CancelFunc
@@ -75,7 +77,11 @@ func New(o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{Options: o, conditions: c, where: newConditionSQL(c, !o.Defects.Has("IDX-05"))}
-	if !o.Defects.Has("QRY-08") {
+	switch {
+	case o.Defects.Has("QRY-08"):
+	case o.Defects.Has("QRY-08K"):
+		s.chairsKept, s.estatesKept = newKeptCounts[chair](), newKeptCounts[estate]()
+	default:
 		s.chairCounts, s.estateCounts = newCounts(), newCounts()
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -172,6 +178,9 @@ func (s *Service) initialize() (any, error) {
 	if !s.Defects.Has("OPS-09") {
 		s.chairCounts.forget()
 		s.estateCounts.forget()
+		if err := recountAll(s); err != nil {
+			return nil, err
+		}
 	}
 	return struct {
 		Language string `json:"language"`

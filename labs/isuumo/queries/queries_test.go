@@ -53,6 +53,57 @@ func TestCounts(t *testing.T) {
 	c.forget()
 }
 
+// TestKeptCounts: a write changes the counts of searches that find its rows; a count that was asked for while a
+// write was under way is not kept.
+func TestKeptCounts(t *testing.T) {
+	asked := 0
+	c := newKeptCounts[estate]()
+	f := func(name string, n, want int64, times int) {
+		t.Helper()
+		asked = 0
+		got, err := c.of(name, func(e *estate) bool { return e.Name == name }, func() (int64, error) { asked++; return n, nil })
+		if err != nil || got != want || asked != times {
+			t.Errorf("%s: %d, %v, asked %d times; want %d, %d times", name, got, err, asked, want, times)
+		}
+	}
+	write := func(by int64, err error, names ...string) {
+		t.Helper()
+		got := c.write(by, func() (rows []estate, _ error) {
+			for _, n := range names {
+				rows = append(rows, estate{Name: n})
+			}
+			return rows, err
+		})
+		if !errors.Is(got, err) {
+			t.Errorf("%v, want %v", got, err)
+		}
+	}
+	f("a", 3, 3, 1)
+	f("b", 5, 5, 1)
+	write(1, nil, "a", "a", "c")
+	f("a", 0, 5, 0)
+	write(-1, nil, "b")
+	f("b", 0, 4, 0)
+	write(-1, request.NotFound, "b")
+	f("b", 0, 4, 0)
+	write(1, errors.New("gone"), "a")
+	f("a", 7, 7, 1)
+	// A write that begins, or goes on, while the query runs.
+	if n, err := c.of("d", nil, func() (int64, error) { write(1, nil, "d"); return 1, nil }); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	f("d", 2, 2, 1)
+	err := c.write(1, func() ([]estate, error) { f("e", 1, 1, 1); return nil, nil })
+	if err != nil {
+		t.Error(err)
+	}
+	f("e", 2, 2, 1)
+	c.forget()
+	f("e", 3, 3, 1)
+	c = nil
+	write(1, nil, "a")
+}
+
 // TestWhere: ranges are comparisons, or one of a column made for them; not where the
 // ranges are others than those of the column.
 func TestWhere(t *testing.T) {

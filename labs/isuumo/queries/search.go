@@ -22,11 +22,11 @@ func (s *Service) searchChairs(rawQuery string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := s.where.chairs(&q)
-	n, err := s.count(s.chairCounts, "chair", w)
+	n, err := s.countChairs(&q)
 	if err != nil {
 		return nil, err
 	}
+	w := s.where.chairs(&q)
 	chairs, err := list[chair](s.ctx, s.DB, s.pageQuery("chair", chairColumns, w), w.with(q.Limit, q.Offset)...)
 	return chairPage{n, chairs}, err
 }
@@ -36,24 +36,42 @@ func (s *Service) searchEstates(rawQuery string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := s.where.estates(&q)
-	n, err := s.count(s.estateCounts, "estate", w)
+	n, err := s.countEstates(&q)
 	if err != nil {
 		return nil, err
 	}
+	w := s.where.estates(&q)
 	estates, err := list[estate](s.ctx, s.DB, s.pageQuery("estate", estateColumns, w), w.with(q.Limit, q.Offset)...)
 	return estatePage{n, estates}, err
 }
 
-// count returns how many rows the condition holds for.
-func (s *Service) count(kept *counts, table string, w *where) (int64, error) {
+func (s *Service) countChairs(q *request.ChairSearch) (int64, error) {
+	query, ask := countQuery(s, "chair", s.where.chairs(q))
+	if s.chairsKept != nil {
+		search := *q
+		return s.chairsKept.of(query, func(x *chair) bool { return s.where.findsChair(&search, x) }, ask)
+	}
+	return s.chairCounts.of(query, ask)
+}
+
+func (s *Service) countEstates(q *request.EstateSearch) (int64, error) {
+	query, ask := countQuery(s, "estate", s.where.estates(q))
+	if s.estatesKept != nil {
+		search := *q
+		return s.estatesKept.of(query, func(x *estate) bool { return s.where.findsEstate(&search, x) }, ask)
+	}
+	return s.estateCounts.of(query, ask)
+}
+
+// countQuery returns what asks how many rows the condition holds for, and a key: the query with its values.
+func countQuery(s *Service, table string, w *where) (key string, ask func() (int64, error)) {
 	query := "SELECT COUNT(*) FROM " + tuning.Searched(s.Defects, table) + " WHERE " + w.String()
-	return kept.of(fmt.Sprintf("%s %q", query, w.args), func() (n int64, err error) {
+	return fmt.Sprintf("%s %q", query, w.args), func() (n int64, err error) {
 		if err := s.DB.QueryRowContext(s.ctx, query, w.args...).Scan(&n); err != nil {
 			return 0, explain(query, err)
 		}
 		return n, nil
-	})
+	}
 }
 
 const pageOrder = " ORDER BY popularity DESC, id ASC LIMIT ? OFFSET ?"

@@ -78,7 +78,7 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 	fl.StringVar(&f.lab.defects, "defects", "", "seeded defects instead of a variant: `IDS` with commas, all or none")
 	fl.StringVar(&f.lab.database, "db", "mariadb", "database: mariadb or mysql")
 	fl.StringVar(&f.lab.variant, "variant", isuumo.Initial,
-		"how far it is tuned: initial, indexes, ranges, counted, split, tuned; lab list has those of the others")
+		"how far it is tuned: initial, indexes, ranges, counted, kept, split, tuned; lab list has those of the others")
 	f.lab.registerRows(fl)
 	fl.BoolVar(&f.compare, "compare-variants", false, "run all variants and compare them")
 	fl.IntVarP(&f.times, "times", "n", 1, "how many runs of each variant")
