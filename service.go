@@ -160,6 +160,19 @@ type Unseen struct {
 	Show string // what would show it: "run kasoku with sudo"; may be empty
 }
 
+// HasWebConfig reports whether a captured file is of a web server of the service, as far as is
+// known: any file is where neither web servers nor applications are.
+func (s *Service) HasWebConfig(f *Config) bool {
+	webs := s.Of(RoleWeb)
+	if len(webs) == 0 {
+		return len(s.Of(RoleApplication)) == 0 // else the load goes to the application
+	}
+	return slices.ContainsFunc(webs, func(m *Member) bool {
+		return (m.Host == f.Host || f.Host == "" || m.Host == "") &&
+			(len(m.Configs) == 0 || slices.Contains(m.Configs, f.Name))
+	})
+}
+
 // Of returns the members of a role on any host, those that are surest first; the ones
 // that are a guess (Low) are left out.
 func (s *Service) Of(role MemberRole) []*Member {

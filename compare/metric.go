@@ -48,6 +48,7 @@ const (
 	sent        = mysql.BytesSent
 	logFsyncs   = mysql.InnodbOSLogFsyncs
 	observerCPU = "self"
+	spooled     = "spooled"
 )
 
 // statusCounters are read from the status of the database.
@@ -57,7 +58,8 @@ var statusCounters = []string{opened, refused, questions, prepares, commits, sen
 // included.
 func countersOf(runs []*kasoku.Recording) []counter {
 	members := membersKnown(runs)
-	out := []counter{{cpuAll, func(run *kasoku.Recording) []growth { return workCPU(run, members) }}, {observerCPU, selfCPU}}
+	out := []counter{{cpuAll, func(run *kasoku.Recording) []growth { return workCPU(run, members) }}, {observerCPU, selfCPU},
+		{spooled, spooledBodies}}
 	for _, name := range statusCounters {
 		out = append(out, counter{name, func(run *kasoku.Recording) []growth {
 			return seriesParts(run, mysql.Name, name)

@@ -41,7 +41,7 @@ func (c *Comparison) outcome() Moved {
 
 // mechanism are the ids of [Comparison.Mechanism].
 var mechanism = []string{"cpu_per_success", "connections_per_request", "refused", "statements_per_success",
-	"prepares_per_success", "commits_per_success", "sent_per_success"}
+	"prepares_per_success", "commits_per_success", "sent_per_success", "spooled_per_success"}
 
 // Against returns the rows of the mechanism that moved against the primary one: better
 // where it got worse or shows nothing, worse where it got better. Both say

@@ -197,6 +197,8 @@ func stepMetrics(p perMetric) []metric {
 		maxMetric(),
 		p.perRequest(metric{id: "cpu_per_success", name: "CPU per 2xx", unit: Seconds, goal: Less}, cpuAll,
 			func(s *sums) float64 { return s.success }),
+		p.perRequest(metric{id: "spooled_per_success", name: "bodies in files of nginx per 2xx", unit: PerRequest, goal: Less},
+			spooled, func(s *sums) float64 { return s.success }),
 	}
 }
 

@@ -10,16 +10,11 @@ import (
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
-// errorLevels are the levels of nginx's error log, from the most talkative on.
-//
-// Source: nginx, ngx_core_module, error_log; without a level it is error.
-var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
-
 // levelNote describes what nginx leaves out of an error log, by the configuration in
 // force; empty when it is nothing, or when no directive names the log.
 func levelNote(configs []kasoku.Config, path string) string {
-	warn := slices.Index(errorLevels, "warn")
-	lowest := len(errorLevels)
+	warn := slices.Index(nginxconf.ErrorLevels, "warn")
+	lowest := len(nginxconf.ErrorLevels)
 	for _, c := range configs {
 		if c.Kind != capture.KindNginx {
 			continue
@@ -33,15 +28,15 @@ func levelNote(configs []kasoku.Config, path string) string {
 			if len(d.Words) > 2 {
 				level = d.Words[2]
 			}
-			if i := slices.Index(errorLevels, level); i >= 0 {
+			if i := slices.Index(nginxconf.ErrorLevels, level); i >= 0 {
 				lowest = min(lowest, i)
 			}
 		}
 	}
-	if lowest <= warn || lowest == len(errorLevels) {
+	if lowest <= warn || lowest == len(nginxconf.ErrorLevels) {
 		return ""
 	}
-	level := errorLevels[lowest]
+	level := nginxconf.ErrorLevels[lowest]
 	what := cmp.Or(map[string]string{"error": "no warnings"}[level], "neither warnings nor all errors")
 	return "nginx writes " + what + " to " + path + ": its level is " + level + "; error_log " + path + " warn; has them"
 }

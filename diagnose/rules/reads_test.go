@@ -81,6 +81,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 func groupReads(id string, server []string) extract.Keys {
 	k := extract.Keys{Settings: server}
 	if id == "MES-11" {
+		k.Messages, k.Configs = true, []string{"nginx"}
 		k.Series = status("Connections", "Connection_errors_max_connections", "Questions", "Com_stmt_prepare", "Com_commit", "Bytes_sent")
 		for _, source := range []string{diagnose.Process, diagnose.Self} {
 			k.Series = append(k.Series, kasoku.Key{Source: source, Name: "cpu.user"}, kasoku.Key{Source: source, Name: "cpu.system"})

@@ -68,8 +68,8 @@ func TestExtractRun(t *testing.T) {
 	keepGroup(t, g, *rule, *as, *origin)
 }
 
-// bareRun leaves to a run of a group what figures of it are made of: the processes of the service, and settings
-// of the database and the application.
+// bareRun leaves to a run of a group what figures of it are made of: the processes of the service, settings of the
+// database and the application, and what nginx says.
 func bareRun(rec *kasoku.Recording) {
 	rec.Settings = slices.DeleteFunc(rec.Settings, func(s kasoku.Setting) bool {
 		return s.Scope != "mysql" && s.Scope != "app"
@@ -84,6 +84,13 @@ func bareRun(rec *kasoku.Recording) {
 		keepOnly(rec, pids...)
 	}
 	rec.Service, rec.Phases, rec.Summary = nil, nil, nil
+	rec.Messages = slices.DeleteFunc(rec.Messages, func(m kasoku.Message) bool { return m.Kind != kasoku.MessageNginx })
+	for i := range rec.Configs { // of nginx, the level of its log
+		lines := slices.DeleteFunc(strings.Split(rec.Configs[i].Text, "\n"), func(line string) bool {
+			return !strings.Contains(line, "error_log")
+		})
+		rec.Configs[i].Text = strings.Join(lines, "\n")
+	}
 }
 
 // keepExtract writes what the rule reads of a run to its testdata.

@@ -95,7 +95,7 @@ type writer struct {
 func (w *writer) add(dir string, rec, other *kasoku.Recording, k Keys) {
 	host := hostNames(rec)
 	if k.Figures {
-		rec = figures(rec)
+		rec = figures(rec, k.Messages)
 	}
 	w.object(dir+"run.json", bareRun(rec.Run, host))
 	w.object(dir+"load.json", rec.Load)

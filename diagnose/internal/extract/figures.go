@@ -13,9 +13,12 @@ import (
 const nearEdge = 1500 * time.Millisecond
 
 // figures cuts a recording to what figures of whole steps are made of.
-func figures(rec *kasoku.Recording) *kasoku.Recording {
+func figures(rec *kasoku.Recording, messages bool) *kasoku.Recording {
 	out := *rec
-	out.Endpoints, out.Logs, out.Events, out.Gaps = nil, nil, nil, nil
+	out.Endpoints, out.Events, out.Gaps = nil, nil, nil
+	out.Logs = slices.DeleteFunc(slices.Clone(rec.Logs), func(w kasoku.LogWindow) bool {
+		return !messages || w.Kind != "errorlog"
+	})
 	out.Seconds = addedUp(rec.Seconds)
 	out.Series = slices.Clone(rec.Series)
 	for i := range out.Series {

@@ -46,7 +46,7 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 	files := map[string]string{}
 	var names []string
 	for _, f := range rec.Configs {
-		if f.Kind == capture.KindNginx && f.Text != "" && ofService(rec, f) {
+		if f.Kind == capture.KindNginx && f.Text != "" && rec.Service.HasWebConfig(&f) {
 			if _, ok := files[f.Name]; !ok {
 				names = append(names, f.Name)
 			}
@@ -85,18 +85,6 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 		return w, nil
 	}
 	return nil, errors.New("no captured file of nginx has an http block")
-}
-
-// ofService reports whether a file is of a web server of the service, as far as is known.
-func ofService(rec *kasoku.Recording, f kasoku.Config) bool {
-	webs := rec.Service.Of(kasoku.RoleWeb)
-	if len(webs) == 0 {
-		return len(rec.Service.Of(kasoku.RoleApplication)) == 0 // else the load goes to the application
-	}
-	return slices.ContainsFunc(webs, func(m *kasoku.Member) bool {
-		return (m.Host == f.Host || f.Host == "" || m.Host == "") &&
-			(len(m.Configs) == 0 || slices.Contains(m.Configs, f.Name))
-	})
 }
 
 // findServers chooses the server blocks that may answer: those that the members' search found,
@@ -322,9 +310,6 @@ func (w *Config) Number(name string) int {
 	return 0
 }
 
-// errorLevels are the levels of nginx's error log, the most verbose first.
-var errorLevels = []string{"debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"}
-
 // CheckLogLevel reports why nginx's error log cannot show what nginx says at a level; nil when
 // it can: it was read, and all that is configured has that level or a more verbose one. A
 // message of nginx itself is proof.
@@ -347,13 +332,7 @@ func CheckLogLevel(c *diagnose.Case, level string) error {
 		}
 		return fmt.Errorf("the level of nginx's error log is not known: %w", err)
 	}
-	for _, d := range w.Directives {
-		if d.Name() == "error_log" && len(d.Words) > 2 && slices.Index(errorLevels,
-			d.Words[2]) <= slices.Index(errorLevels, level) {
-			return nil
-		}
-	}
-	if level == "error" || logged {
+	if w.Directives.Logs(level) || level == "error" || logged {
 		return nil
 	}
 	return fmt.Errorf("the level of nginx's error log is too high to know: it is error, and %s is needed (error_log PATH %s;)", level, level)

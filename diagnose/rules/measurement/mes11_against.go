@@ -25,8 +25,8 @@ func (Against) Doc() diagnose.Doc {
 		Summary: `says that the result went one way and the mechanism the other.`,
 		Evidence: `against the baseline, the figure that the runs are judged by got worse or shows no
 			difference, while the work for each request got less: CPU, connections, statements, prepares, commits,
-			bytes that the database sends, or refusals; or the result got better while one of them got more. Repeated runs show it by their test
-			and by 5 %, because counters are so steady that a thousandth shows; one run a side by the seconds
+			bytes that the database sends, bodies in temporary files of nginx, or refusals; or the result got
+			better while one of them got more. Repeated runs show it by their test and by 5 %, because counters are so steady that a thousandth shows; one run a side by the seconds
 			of the runs and by a quarter.`,
 		Cause: `a change can save work where work is not the limit, or bring load to what is; then the
 			result says little of the change itself.`,

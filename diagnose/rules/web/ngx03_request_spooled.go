@@ -7,17 +7,15 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // RequestSpooled is the rule NGX-03.
 type RequestSpooled struct{}
 
-const (
-	requestSpool = "a client request body is buffered to a temporary file"
-	// largestBuffer is what a request may hold in memory; larger ones are streamed.
-	largestBuffer = 1 << 20
-)
+// largestBuffer is what a request may hold in memory; larger ones are streamed.
+const largestBuffer = 1 << 20
 
 // ID returns NGX-03.
 func (RequestSpooled) ID() string { return "NGX-03" }
@@ -41,7 +39,7 @@ func (RequestSpooled) Doc() diagnose.Doc {
 
 // Check looks for requests on disk.
 func (r RequestSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	s, err := spoolOf(c, requestSpool)
+	s, err := spoolOf(c, nginxconf.RequestSpooled)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}

@@ -7,13 +7,12 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
+	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
 // ResponseSpooled is the rule NGX-04.
 type ResponseSpooled struct{}
-
-const responseSpool = "an upstream response is buffered to a temporary file"
 
 // ID returns NGX-04.
 func (ResponseSpooled) ID() string { return "NGX-04" }
@@ -36,7 +35,7 @@ func (ResponseSpooled) Doc() diagnose.Doc {
 
 // Check looks for answers on disk.
 func (r ResponseSpooled) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
-	s, err := spoolOf(c, responseSpool)
+	s, err := spoolOf(c, nginxconf.ResponseSpooled)
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
