@@ -83,10 +83,10 @@ func saidInJSON(fields map[string]any) (out []spoken) {
 	for _, m := range messages {
 		switch m := m.(type) {
 		case string:
-			out = append(out, spoken{text: m, count: 1})
+			out = append(out, spoken{text: m, count: 1, bad: complains(m)})
 		case map[string]any:
 			if text := firstText(m, "text", "message", "msg", "error"); text != "" {
-				out = append(out, spoken{text: text, count: max(1, firstCount(m, "count", "n"))})
+				out = append(out, spoken{text: text, count: max(1, firstCount(m, "count", "n")), bad: complains(text)})
 			}
 		}
 	}
@@ -99,6 +99,12 @@ func saidInJSON(fields map[string]any) (out []spoken) {
 		out = append(out, spoken{text: fmt.Sprintf("deduction: %d", n), count: 1, bad: true})
 	}
 	return out
+}
+
+// complains reports whether a result's message is of a request that went wrong: benchmarks list what they found
+// wrong there in words of their own (GET /api/isu: no answer within 1s; GET /api/trend: more than 1s old).
+func complains(message string) bool {
+	return requestWords().MatchString(pathsOf(message)) && !successWords().MatchString(message)
 }
 
 func firstText(fields map[string]any, names ...string) string {

@@ -121,7 +121,7 @@ func (w *wordReader) addLine(m kasoku.Message) {
 		return
 	}
 	m.Kind = kasoku.MessageBenchmark
-	if m.Level != "warn" {
+	if m.Level != "warn" || requestWords().MatchString(m.Sample) { // k6 warns of requests that fail
 		m.Level = levelError
 	}
 	w.messages, w.placed = append(w.messages, m), append(w.placed, w.clocked)
@@ -186,6 +186,10 @@ var (
 	// zeroWords are counts of what did not happen, as ISUCON's benchmarks end with them.
 	zeroWords = lazyregexp.New(`(?i)\b(errors?|err|fail\w*|critical|timeouts?|deductions?|penalt\w*|失敗|エラー|タイムアウト|減点)` +
 		`\s*[:=(]?\s*-?0(\D|$)`)
+
+	successWords = lazyregexp.New(`(?i)\b(?:ok|success\w*|succeeded|passed|done)\b|成功|完了`)
+	// requestWords are a method and a path.
+	requestWords = lazyregexp.New(`(?i)\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /`)
 
 	levelWords = lazyregexp.New(`(?i)(?:負荷レベル|\bload[ _-]?level\b|\blevel[ _-]?up\b)(?:\D{0,40}(\d{1,9}))?`)
 	deducted   = lazyregexp.New(`(?i)(?:\bdeduct\w*|\bpenalt\w*|減点)\D{0,8}[1-9]`)

@@ -51,6 +51,10 @@ func TestReadWords(t *testing.T) {
 		"34 error POST /api/estate/nazotte: リクエストに失敗しました (タイムアウトしました)", "2  ok")
 	f(`{"pass":true,"score":1710,"success":1434,"fail":3,"messages":["timeout (GET /posts/12)","timeout (GET /posts/9)","x"]}`,
 		"2 error timeout (GET /posts/12)", "1  x")
+	f(`{"pass":true,"score":70101,"messages":[{"text":"GET /api/isu: no answer within 1s","count":25},`+
+		`{"text":"GET /api/trend: more than 1s old","count":3},{"text":"GET /api/trend: 300 passed","count":1}]}`,
+		"25 error GET /api/isu: no answer within 1s", "3 error GET /api/trend: more than 1s old",
+		"1  GET /api/trend: 300 passed")
 	f(`{"pass":false,"score":0,"messages":[],"reason":"initialize"}`, "1 error initialize")
 	f(`{"pass":true,"score":5,"messages":[],"deduction":150}`, "1 error deduction: 150")
 	f(`{"pass":true,"score":1,"messages":["old timeout"]}`+"\n"+`{"pass":true,"score":2,"messages":["new timeout"]}`, "1 error new timeout")
@@ -76,8 +80,10 @@ func TestReadWords(t *testing.T) {
 	// Lines of a log: k6's requests by endpoint, what went wrong, and no count of what did not.
 	k6 := `time="2026-11-20T14:02:11Z" level=warning msg="Request Failed" error="Get \"http://127.0.0.1:8080/api/%s\": request timeout"` + "\n"
 	f(fmt.Sprintf(k6, "a")+fmt.Sprintf(k6, "b")+fmt.Sprintf(k6, "b"),
-		"2 warn Request Failed: Get /api/b : request timeout",
-		"1 warn Request Failed: Get /api/a : request timeout")
+		"2 error Request Failed: Get /api/b : request timeout",
+		"1 error Request Failed: Get /api/a : request timeout")
+	f(`time="2026-11-20T14:02:11Z" level=warning msg="Insufficient VUs, a timeout may follow"`+"\n",
+		"1 warn Insufficient VUs, a timeout may follow")
 	f("16:49:21.123456 score: 1683(1683 - 0) : pass\n16:49:21.123456 error: 0 / timeout: 0 / deduction: 0\n")
 	f("16:49:21.123456 error: 0 / timeout: 34 / deduction: 0\n", "1 error error: 0 / timeout: 34 / deduction: 0")
 	f("\x1b[31m[ERROR]\x1b[0m GET /x \x1b[1mgave\x1b[0m 500 password=hunter2 \x1b[2J\x07\n",
