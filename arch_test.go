@@ -27,7 +27,7 @@ var floorTable = parseFloors(`
 0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
-1 . logs/lines mysql sandbox internal/foreign wire/mackerel/timed
+1 . logs/lines mysql sandbox sandbox/quota internal/foreign wire/mackerel/timed
 1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest load/carbon
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
@@ -76,13 +76,16 @@ var ownerTable = []ownership{
 // mistakes of what is judged.
 type separation struct{ one, other, top, but string }
 
-var separations = []separation{{
-	one:   "labs/isuumo/queries labs/isuumo/memory labs/isuumo/app",
-	other: "labs/isuumo/model labs/isuumo/bench labs/isuumo/conformance",
-	top:   "labs", but: "labs/isuumo",
-}, {
-	one: "labs/isutrain", other: "labs/isutrain/bench", top: "labs/isutrain",
-}}
+var separations = []separation{
+	{
+		one:   "labs/isuumo/queries labs/isuumo/memory labs/isuumo/app",
+		other: "labs/isuumo/model labs/isuumo/bench labs/isuumo/conformance",
+		top:   "labs", but: "labs/isuumo",
+	},
+	{one: "labs/isucond", other: "labs/isucond/bench labs/contest", top: "labs"},
+	{one: "labs/isucholar", other: "labs/isucholar/bench labs/contest", top: "labs"},
+	{one: "labs/isutrain", other: "labs/isutrain/bench", top: "labs/isutrain"},
+}
 
 // maxLines is how long a file that is not a test may be.
 const maxLines = 500

@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/observe/cgroup"
 	"github.com/kasoku/kasoku/observe/process"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // The most that the CPU of members may differ from the account of the kernel.
@@ -84,14 +85,14 @@ func TestMemberCPU(t *testing.T) {
 }
 
 // groupedProject starts a project with a page that starts programs, in a cgroup of its own.
-func groupedProject(t *testing.T) (*neighbours.Project, *neighbours.Group) {
+func groupedProject(t *testing.T) (*neighbours.Project, *quota.Group) {
 	t.Helper()
 	shop, err := neighbours.StartForking(t.Context(), t.TempDir(), "shop")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(shop.Stop)
-	group, err := neighbours.NewGroup("members-" + strconv.Itoa(os.Getpid()))
+	group, err := quota.New("members-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func grownSince(s *kasoku.Series, at time.Duration) float64 {
 }
 
 // accountOf returns what a cgroup has used, in s.
-func accountOf(t *testing.T, g *neighbours.Group) float64 {
+func accountOf(t *testing.T, g *quota.Group) float64 {
 	t.Helper()
 	used, err := g.Used()
 	if err != nil {

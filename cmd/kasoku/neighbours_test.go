@@ -14,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/test/neighbours"
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // TestNeighbours: a service of nginx, PHP-FPM and MariaDB is recorded beside two others of
@@ -81,7 +82,7 @@ func TestNeighbours(t *testing.T) {
 func ofUnit(t *testing.T, shop *neighbours.Project, word string) {
 	t.Helper()
 	name := "app-" + strconv.Itoa(os.Getpid())
-	group, err := neighbours.NewGroup(name + ".service")
+	group, err := quota.New(name + ".service")
 	if err != nil {
 		t.Fatal(err)
 	}

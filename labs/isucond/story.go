@@ -91,7 +91,20 @@ func variants() []kit.Variant {
 		}
 		out = append(out, kit.Variant{Name: s.name, About: s.about, Defects: slices.Clone(d), Pool: pool})
 	}
-	return append(out, knobs()...)
+	return append(append(out, knobs()...), splits(out)...)
+}
+
+// splits are the story's state of icons on hosts of a part of a core each.
+func splits(steps []kit.Variant) (out []kit.Variant) {
+	at := slices.IndexFunc(steps, func(v kit.Variant) bool { return v.Name == "icons" })
+	for i, name := range []string{"one-host", "two-hosts", "three-hosts"} {
+		v := steps[at]
+		v.Name, v.Hosts = name, i+1
+		v.About = []string{"all on a host of 0.4 cores", "the database on one of its own",
+			"nginx and Varnish too"}[i]
+		out = append(out, v)
+	}
+	return out
 }
 
 // knobs are states beside the story, each held against the tuned one.

@@ -63,6 +63,9 @@ type Variant struct {
 	Memory      bool    // the files of the database are in memory
 	Pool        int     // connections that the service opens at most; 0: as it has them
 	Shed        float64 // share of what may be lost that is confirmed and dropped, 0 to 1
+	// Hosts is on how many hosts of [HostCores] the servers stand: 1: all on one; 2: the database on one of its
+	// own; 3: nginx and Varnish too; 0: they have the whole machine.
+	Hosts int
 }
 
 // A Lab is one small system.

@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // Options configure what is started.
@@ -33,6 +34,7 @@ type Options struct {
 	Keep   string  // directory for what the twin takes, which stays from run to run
 	Pool   int     // connections that the service opens at most; 0: as it has them
 	Shed   float64 // share of what may be lost that is confirmed and dropped
+	Hosts  int     // see [Variant]
 	// Bench is the command line of the lab's benchmark, to which --target and --duration are
 	// added; nil: the load is the lab's targets at its rate.
 	Bench []string
@@ -55,6 +57,7 @@ type Stack struct {
 	beside *process.Service // nil without one
 	twin   []string         // its command line
 	memory *private.TempDir // of the database
+	hosts  []*quota.Group
 }
 
 // Up starts everything. What was begun is stopped when it returns an error. The
@@ -63,7 +66,7 @@ func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
 	for _, step := range []func(context.Context) error{s.prepareTwin, s.startDatabase, s.fill, s.startBeside,
-		s.startApp, s.startVarnish, s.startNginx} {
+		s.startApp, s.startVarnish, s.startNginx, s.split} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 		}
@@ -245,6 +248,9 @@ func (s *Stack) programArgs(d time.Duration) ([]string, error) {
 // Down stops everything. It may be called twice.
 func (s *Stack) Down(ctx context.Context) error {
 	var errs []error
+	for _, g := range s.hosts {
+		errs = append(errs, g.Limit(0)) // an end at a part of a core takes long
+	}
 	if s.Nginx != nil {
 		errs = append(errs, s.Nginx.Stop(ctx))
 	}
@@ -263,5 +269,9 @@ func (s *Stack) Down(ctx context.Context) error {
 	if s.memory != nil {
 		errs = append(errs, s.memory.Close())
 	}
+	for _, g := range s.hosts {
+		errs = append(errs, g.Remove())
+	}
+	s.hosts = nil
 	return errors.Join(errs...)
 }

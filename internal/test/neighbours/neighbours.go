@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // DefaultQuota is what a bed may use, in cores.
@@ -60,7 +61,7 @@ type Bed struct {
 	Dir   string // of all its files; its name has the word
 	Parts []Part
 
-	group *Group
+	group *quota.Group
 	parts []*running
 }
 
@@ -96,7 +97,7 @@ func Start(ctx context.Context, o Options) (bed *Bed, err error) {
 	if err := os.Chmod(b.Dir, 0o755); err != nil { // workers of other users enter it
 		return nil, fmt.Errorf("neighbours: %w", err)
 	}
-	if b.group, err = NewGroup(b.Word); err != nil {
+	if b.group, err = quota.New(b.Word); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
@@ -112,7 +113,7 @@ func Start(ctx context.Context, o Options) (bed *Bed, err error) {
 		}
 		b.Parts = append(b.Parts, part)
 	}
-	return b, b.group.limit(o.Quota) // a start at half a core takes a minute
+	return b, b.group.Limit(o.Quota) // a start at half a core takes a minute
 }
 
 // startPart starts this program again as a part, and waits for what it prints when ready.
@@ -125,7 +126,7 @@ func (b *Bed) startPart(ctx context.Context, name string, build bool) (Part, err
 	if err != nil {
 		return Part{}, err
 	}
-	plan, err := json.Marshal(plan{Name: name, Word: b.Word, Dir: dir, Groups: b.group.dirs, Build: build})
+	plan, err := json.Marshal(plan{Name: name, Word: b.Word, Dir: dir, Groups: b.group.Dirs(), Build: build})
 	if err != nil {
 		return Part{}, err
 	}
@@ -174,7 +175,7 @@ func (b *Bed) CPU() (time.Duration, error) { return b.group.Used() }
 func (b *Bed) Stop() error {
 	var errs []error
 	if b.group != nil {
-		errs = append(errs, b.group.limit(0)) // an end at half a core takes long
+		errs = append(errs, b.group.Limit(0)) // an end at half a core takes long
 	}
 	for _, p := range b.parts {
 		_ = p.hold.Close() // it may have ended by itself

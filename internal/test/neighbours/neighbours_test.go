@@ -45,7 +45,7 @@ func TestBed(t *testing.T) {
 	if after == before {
 		t.Error("neighbours that use no CPU")
 	}
-	dirs := bed.group.dirs
+	dirs := bed.group.Dirs()
 	if err := bed.Stop(); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // The parts.
@@ -54,7 +55,7 @@ func Main() {
 
 // run starts the part, prints what it is, and keeps it until the standard input ends.
 func (p *plan) run() error {
-	if err := enter(p.Groups); err != nil {
+	if err := quota.Enter(p.Groups); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())

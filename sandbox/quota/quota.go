@@ -1,4 +1,8 @@
-package neighbours
+// Package quota holds groups of processes to a share of the CPU, as if each group were a host of its own.
+//
+// The one idea: a [Group] is a cgroup with a limit; what is put into it, and all that this starts, shares the
+// limit. It takes root.
+package quota
 
 import (
 	"errors"
@@ -27,29 +31,29 @@ type Group struct {
 	dirs    []string // where a member is written into cgroup.procs
 }
 
-// NewGroup makes an empty group. It takes root.
-func NewGroup(name string) (*Group, error) {
+// New makes an empty group.
+func New(name string) (*Group, error) {
 	g := &Group{}
 	parents := []string{filepath.Join(cgroupRoot, "cpu"), filepath.Join(cgroupRoot, "cpuacct")}
 	if _, err := os.Stat(filepath.Join(parents[0], "cgroup.procs")); err != nil {
 		g.unified, parents = true, []string{cgroupRoot}
 		// The root hands its controllers down when it is asked to; where it has, that is no error.
 		if err := os.WriteFile(filepath.Join(cgroupRoot, "cgroup.subtree_control"), []byte("+cpu"), 0o644); err != nil {
-			return nil, fmt.Errorf("neighbours: a cgroup with a limit of CPU: %w", err)
+			return nil, fmt.Errorf("quota: a cgroup with a limit of CPU: %w", err)
 		}
 	}
 	for _, parent := range parents {
 		dir := filepath.Join(parent, "kasoku-"+name)
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) { // cpu and cpuacct may be one
-			return nil, fmt.Errorf("neighbours: a cgroup: %w", errors.Join(err, g.Remove()))
+			return nil, fmt.Errorf("quota: a cgroup: %w", errors.Join(err, g.Remove()))
 		}
 		g.dirs = append(g.dirs, dir)
 	}
 	return g, nil
 }
 
-// limit holds the group to so many cores; 0: to none.
-func (g *Group) limit(cores float64) error {
+// Limit holds the group to so many cores; 0: to none.
+func (g *Group) Limit(cores float64) error {
 	name, none, text := "cpu.cfs_quota_us", "-1", strconv.Itoa(int(cores*float64(period.Microseconds())))
 	if g.unified {
 		name, none = "cpu.max", "max"
@@ -59,7 +63,7 @@ func (g *Group) limit(cores float64) error {
 		text = none
 	}
 	if err := os.WriteFile(filepath.Join(g.dirs[0], name), []byte(text), 0o644); err != nil {
-		return fmt.Errorf("neighbours: limit: %w", err)
+		return fmt.Errorf("quota: limit: %w", err)
 	}
 	return nil
 }
@@ -93,7 +97,7 @@ func (g *Group) Used() (time.Duration, error) {
 func (g *Group) Take(pid int) error {
 	for _, dir := range g.dirs {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644); err != nil {
-			return fmt.Errorf("neighbours: into the group: %w", err)
+			return fmt.Errorf("quota: into the group: %w", err)
 		}
 	}
 	tasks, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
@@ -118,8 +122,11 @@ func (g *Group) Take(pid int) error {
 	return nil
 }
 
-// enter puts the calling process into the group.
-func enter(dirs []string) error {
+// Dirs returns the directories of the group, for [Enter] in another process.
+func (g *Group) Dirs() []string { return g.dirs }
+
+// Enter puts the calling process into the group with these directories.
+func Enter(dirs []string) error {
 	for _, dir := range dirs {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte("0"), 0o644); err != nil {
 			return err
