@@ -159,7 +159,7 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: top.Before >= 10*top.After, Lacks: "an index would not save nine of ten rows"},
 			planned),
-		Evidence: g.evidence(c, impact), Cause: r.Cause(c, g), Fixes: g.fixes(),
+		Evidence: g.evidence(c, impact), Cause: r.Cause(c, g), Fixes: g.warned(c, g.fixes()),
 		Expect: fmt.Sprintf("the first statement reads about %s rows instead of %s; all together take about %s less",
 			wording.Average(top.After), wording.Average(top.Before), unit.Duration(g.saved)),
 		Verify: "EXPLAIN names the index; `kasoku try` creates it, measures, and takes it back",
@@ -267,6 +267,33 @@ func (g IndexGroup) fixes() []kasoku.Fix {
 			Code: strings.Join(drop, "\n"), Lang: "sql", Risk: kasoku.RiskNone})
 	}
 	return out
+}
+
+// warned returns the fixes with a warning where the table has no primary key and statements
+// send its rows as they come: one that an index serves sends them in that one's order from
+// then on, so that answers change.
+func (g IndexGroup) warned(c *diagnose.Case, fixes []kasoku.Fix) []kasoku.Fix {
+	if g.def == nil {
+		return fixes
+	}
+	of := statements.RestingOnOrder(c, g.def)
+	if len(of) == 0 {
+		return fixes
+	}
+	served := slices.ContainsFunc(of, func(q *kasoku.Query) bool {
+		return slices.ContainsFunc(g.Served, func(s indexes.Served) bool { return s.QueryID == q.ID })
+	})
+	text := fmt.Sprintf(" First add ORDER BY to %s of %s (OPS-04): ", unit.Counted(len(of), "class of statements",
+		"classes of statements"), g.Table)
+	if !served {
+		fixes[0].Note += text + "they send rows in the order in which the table, which has no primary key, stores them. " +
+			"An index that the server takes for them changes that order."
+		return fixes
+	}
+	fixes[0].Note += text + "the index serves one that sends rows in the order in which the table stores them, and " +
+		"they come in the order of the index then. Dropping it later brings the old order back, dropping a primary key does not."
+	fixes[0].Risk = kasoku.RiskSemantics
+	return fixes
 }
 
 // ColumnsWords names the columns of a proposal that find rows.

@@ -3,8 +3,6 @@ package operation
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -17,9 +15,6 @@ import (
 
 // ImplicitOrder is the rule OPS-04.
 type ImplicitOrder struct{}
-
-// fewOrdered is the least number of calls that the warning is given for.
-const fewOrdered = 10
 
 // ID returns OPS-04.
 func (ImplicitOrder) ID() string { return "OPS-04" }
@@ -52,17 +47,11 @@ func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	keyless := 0
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		if hasPrimary(t) {
+		if statements.HasPrimary(t) {
 			continue
 		}
 		keyless++
-		var of []*kasoku.Query
-		for k := range c.Queries {
-			if q := &c.Queries[k]; restsOnOrder(q, t.Name) {
-				of = append(of, q)
-			}
-		}
-		if len(of) > 0 {
+		if of := statements.RestingOnOrder(c, t); len(of) > 0 {
 			out = append(out, r.finding(c, t, of))
 		}
 	}
@@ -83,28 +72,6 @@ func (r ImplicitOrder) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	return nil, diagnose.Quiet(r.ID(), 0.9,
 		"%s no primary key, and no SELECT of them sends several rows without ORDER BY",
 		unit.Counted(keyless, "table has", "tables have"))
-}
-
-func hasPrimary(t *kasoku.TableDef) bool {
-	return slices.ContainsFunc(t.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" }) ||
-		wording.ContainsFold(t.Create, "primary key")
-}
-
-// restsOnOrder reports whether a class sends rows of the table in the order in
-// which they come.
-func restsOnOrder(q *kasoku.Query, table string) bool {
-	if q.Verb != "SELECT" || q.Calls < fewOrdered || len(q.Tables) == 0 {
-		return false
-	}
-	name := q.Tables[0]
-	if i := strings.LastIndex(name, "."); i >= 0 {
-		name = name[i+1:]
-	}
-	s := statements.Of(q)
-	if !strings.EqualFold(name, table) || s.Ordered || s.Grouped || s.Sums || s.Counts {
-		return false
-	}
-	return statements.RowsPerCall(q) > statements.NestedRows || s.Limit && q.RowsExamined > q.RowsSent
 }
 
 func (r ImplicitOrder) finding(c *diagnose.Case, t *kasoku.TableDef, of []*kasoku.Query) kasoku.Finding {
