@@ -108,6 +108,8 @@ type Lab struct {
 	// Targets are the requests of the load; nil: the lab has a benchmark, which is its load.
 	Targets func(base string, d Set) ([]load.Target, error)
 	PerSec  float64 // of the load
+	// Least is how long the load has to be for all defects to show; 0: a few seconds will do.
+	Least time.Duration
 	// Story is the write-up that the lab is made after, whose steps are its variants of
 	// that name; nil: there is none.
 	Story *writeup.Story

@@ -219,7 +219,7 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 	if err := private.Output.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
 	}
-	rf := &labRunFlags{times: 1, duration: f.duration, out: cli.Output{Dir: filepath.Dir(path)}}
+	rf := &labRunFlags{times: 1, duration: max(f.duration, leastLoad(name)), out: cli.Output{Dir: filepath.Dir(path)}}
 	rf.lab = labFlags{defects: variant, database: f.database, size: f.size, set: map[string]bool{"defects": true, "size": true}}
 	r := &labRuns{e: e, f: rf, hard: hard, progress: e.Progress(), sides: []*labSide{{name: variant}}}
 	if r.self, err = os.Executable(); err != nil {
@@ -238,8 +238,18 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 	o := record.Options{Path: path, Rules: rules.All(), Hard: hard}
 	o.Trace = r.trace
 	o.Run.Label, o.Run.Version = variant, cli.VersionString()
-	_, err = r.oneOf(ctx, l, &labRecord{flags: &rf.lab, duration: f.duration, options: o})
+	_, err = r.oneOf(ctx, l, &labRecord{flags: &rf.lab, duration: rf.duration, options: o})
 	return err
+}
+
+// leastLoad is how long the load of a lab has to be, whatever is asked for.
+func leastLoad(name string) time.Duration {
+	for _, l := range smallLabs() {
+		if l.Name == name {
+			return l.Least
+		}
+	}
+	return 0
 }
 
 // keepOne makes a run of a lab with a benchmark.
