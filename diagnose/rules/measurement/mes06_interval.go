@@ -22,6 +22,8 @@ const (
 	samplesWanted = 10
 	// jitter is how much later than asked a sample may be.
 	jitter = 1.05
+	// remainder of the longest load phase: a shorter one is its last slow answers, or some requests before it.
+	remainder = 0.1
 )
 
 // wholeRun is what is judged of a run without steps and phases.
@@ -35,7 +37,7 @@ func (Interval) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a run that was sampled too rarely for its length.`,
 		Evidence: `the time between two samples is more than a tenth of the shortest load step, load phase
-			or, without either, of the run.`,
+			or, without either, of the run. A phase that is less than a tenth of the longest is none of its own.`,
 		Cause: `a few samples show neither a peak nor how much values vary, and those at both edges hold
 			time without load.`,
 		Fix: `sample more often, or make the steps longer.`,
@@ -93,8 +95,8 @@ func (r Interval) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}}, nil
 }
 
-// shortestLoad returns the length of the shortest step, else load phase, else of
-// the run, and what it is. A step that was cut short counts as planned: it ended
+// shortestLoad returns the length of the shortest step, else load phase that is more than a remainder of
+// another, else of the run, and what it is. A step that was cut short counts as planned: it ended
 // because enough was seen.
 func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 	var steps, phases []time.Duration
@@ -110,6 +112,8 @@ func shortestLoad(c *diagnose.Case) (shortest time.Duration, what string) {
 	case len(steps) > 0:
 		return slices.Min(steps), "a load step"
 	case len(phases) > 0:
+		longest := slices.Max(phases).Seconds()
+		phases = slices.DeleteFunc(phases, func(d time.Duration) bool { return d.Seconds() < remainder*longest })
 		return slices.Min(phases), "a load phase"
 	}
 	return c.Run.Length, wholeRun
