@@ -21,10 +21,10 @@ type NeedlessTransaction struct{}
 
 // Thresholds of DBC-09.
 const (
-	needlessShare       = 0.30  // of the transactions: a few are an oversight, not a habit
-	fewTransactions     = 50    // say nothing of a habit
-	needlessRoundsShare = 0.10  // of all statements are BEGIN and COMMIT of needless ones: worth a fix even where they take little time,
-	leastRoundsTime     = 0.001 // but not next to none: a tenth of a percent of the requests' time
+	needlessShare       = 0.30 // of the transactions: a few are an oversight, not a habit
+	fewTransactions     = 50   // say nothing of a habit
+	needlessRoundsShare = 0.10 // of all statements are BEGIN and COMMIT of needless ones: worth a fix even where they take little time,
+	leastRoundsTime     = 0.01 // but not next to none
 )
 
 // ID returns DBC-09.
@@ -137,8 +137,11 @@ func (r NeedlessTransaction) finding(c *diagnose.Case, n needless, share float64
 		fewer = "one statement fewer"
 	}
 	several := severalReads(n)
-	if 2*several > n.count { // they may have to be of one moment
+	switch { // what reads several things may want them of one moment
+	case 2*several > n.count:
 		does, severity = "only read", kasoku.Info
+	case 10*several > n.count:
+		does = "only read or have one statement"
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: r.object(c, n), Severity: severity, Impact: i, Interval: c.Focus.Interval,
