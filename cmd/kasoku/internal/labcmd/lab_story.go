@@ -43,7 +43,7 @@ func stories() []writtenUp {
 		smallStory(insertbench.Lab(), 25*time.Second, func(r *kasoku.Recording) []float64 {
 			return []float64{insertbench.Seconds(scoreOf(r))}
 		}),
-		{story.Of(), 15 * time.Second, runIsuumoStep, isuumoFigures},
+		{story.Of(), 20 * time.Second, runIsuumoStep, isuumoFigures},
 		smallStory(isucond.Lab(), 15*time.Second, func(r *kasoku.Recording) []float64 {
 			return []float64{scoreOf(r), meanOf(r, isucond.ReportEndpoint), meanOf(r, isucond.TrendEndpoint)}
 		}),
