@@ -34,8 +34,9 @@ func TestMain(m *testing.M) {
 		heedSignals()
 	}
 	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main,
-		"insertbench": main, "isucholar": main, "isucond": main, "isutrain": main,
-		"isutrain-beside": main, "testserver": testServer})
+		"insertbench": main, "isucholar": main, "isucond": main, "isuportal": main, "isutrain": main,
+		"isuportal-beside": main,
+		"isutrain-beside":  main, "testserver": testServer})
 }
 
 // heedSignals takes the signals again that who started the tests ignores, as scripts do in

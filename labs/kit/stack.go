@@ -163,7 +163,7 @@ func (s *Stack) startBeside(ctx context.Context) error {
 	}
 	s.beside = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name + "-beside", Program: s.o.Program,
 		Log: filepath.Join(s.o.Dir, "beside.log")})
-	return s.beside.Start(ctx, []string{"lab", "serve", s.Lab.Name, "--beside"}, nil)
+	return s.beside.Start(ctx, append(s.serveArgs(), "--beside"), s.env())
 }
 
 func (s *Stack) startApp(ctx context.Context) error {
@@ -190,6 +190,9 @@ func (s *Stack) startNginx(ctx context.Context) (err error) {
 		return nil
 	}
 	conf := strings.ReplaceAll(s.Lab.Nginx(s.Defects), "{files}", s.files())
+	if s.beside != nil {
+		conf = strings.ReplaceAll(conf, "{beside}", s.beside.Addr())
+	}
 	if s.Varnish != nil {
 		conf = strings.ReplaceAll(conf, "{cache}", s.Varnish.Addr())
 	}

@@ -44,7 +44,7 @@ func newLabBench(e *cli.Env) *cobra.Command {
 		Use:         "bench NAME",
 		Short:       "Run a lab's benchmark by itself, against any target",
 		Annotations: map[string]string{"vegeta": "flags"},
-		Long: `Run the benchmark of isuumo, isucond, isucholar or isutrain: initialize and verify the service,
+		Long: `Run the benchmark of isuumo, isucond, isucholar, isuportal or isutrain: initialize and verify the service,
 load it with users whose number rises with the score, look at what is left over. Without
 --target it is the lab that runs. Points and deductions are those of the contests. A server
 of isuumo must have the rows that --data names, or that --size and --seed make;

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/labs/contest"
 	isucholar "github.com/kasoku/kasoku/labs/isucholar/bench"
 	isucond "github.com/kasoku/kasoku/labs/isucond/bench"
+	isuportal "github.com/kasoku/kasoku/labs/isuportal/bench"
 	isutrain "github.com/kasoku/kasoku/labs/isutrain/bench"
 	"github.com/kasoku/kasoku/load/scenario"
 )
@@ -17,6 +18,7 @@ import (
 var contests = map[string]func(context.Context, *contest.Options) (*scenario.Result, error){
 	"isucholar": isucholar.Run,
 	"isucond":   isucond.Run,
+	"isuportal": isuportal.Run,
 	"isutrain":  isutrain.Run,
 }
 

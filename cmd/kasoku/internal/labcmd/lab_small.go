@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isucond"
+	"github.com/kasoku/kasoku/labs/isuportal"
 	"github.com/kasoku/kasoku/labs/isutrain"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/record"
@@ -23,7 +24,7 @@ import (
 
 // smallLabs are the labs of package kit.
 func smallLabs() []*kit.Lab {
-	return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab(), isutrain.Lab()}
+	return []*kit.Lab{insertbench.Lab(), isucholar.Lab(), isucond.Lab(), isuportal.Lab(), isutrain.Lab()}
 }
 
 // smallLoad is how long the load of a small lab's run takes unless another time is given.

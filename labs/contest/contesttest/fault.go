@@ -1,0 +1,156 @@
+package contesttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/contest"
+	"github.com/kasoku/kasoku/load/scenario"
+)
+
+// A Fault is something that a service does wrong.
+type Fault struct {
+	Name   string
+	Want   string // a regular expression of what the benchmark has to say, "code text"
+	Method string // of the requests that it spoils
+	At     string // their paths hold it
+	Most   int    // so many of them are spoiled; 0: all
+	Before func(x *Exchange)
+	After  func(x *Exchange) // when it was answered with 200
+}
+
+// An Exchange is a request and its answer, either of which a fault may spoil.
+type Exchange struct {
+	Request *http.Request
+	Sent    []byte
+	Status  int // 0: it has not been passed on
+	Header  http.Header
+	Body    []byte
+	V       any // the body as JSON
+	N       int // of the exchanges that the fault is about, from 1
+
+	Keep *Kept // of the fault, from one exchange to the next
+
+	pass http.Handler
+}
+
+// Kept is what a fault remembers.
+type Kept struct {
+	sync.Mutex
+	Body []byte
+	At   time.Time
+}
+
+// Do passes the request on.
+func (x *Exchange) Do() {
+	x.Request.Body = io.NopCloser(bytes.NewReader(x.Sent))
+	w := httptest.NewRecorder()
+	x.pass.ServeHTTP(w, x.Request)
+	x.Status, x.Header, x.Body, x.V = w.Code, w.Header(), w.Body.Bytes(), nil
+	_ = json.Unmarshal(x.Body, &x.V) // some are no JSON
+}
+
+// Set makes a value the answer.
+func (x *Exchange) Set(v any) { x.V = v; x.Body, _ = json.Marshal(v) }
+
+// Resend makes a value the request.
+func (x *Exchange) Resend(v any) { x.Sent, _ = json.Marshal(v) }
+
+// A Slot is a service that one benchmark at a time loads.
+type Slot struct {
+	Service http.Handler
+
+	mu    sync.Mutex
+	fault *Fault
+	met   int
+	kept  *Kept
+}
+
+// through spoils what the fault is about.
+func (s *Slot) through(w http.ResponseWriter, r *http.Request) {
+	sent, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	x := &Exchange{Request: r, Sent: sent, pass: s.Service}
+	s.mu.Lock()
+	f := s.fault
+	hit := f != nil && f.Method == r.Method && strings.Contains(r.URL.Path, f.At) && (f.Most == 0 || s.met < f.Most)
+	if hit {
+		s.met++
+	}
+	x.N, x.Keep = s.met, s.kept
+	s.mu.Unlock()
+	if hit && f.Before != nil {
+		f.Before(x)
+	}
+	if x.Status == 0 {
+		x.Do()
+	}
+	if hit && f.After != nil && x.Status == http.StatusOK {
+		f.After(x)
+	}
+	for name, values := range x.Header {
+		if name != "Content-Length" {
+			w.Header()[name] = values
+		}
+	}
+	w.WriteHeader(x.Status)
+	_, _ = w.Write(x.Body) // the client is gone
+}
+
+// Run runs a benchmark once with a fault, nil for none, and returns how many requests it met.
+func (s *Slot) Run(t *testing.T, run func(context.Context, *contest.Options) (*scenario.Result, error), f *Fault,
+	d time.Duration,
+) (res *scenario.Result, met int) {
+	t.Helper()
+	s.mu.Lock()
+	s.fault, s.met, s.kept = f, 0, &Kept{}
+	s.mu.Unlock()
+	srv := httptest.NewServer(http.HandlerFunc(s.through))
+	defer srv.Close()
+	res, err := run(t.Context(), &contest.Options{Target: srv.URL, Duration: d, Seed: 1})
+	if err != nil {
+		t.Error(err)
+		return &scenario.Result{}, 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return res, s.met
+}
+
+// Find has a benchmark look for a fault in longer and longer runs, from one to another. What it did
+// not find is an error.
+func (s *Slot) Find(t *testing.T, run func(context.Context, *contest.Options) (*scenario.Result, error), f *Fault,
+	from, to time.Duration,
+) {
+	t.Helper()
+	said := ""
+	for d := from; d <= to; d *= 3 {
+		res, met := s.Run(t, run, f, d)
+		if said = ListErrors(res); regexp.MustCompile(f.Want).MatchString(said) {
+			return
+		}
+		said = fmt.Sprintf("in %s it met %d requests: pass %t, score %d: %s", d, met, res.Pass, res.Score, said)
+	}
+	t.Errorf("%s: %.900s; want %s", f.Name, said, f.Want)
+}
+
+// ListErrors lists what a benchmark says, "code text" a line.
+func ListErrors(res *scenario.Result) string {
+	var out []string
+	for _, e := range res.Errors {
+		out = append(out, fmt.Sprintf("%s %s", e.Code, strings.Join(e.Samples, "; ")))
+	}
+	return strings.Join(out, "\n")
+}
