@@ -14,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
+	"github.com/kasoku/kasoku/diagnose/recycle"
 	"github.com/kasoku/kasoku/internal/unit"
 	mysqlread "github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/digest"
@@ -37,12 +38,12 @@ type database struct {
 	reader    *mysqlread.Reader // for settings, rows, slow log
 	hold      *guard.Hold       // what the run changes
 	slow      *mysqlread.SlowLog
-	open      int   // sessions that were open when the slow log was switched on
-	table     bool  // the slow log goes to its table, too
-	recycled  int   // idle sessions that were ended
-	broken    error // the application does not answer since
-	slowOn    bool  // the statements of the run are counted from then on
-	elsewhere bool  // the slow log's file here is another server's
+	open      int             // sessions that were open when the slow log was switched on
+	table     bool            // the slow log goes to its table, too
+	broken    error           // the application does not answer since
+	attempt   recycle.Attempt // to end idle sessions
+	slowOn    bool            // the statements of the run are counted from then on
+	elsewhere bool            // the slow log's file here is another server's
 
 	digests  *mysqlread.Digests // at the start; nil without them
 	counted  []kasoku.Query     // what they counted during the run
@@ -265,8 +266,7 @@ func (d *database) logged(entries uint64) []kasoku.Warning {
 		Text: fmt.Sprintf("the slow log holds %s of %s statements (Questions): sessions that were open before keep the "+
 			"settings they began with; %d were open",
 			unit.Count(entries), unit.Count(uint64(want)), d.open),
-		Hint: "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, " +
-			"so that the pool opens new ones; or start the recording before the application",
+		Hint: d.attempt.Hint(),
 	}}
 }
 

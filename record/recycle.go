@@ -19,7 +19,7 @@ const recycleWithin = 3 * time.Second
 // copied into it when it begins.
 func (d *database) recycle(ctx context.Context, o *Options) []kasoku.Warning {
 	r, err := recycle.Run(ctx, o.recycling(d.reader))
-	d.recycled = r.Ended
+	d.attempt = recycle.Attempt{Asked: true, Ended: r.Ended, Err: err}
 	warnings := d.notRecycled("sessions that were open go on without the slow log: ", err)
 	return append(warnings, recycle.Busy(r, recycleWithin)...)
 }
@@ -48,10 +48,10 @@ func (o *Options) recycling(r *mysql.Reader) recycle.Options {
 
 // recycledChange describes what was done to the sessions.
 func (d *database) recycledChange() []kasoku.Change {
-	if d.recycled == 0 {
+	if d.attempt.Ended == 0 {
 		return nil
 	}
 	return []kasoku.Change{{
-		Object: strings.ToLower(string(d.reader.Flavor())), Name: "idle sessions", Before: unit.Count(uint64(d.recycled)) + " open", During: "ended, so that new ones are logged", Restored: true,
+		Object: strings.ToLower(string(d.reader.Flavor())), Name: "idle sessions", Before: unit.Count(uint64(d.attempt.Ended)) + " open", During: "ended, so that new ones are logged", Restored: true,
 	}}
 }

@@ -195,7 +195,7 @@ func Leftovers(rec *kasoku.Recording) string {
 // endHeirs ends idle sessions that would go on logging, where that is wanted.
 func (d *database) endHeirs(ctx context.Context, o *Options) []kasoku.Warning {
 	ended, err := recycle.Around(ctx, o.recycling(d.reader), d.hold.EndHeirs)
-	d.recycled += ended
+	d.attempt.Ended += ended
 	return d.notRecycled("sessions that log go on: ", err)
 }
 

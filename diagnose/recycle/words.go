@@ -28,6 +28,30 @@ func Warned(what string, err error) []kasoku.Warning {
 	return []kasoku.Warning{w}
 }
 
+// An Attempt is what became of ending idle sessions.
+type Attempt struct {
+	Asked bool // for it
+	Ended int
+	Err   error
+}
+
+// Hint says how the statements of sessions that were open before come into the slow log, when the
+// attempt did not bring them.
+func (a Attempt) Hint() string {
+	const before = "start the recording before the application"
+	var hinted interface{ Hint() string }
+	switch {
+	case errors.As(a.Err, &hinted):
+		return "idle sessions were not ended: " + a.Err.Error() + "; " + hinted.Hint()
+	case a.Ended > 0:
+		return before + ": sessions that were never idle were not ended"
+	case a.Asked:
+		return before + ": no idle session was found that could be ended"
+	}
+	return "`--recycle-connections` (kasoku.toml: recycle_connections = true in [mysql]) ends idle sessions first, " +
+		"so that the pool opens new ones; or " + before
+}
+
 // Busy words that sessions were left which never were idle; nothing where none was.
 func Busy(r mysql.Recycled, within time.Duration) []kasoku.Warning {
 	if r.Left == 0 {

@@ -135,7 +135,7 @@ func (r selfCheck) changeNotes(restored bool) []report.Note {
 			continue
 		}
 		if c.Restored {
-			back = append(back, c.Name+" "+c.Before)
+			back = append(back, strings.TrimSpace(c.Name+" "+c.Before))
 			continue
 		}
 		text := c.Object + " " + c.Name + " was " + c.Before + " and is left at " + c.During
