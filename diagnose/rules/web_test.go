@@ -247,6 +247,39 @@ func TestSharedAnswer(t *testing.T) {
 	}
 }
 
+// TestSharedAnswer_AsksWho: an endpoint with one URI that looks a row up by many values answers by who
+// asks; one that asks for the same each time, whose lookups are hardly its own, or come by the URI, does not.
+func TestSharedAnswer_AsksWho(t *testing.T) {
+	for name, tt := range map[string]struct {
+		distinct uint64
+		per      float64
+		class    kasoku.CallerClass
+		paths    uint64
+		silent   bool
+	}{
+		"by a session":        {40, 1, kasoku.CallerConfirmed, 1, true},
+		"likely":              {40, 1, kasoku.CallerHigh, 1, true},
+		"the same value":      {1, 1, kasoku.CallerConfirmed, 1, false},
+		"five settings each":  {5, 5, kasoku.CallerConfirmed, 1, false},
+		"not known to be its": {40, 1, kasoku.CallerPossible, 1, false},
+		"in a tenth of them":  {40, 0.1, kasoku.CallerConfirmed, 1, false},
+		"by the URI":          {40, 1, kasoku.CallerConfirmed, 40, false},
+		"values not counted":  {0, 1, kasoku.CallerConfirmed, 1, false},
+	} {
+		e := passed("GET", "/trend", 1000, 20*time.Millisecond)
+		e.Paths, e.Variants = tt.paths, 20
+		rec := shop("", e)
+		rec.Queries = append(rec.Queries, kasoku.Query{ID: "WHO", Verb: "SELECT", Fingerprint: "select team_id from users where id = ?",
+			Calls: 1000, Distinct: tt.distinct})
+		rec.Callers = append(rec.Callers, kasoku.Caller{QueryID: "WHO", Method: "GET", Route: "/trend", Class: tt.class,
+			PerRequest: tt.per, Requests: 1000})
+		found, silent := (cache.SharedAnswer{}).Check(diagnose.NewCase(rec, nil))
+		if (len(found) == 0) != tt.silent || tt.silent && !strings.Contains(silent[0].Reason, "who asks: select team_id") {
+			t.Errorf("%s: %+v %+v", name, found, silent)
+		}
+	}
+}
+
 // TestSharedAnswer_Queued: where neighbours leave no CPU, answers are slow whatever they cost; what they cost
 // the service itself is worth keeping then too, and on a host that has CPU left all of their time is.
 func TestSharedAnswer_Queued(t *testing.T) {

@@ -97,8 +97,8 @@ func Lab() *kit.Lab {
 			}
 			return out
 		},
-		Fill: fillTables, Serve: serve, Initialize: "/initialize", Targets: listTargets,
-		PerSec: 150, Pages: kit.Pages{Expvar: "/debug/vars", Status: "/status"},
+		Fill: fillTables, Serve: serve, Load: kit.Load{Initialize: "/initialize", Targets: listTargets, PerSec: 150},
+		Pages: kit.Pages{Expvar: "/debug/vars", Status: "/status"},
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 		VCL:   func(d kit.Set) string { return kit.Without(trendVCL, d) },
 	}

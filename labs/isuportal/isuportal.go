@@ -28,7 +28,9 @@ import (
 	"database/sql"
 	_ "embed" // nginx.conf, dashboard.vcl
 	"strings"
+	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/kit"
 )
 
@@ -73,7 +75,7 @@ func Lab() *kit.Lab {
 		Args: func(d kit.Set, _ string) []string {
 			return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
 		},
-		Fill: fillTables, Serve: serve, Beside: serveQueue, Initialize: "/initialize",
+		Fill: fillTables, Serve: serve, Beside: serveQueue, Load: kit.Load{Contract: contract()},
 		Pages: kit.Pages{Expvar: "/debug/vars", Status: "/status"},
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 		VCL:   func(d kit.Set) string { return kit.Without(dashboardVCL, d) },
@@ -85,6 +87,13 @@ func Lab() *kit.Lab {
 		{Name: "tuned", About: "the ranking in memory, clarifications by one statement, 100 teams", Defects: kit.Set{}},
 	}
 	return l
+}
+
+// contract is what the contest's manual says: the audience's ranking may be a second old, nothing else.
+func contract() []kasoku.Terms {
+	second, fresh := time.Second, time.Duration(0)
+	return []kasoku.Terms{{Route: "GET /api/audience/dashboard", Stale: &second}, {Route: "GET /api/contestant/*", Stale: &fresh},
+		{Route: "GET /api/audience/teams", Stale: &fresh}, {Route: "GET /api/session", Stale: &fresh}}
 }
 
 // initial is all that the contest's own service had.
@@ -119,17 +128,20 @@ func capacityOf(d kit.Set) int {
 var schema = []string{
 	"DROP TABLE IF EXISTS contestants, teams, benchmark_jobs, clarifications, notifications, push_subscriptions, contest_config",
 	`CREATE TABLE contestants (id VARCHAR(255) NOT NULL PRIMARY KEY, password VARCHAR(255) NOT NULL, team_id BIGINT,
-	  name VARCHAR(255), student TINYINT NOT NULL DEFAULT 0, staff TINYINT NOT NULL DEFAULT 0, created_at DATETIME(6) NOT NULL)`,
+	  name VARCHAR(255), student TINYINT NOT NULL DEFAULT 0, staff TINYINT NOT NULL DEFAULT 0,
+	  created_at DATETIME(6) NOT NULL)`,
 	`CREATE TABLE teams (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(255) NOT NULL,
 	  leader_id VARCHAR(255) UNIQUE, email_address VARCHAR(255) NOT NULL, invite_token VARCHAR(255) NOT NULL,
 	  withdrawn TINYINT NOT NULL DEFAULT 0, created_at DATETIME(6) NOT NULL)`,
 	`CREATE TABLE benchmark_jobs (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, team_id BIGINT NOT NULL,
-	  status INT NOT NULL, target_hostname VARCHAR(255) NOT NULL, handle VARCHAR(255), score_raw INT, score_deduction INT,
+	  status INT NOT NULL, target_hostname VARCHAR(255) NOT NULL, handle VARCHAR(255), score_raw INT,
+	  score_deduction INT,
 	  reason VARCHAR(255), passed TINYINT, started_at DATETIME(6), finished_at DATETIME(6),
 	  created_at DATETIME(6) NOT NULL, updated_at DATETIME(6) NOT NULL,
 	  KEY by_team (team_id, id), KEY by_status (status, team_id, id), KEY by_finish (status, team_id, finished_at))`,
 	`CREATE TABLE clarifications (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, team_id BIGINT NOT NULL,
-	  disclosed TINYINT, question TEXT NOT NULL, answer TEXT, answered_at DATETIME(6), created_at DATETIME(6) NOT NULL)`,
+	  disclosed TINYINT, question TEXT NOT NULL, answer TEXT, answered_at DATETIME(6),
+	  created_at DATETIME(6) NOT NULL)`,
 	`CREATE TABLE notifications (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, contestant_id VARCHAR(255) NOT NULL,
 	  is_read TINYINT NOT NULL DEFAULT 0, encoded_message VARCHAR(255) NOT NULL, created_at DATETIME(6) NOT NULL,
 	  KEY by_contestant (contestant_id, id))`,

@@ -236,7 +236,8 @@ func (w *wreck) check(k *desk) {
 				w.t.Errorf("reservation %d was confirmed and has lost seat %d%s", id, s.Row, s.Column)
 			}
 		}
-		if w.done[id] && (k.count("SELECT COUNT(*) FROM reservations WHERE reservation_id = ? AND status = 'done'", id) != 1 ||
+		if w.done[id] && (k.count("SELECT COUNT(*) FROM reservations WHERE reservation_id = ? AND status = 'done'",
+			id) != 1 ||
 			k.paid(id) != int64(k.count("SELECT amount FROM reservations WHERE reservation_id = ?", id))) {
 			w.t.Errorf("the payment of reservation %d was confirmed and is lost: %d yen", id, k.paid(id))
 		}

@@ -90,11 +90,12 @@ func searchFaults() []fault {
 		return fault{name: name, want: "GET /api/train/search: " + want, method: "GET", at: searchAt, after: after}
 	}
 	asked := func(name, want string, change func(q url.Values)) fault {
-		return fault{name: name, want: "GET /api/train/search: " + want, method: "GET", at: searchAt, before: func(x *exchange) {
-			q := x.r.URL.Query()
-			change(q)
-			x.r.URL.RawQuery = q.Encode()
-		}}
+		return fault{name: name, want: "GET /api/train/search: " + want, method: "GET", at: searchAt,
+			before: func(x *exchange) {
+				q := x.r.URL.Query()
+				change(q)
+				x.r.URL.RawQuery = q.Encode()
+			}}
 	}
 	const order = "train \\d+ of the list: the order is not that of departures"
 	return []fault{
@@ -113,34 +114,39 @@ func searchFaults() []fault {
 		get("nothing is found", `0 trains, expected \d+`, func(x *exchange) { x.set([]any{}) }),
 		get("trains of another minute", `train 1 of the list: times `,
 			first(func(o map[string]any) { o["departure_time"] = "00:00:01" })),
-		get("they arrive later", `train 1 of the list: times `, first(func(o map[string]any) { o["arrival_time"] = "23:59:59" })),
-		get("a fare of last year", `train 1 of the list: the fare of reserved is 1, expected \d+`, first(func(o map[string]any) {
-			o["seat_fare"].(map[string]any)["reserved"] = 1
-		})),
-		get("availability is a number", `train 1 of the list: availability of premium is`, first(func(o map[string]any) {
-			o["seat_availability"].(map[string]any)["premium"] = "12"
-		})),
-		get("it goes elsewhere", `train 1 of the list: other stations`, first(func(o map[string]any) { o["last"] = "青川" })),
+		get("they arrive later", `train 1 of the list: times `,
+			first(func(o map[string]any) { o["arrival_time"] = "23:59:59" })),
+		get("a fare of last year", `train 1 of the list: the fare of reserved is 1, expected \d+`,
+			first(func(o map[string]any) {
+				o["seat_fare"].(map[string]any)["reserved"] = 1
+			})),
+		get("availability is a number", `train 1 of the list: availability of premium is`,
+			first(func(o map[string]any) {
+				o["seat_availability"].(map[string]any)["premium"] = "12"
+			})),
+		get("it goes elsewhere", `train 1 of the list: other stations`,
+			first(func(o map[string]any) { o["last"] = "青川" })),
 		asked("times are read in UTC", "", func(q url.Values) {
 			if at, err := time.Parse(time.RFC3339, q.Get("use_at")); err == nil {
 				q.Set("use_at", at.Add(2*time.Hour).Format(time.RFC3339))
 			}
 		}),
 		asked("children travel for nothing", `.*the fare of [a-z-]+ is`, func(q url.Values) { q.Set("child", "0") }),
-		{name: "answers of another search", want: "GET /api/train/search: ", method: "GET", at: searchAt, before: func(x *exchange) {
-			s := x.slot
-			s.mu.Lock()
-			kept, _ := s.kept.([]byte)
-			s.mu.Unlock()
-			if kept != nil {
-				x.status, x.body = 200, kept
-				return
-			}
-			x.do()
-			s.mu.Lock()
-			s.kept = slices.Clone(x.body)
-			s.mu.Unlock()
-		}},
+		{name: "answers of another search", want: "GET /api/train/search: ", method: "GET", at: searchAt,
+			before: func(x *exchange) {
+				s := x.slot
+				s.mu.Lock()
+				kept, _ := s.kept.([]byte)
+				s.mu.Unlock()
+				if kept != nil {
+					x.status, x.body = 200, kept
+					return
+				}
+				x.do()
+				s.mu.Lock()
+				s.kept = slices.Clone(x.body)
+				s.mu.Unlock()
+			}},
 	}
 }
 
@@ -180,7 +186,8 @@ func reserveFaults() []fault {
 	const says = "POST /api/train/reserve: "
 	seats := func(o map[string]any) []any { l, _ := o["seats"].([]any); return l }
 	return []fault{
-		post("a yen more", says+`\d+ yen, expected \d+`, func(o map[string]any) { o["amount"] = o["amount"].(float64) + 1 }),
+		post("a yen more", says+`\d+ yen, expected \d+`,
+			func(o map[string]any) { o["amount"] = o["amount"].(float64) + 1 }),
 		post("it is not ok", says+`reservation \d+, ok false`, func(o map[string]any) { o["is_ok"] = false }),
 		post("a seat too few", says+`\d+ seats, expected \d+`, func(o map[string]any) {
 			if l := seats(o); len(l) > 0 {
@@ -197,9 +204,11 @@ func reserveFaults() []fault {
 				l[0].(map[string]any)["column"] = "Z"
 			}
 		}),
-		{name: "a reservation of someone else", want: `critical ` + says + `reservation \d+ is someone else's`, method: "POST",
-			at: sellAt, after: field(func(o map[string]any) { o["reservation_id"] = 1 })},
-		{name: "seats are not kept", want: `critical ` + says + `a seat was sold twice|shown as free|other seats|seats, expected`,
+		{name: "a reservation of someone else", want: `critical ` + says + `reservation \d+ is someone else's`,
+			method: "POST",
+			at:     sellAt, after: field(func(o map[string]any) { o["reservation_id"] = 1 })},
+		{name: "seats are not kept",
+			want:   `critical ` + says + `a seat was sold twice|shown as free|other seats|seats, expected`,
 			method: "POST", at: sellAt, after: field(func(map[string]any) {}), before: func(x *exchange) {
 				x.do()
 				if o := x.object(); o != nil {
@@ -220,16 +229,19 @@ func reserveFaults() []fault {
 					x.set(got)
 				}
 			}},
-		{name: "everything is sold out", want: says + `refused as sold out, and \d+ of \d+ seats are free`, method: "POST",
-			at: sellAt, before: answer(404, "sold out")},
-		{name: "seats that are free are refused", want: says + "refused as taken, and the seats are free", method: "POST",
-			at: sellAt, before: func(x *exchange) {
+		{name: "everything is sold out", want: says + `refused as sold out, and \d+ of \d+ seats are free`,
+			method: "POST",
+			at:     sellAt, before: answer(404, "sold out")},
+		{name: "seats that are free are refused", want: says + "refused as taken, and the seats are free",
+			method: "POST",
+			at:     sellAt, before: func(x *exchange) {
 				var o order
 				if json.Unmarshal(x.sent, &o) == nil && len(o.Seats) > 0 {
 					x.status, x.body = 409, []byte("taken")
 				}
 			}},
-		{name: "a reservation is lost", want: `reservation \d+ was confirmed and is lost|POST /api/train/reservation/commit: status 404`,
+		{name: "a reservation is lost",
+			want:   `reservation \d+ was confirmed and is lost|POST /api/train/reservation/commit: status 404`,
 			method: "POST", at: sellAt, before: func(x *exchange) {
 				x.do()
 				if o := x.object(); o != nil {
@@ -259,9 +271,11 @@ func moneyFaults() []fault {
 		}
 	}
 	return []fault{
-		{name: "half of it is paid", want: `final check: sums differ: \d+ yen are paid`, method: "POST", at: "payment/payment",
+		{name: "half of it is paid", want: `final check: sums differ: \d+ yen are paid`, method: "POST",
+			at:     "payment/payment",
 			before: amount(func(a float64) float64 { return a / 2 })},
-		{name: "a commit does nothing", want: `status "requesting", expected "done"|sums differ`, method: "POST", at: commitAt,
+		{name: "a commit does nothing", want: `status "requesting", expected "done"|sums differ`, method: "POST",
+			at:     commitAt,
 			before: ok},
 		{name: "it is paid twice", want: `final check: sums differ`, method: "POST", at: "payment/payment",
 			before: func(x *exchange) {
@@ -269,24 +283,28 @@ func moneyFaults() []fault {
 				if json.Unmarshal(x.sent, &p) == nil {
 					l := x.slot.desk.ledger
 					l.mu.Lock()
-					l.all = append(l.all, &payment{ID: fmt.Sprintf("twice%d", x.n), Reservation: p.Reservation, Amount: p.Amount})
+					l.all = append(l.all, &payment{ID: fmt.Sprintf("twice%d", x.n), Reservation: p.Reservation,
+						Amount: p.Amount})
 					l.mu.Unlock()
 				}
 				x.do()
 				l := x.slot.desk.ledger
 				l.mu.Lock()
-				l.all = append(l.all, &payment{ID: fmt.Sprintf("again%d", x.n), Reservation: p.Reservation, Amount: p.Amount})
+				l.all = append(l.all, &payment{ID: fmt.Sprintf("again%d", x.n), Reservation: p.Reservation,
+					Amount: p.Amount})
 				l.mu.Unlock()
 			}},
 		{name: "a cancellation is lost", want: `still paid`, method: "DELETE", at: "payment/payment/", before: ok},
-		{name: "a payment that no one asked for", want: `final check: reservation \d+ is paid for, which was never confirmed`,
+		{name: "a payment that no one asked for",
+			want:   `final check: reservation \d+ is paid for, which was never confirmed`,
 			method: "POST", at: "payment/payment", most: 1, before: func(x *exchange) {
 				l := x.slot.desk.ledger
 				l.mu.Lock()
 				l.all = append(l.all, &payment{ID: "none", Reservation: 1 << 40, Amount: 100})
 				l.mu.Unlock()
 			}},
-		{name: "a reservation is paid for at once", want: `final check: a reservation that was not committed is paid for|sums differ`,
+		{name: "a reservation is paid for at once",
+			want:   `final check: a reservation that was not committed is paid for|sums differ`,
 			method: "POST", at: sellAt, before: func(x *exchange) {
 				x.do()
 				if o := x.object(); o != nil {
@@ -327,16 +345,18 @@ func listFaults() []fault {
 		get("another train", `reservation \d+: another train`, set("train_name", "99")),
 		get("other stations", `reservation \d+: other stations`, set("arrival", "nowhere")),
 		get("other people", `reservation \d+: other people`, set("adult", 9)),
-		{name: "a cancellation does nothing", want: `reservation \d+ was cancelled and is listed|still paid`, method: "POST",
-			at: cancelAt, before: answer(200, `{"is_ok":true}`)},
+		{name: "a cancellation does nothing", want: `reservation \d+ was cancelled and is listed|still paid`,
+			method: "POST",
+			at:     cancelAt, before: answer(200, `{"is_ok":true}`)},
 	}
 }
 
 // otherFaults are those of everything else.
 func otherFaults() []fault {
 	return []fault{
-		{name: "a search of ten fails", want: "application GET /api/train/search: status 500, expected 200", method: "GET",
-			at: searchAt, before: func(x *exchange) {
+		{name: "a search of ten fails", want: "application GET /api/train/search: status 500, expected 200",
+			method: "GET",
+			at:     searchAt, before: func(x *exchange) {
 				if x.n%10 == 4 {
 					x.status, x.body = 500, []byte("oops")
 				}
@@ -354,7 +374,8 @@ func otherFaults() []fault {
 			after: field(func(o map[string]any) { o["session"] = "7.0" })},
 		{name: "stations are out of order", want: "GET /api/stations: station 1 is", method: "GET", at: "/api/stations",
 			after: edit(func(l []any) []any { l[0], l[1] = l[1], l[0]; return l })},
-		{name: "a station is missing", want: "GET /api/stations: 95 stations, expected 96", method: "GET", at: "/api/stations",
+		{name: "a station is missing", want: "GET /api/stations: 95 stations, expected 96", method: "GET",
+			at:    "/api/stations",
 			after: edit(func(l []any) []any { return l[1:] })},
 		{name: "express trains stop everywhere", want: "GET /api/stations: other trains stop", method: "GET",
 			at: "/api/stations", after: each(func(o map[string]any) { o["is_stop_express"] = true })},

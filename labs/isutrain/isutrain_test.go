@@ -47,7 +47,8 @@ func TestService(t *testing.T) {
 
 // searches asks for trains, and holds them to the order of departures.
 func (k *desk) searches() (answers []string) {
-	if got := k.ask(200, "POST", "/initialize", nil); got["available_days"] != float64(days) || got["language"] != "go" {
+	if got := k.ask(200, "POST", "/initialize",
+		nil); got["available_days"] != float64(days) || got["language"] != "go" {
 		k.t.Errorf("initialize: %v", got)
 	}
 	if got := k.ask(200, "GET", "/api/settings", nil); got["payment_api"] != k.pay.base {
@@ -57,8 +58,10 @@ func (k *desk) searches() (answers []string) {
 	for _, q := range []url.Values{
 		{"from": {k.stations[0].Name}, "to": {k.stations[stations-1].Name}, "use_at": {at(6 * time.Hour)}},
 		{"from": {k.stations[95].Name}, "to": {k.stations[0].Name}, "use_at": {at(13 * time.Hour)}},
-		{"from": {k.stations[4].Name}, "to": {k.stations[24].Name}, "use_at": {at(7 * time.Hour)}, "train_class": {"中間"}},
-		{"from": {k.stations[1].Name}, "to": {k.stations[2].Name}, "use_at": {at(6 * time.Hour)}, "train_class": {"最速"}},
+		{"from": {k.stations[4].Name}, "to": {k.stations[24].Name}, "use_at": {at(7 * time.Hour)},
+			"train_class": {"中間"}},
+		{"from": {k.stations[1].Name}, "to": {k.stations[2].Name}, "use_at": {at(6 * time.Hour)},
+			"train_class": {"最速"}},
 	} {
 		q.Set("adult", "2")
 		q.Set("child", "1")

@@ -40,7 +40,8 @@ func newDesk(t testing.TB, s *sandbox.Server, name string, d kit.Set, days int, 
 	srv := httptest.NewServer(pay)
 	t.Cleanup(srv.Close)
 	var err error
-	k.server, err = newServer(t.Context(), kit.Config{DSN: s.DSN("root", name), Defects: d, Log: io.Discard, Beside: srv.URL})
+	k.server, err = newServer(t.Context(), kit.Config{DSN: s.DSN("root", name), Defects: d, Log: io.Discard,
+		Beside: srv.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,8 @@ func (k *desk) someOrder() order {
 	if x.up {
 		from, to = to, from
 	}
-	return order{Date: dateOf(0), Class: x.kind.name, Name: x.name, Departure: from, Arrival: to, SeatClass: reserved, Adult: 2}
+	return order{Date: dateOf(0), Class: x.kind.name, Name: x.name, Departure: from, Arrival: to,
+		SeatClass: reserved, Adult: 2}
 }
 
 // paid is what is paid for a reservation.

@@ -171,7 +171,8 @@ func TestScore(t *testing.T) {
 				if said = listErrors(res); regexp.MustCompile(f.want).MatchString(said) {
 					return
 				}
-				said = fmt.Sprintf("in %s it met %d requests: pass %t, score %d: %s", d, s.met, res.Pass, res.Score, said)
+				said = fmt.Sprintf("in %s it met %d requests: pass %t, score %d: %s", d, s.met, res.Pass, res.Score,
+					said)
 			}
 			t.Errorf("%s: %.900s; want %s", f.name, said, f.want)
 		})

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/writeup"
 	"github.com/kasoku/kasoku/load"
 )
@@ -104,16 +105,23 @@ type Lab struct {
 	// from run to run, and returns its command line, to which --files and --seconds are
 	// added; nil: there is none.
 	Twin func(ctx context.Context, dir string) ([]string, error)
-	// Initialize is the path that the load posts to first, when all is watched; empty: to none.
-	Initialize string
-	// Targets are the requests of the load; nil: the lab has a benchmark, which is its load.
-	Targets func(base string, d Set) ([]load.Target, error)
-	PerSec  float64 // of the load
-	// Least is how long the load has to be for all defects to show; 0: a few seconds will do.
-	Least time.Duration
+	Load Load
 	// Story is the write-up that the lab is made after, whose steps are its variants of
 	// that name; nil: there is none.
 	Story *writeup.Story
+}
+
+// Load is what a lab's service has to answer.
+type Load struct {
+	// Initialize is the path that is posted to first, when all is watched; empty: to none.
+	Initialize string
+	// Targets are the requests; nil: the lab has a benchmark, which is its load.
+	Targets func(base string, d Set) ([]load.Target, error)
+	PerSec  float64
+	// Least is how long it has to be for all defects to show; 0: a few seconds will do.
+	Least time.Duration
+	// Contract is what the clients are promised; nil: nothing is said.
+	Contract []kasoku.Terms
 }
 
 // Pages are those at which a lab shows what it counts.

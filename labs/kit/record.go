@@ -35,6 +35,9 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 	o.Run.Project = s.Lab.Name
 	o.Run.Note = strings.TrimPrefix(o.Run.Note+"; defects "+s.Defects.String(), "; ")
 	o.Settings = append(o.Settings, kasoku.Setting{Scope: "app", Name: "defects", Value: s.Defects.String()})
+	for _, t := range s.Lab.Load.Contract {
+		o.Settings = append(o.Settings, t.Settings()...)
+	}
 	o.MySQL, o.SlowLog = s.DSN, true
 	o.PIDs = s.PIDs()
 	o.Capture = &capture.Options{Schema: true}
@@ -76,7 +79,7 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 
 // load is an open loop of one step.
 func (s *Stack) load(o *record.Options, d time.Duration) error {
-	targets, err := s.Lab.Targets(s.URL(), s.Defects)
+	targets, err := s.Lab.Load.Targets(s.URL(), s.Defects)
 	if err != nil {
 		return err
 	}
@@ -87,9 +90,9 @@ func (s *Stack) load(o *record.Options, d time.Duration) error {
 		return err
 	}
 	o.Load = &record.Load{Targets: targets, Engine: sender, Each: d, Seed: 1, Spacing: load.Poisson,
-		Next: record.Climb(s.Lab.PerSec)}
-	if s.Lab.Initialize != "" {
-		o.Load.First = func(ctx context.Context) error { return initialize(ctx, s.URL()+s.Lab.Initialize) }
+		Next: record.Climb(s.Lab.Load.PerSec)}
+	if s.Lab.Load.Initialize != "" {
+		o.Load.First = func(ctx context.Context) error { return initialize(ctx, s.URL()+s.Lab.Load.Initialize) }
 	}
 	o.Run.Load = s.Lab.Name + "'s load, open loop"
 	return nil

@@ -33,6 +33,9 @@ const (
 	// turns is how many answers may differ in size from the one before, for each that is new
 	// in its second: more alternate within seconds, as where answers differ by who asks.
 	turns = 1.2
+	// fewWho are different statements of a class, for each that a request runs, from which on they are by
+	// who asks.
+	fewWho = 5
 	// mostlyKept is the part that a cache before the application has to have for the answers
 	// that go by it: a longer time would keep few more.
 	mostlyKept = 0.5
@@ -60,7 +63,7 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			CPU alone, for files, for what waits
 			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
 			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
-			within a second, and for what must be fresh by [contract]; blind without an access log that says
+			within a second, where requests to one URI look rows up by values that differ, as of who asks, and for what must be fresh by [contract]; blind without an access log that says
 			what was passed on.`,
 	}
 }
@@ -108,6 +111,9 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 				webserver.EndpointName(e)))
 		case changesRows(c, e):
 			left = append(left, webserver.EndpointName(e)+" writes or locks rows for its answers")
+		case asksWho(c, e) != nil:
+			left = append(left, webserver.EndpointName(e)+" has one URI and looks rows up by values that differ from "+
+				"request to request, as where the answer depends on who asks: "+asksWho(c, e).Fingerprint)
 		case float64(e.Varied) > turns*float64(e.Variants):
 			left = append(left, webserver.EndpointName(e)+" has sizes that alternate within a second, as where answers "+
 				"differ by who asks")
@@ -198,6 +204,27 @@ func changesRows(c *diagnose.Case, e *kasoku.Endpoint) bool {
 		}
 	}
 	return false
+}
+
+// asksWho returns a class of lookups of an endpoint with one URI that each request runs, with many
+// different values: what they are is not in the URI, and so in a cookie or a header. nil where none is known.
+func asksWho(c *diagnose.Case, e *kasoku.Endpoint) *kasoku.Query {
+	if e.Paths != 1 {
+		return nil
+	}
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		if q.Verb != "SELECT" {
+			continue
+		}
+		for _, x := range c.Statements().CallersOf(q.ID) {
+			if x.Method == e.Method && x.Route == e.Route && (x.Class == kasoku.CallerConfirmed || x.Class == kasoku.CallerHigh) &&
+				x.PerRequest >= 0.9 && float64(q.Distinct) >= fewWho*x.PerRequest {
+				return q
+			}
+		}
+	}
+	return nil
 }
 
 // keepAnswer returns how to keep an answer for less than stale, the age that the contract

@@ -148,7 +148,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 	ko := kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
 		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Shed: v.Shed,
 		Hosts: v.Hosts}
-	if o.bench || l.Targets == nil && !l.Program {
+	if o.bench || l.Load.Targets == nil && !l.Program {
 		ko.Bench = benchCommand(o.self, l.Name)
 	}
 	return kit.Up(ctx, l, ko)

@@ -246,7 +246,7 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 func leastLoad(name string) time.Duration {
 	for _, l := range smallLabs() {
 		if l.Name == name {
-			return l.Least
+			return l.Load.Least
 		}
 	}
 	return 0
