@@ -193,10 +193,11 @@ func TestInit_Neighbours(t *testing.T) {
 // its port is known.
 func TestInit_Idle(t *testing.T) {
 	p := newProject(t, "KASOKU_TEST_LATE=1")
+	sandboxtest.MariaDB(t, sandbox.Options{}) // the only database of a host is taken for the service's
 	_, port, _ := net.SplitHostPort(p.web.Addr())
 	text, _, stderr, err := run(t, "--port", port)
 	if err != nil || holds(text, p.db.Socket) || strings.Contains(stderr, "GET") || strings.Contains(asked(t, p), "/wake") {
-		t.Errorf("by port: %v, asked %q: %s", err, asked(t, p), stderr)
+		t.Errorf("by port: %v, asked %q: %s\n%s", err, asked(t, p), stderr, text)
 	}
 	text, _, stderr, err = run(t, "--url", strings.Replace(p.web.URL(), "http://", "http://a:hidden@", 1)+"/wake?id=7")
 	if err != nil || !holds(text, p.db.Socket) || strings.Count(asked(t, p), "/wake") != 1 {
