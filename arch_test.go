@@ -84,6 +84,7 @@ var separations = []separation{
 	},
 	{one: "labs/isucond", other: "labs/isucond/bench labs/contest", top: "labs"},
 	{one: "labs/isucholar", other: "labs/isucholar/bench labs/contest", top: "labs"},
+	{one: "labs/isuportal", other: "labs/isuportal/bench labs/contest", top: "labs"},
 	{one: "labs/isutrain", other: "labs/isutrain/bench", top: "labs/isutrain"},
 }
 

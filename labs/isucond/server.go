@@ -9,7 +9,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"expvar"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,27 +129,12 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /api/isu/{id}/graph", s.answer(s.graph))
 	mux.HandleFunc("GET /api/condition/{id}", s.answer(s.conditions))
 	mux.HandleFunc("POST /api/condition/{id}", s.report)
-	mux.Handle("GET /debug/vars", http.HandlerFunc(s.vars))
+	mux.HandleFunc("GET /debug/vars", kit.ShowPool(s.db))
 	mux.Handle("GET /", http.FileServerFS(pages))
 	if !s.d.Has("APP-01") {
 		return mux
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := strconv.FormatInt(time.Now().UnixNano(), 36)
-		for _, step := range []string{"request received", "session looked up", "handler chosen", "handler entered"} {
-			fmt.Fprintf(s.log, "%s DEBUG %s id=%s method=%s uri=%s agent=%q\n", time.Now().Format(time.RFC3339Nano),
-				step, id, r.Method, r.URL, r.UserAgent())
-		}
-		mux.ServeHTTP(w, r)
-		fmt.Fprintf(s.log, "%s DEBUG request done id=%s\n", time.Now().Format(time.RFC3339Nano), id)
-	})
-}
-
-// vars shows the pool as expvar does.
-func (s *server) vars(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	stats := expvar.Func(func() any { return s.db.Stats() })
-	fmt.Fprintf(w, "{\"db\": %s}\n", stats.String())
+	return kit.Chatty(s.log, mux)
 }
 
 // answer writes what a handler returns as JSON.
@@ -217,7 +201,7 @@ func (s *server) list(r *http.Request) (any, error) {
 		JOIN isu_condition c ON c.id =
 		  (SELECT x.id FROM isu_condition x WHERE x.jia_isu_uuid = i.jia_isu_uuid ORDER BY x.timestamp DESC LIMIT 1)
 		WHERE i.jia_user_id = ? ORDER BY i.id`, user)
-	return collect(rows, err, func(c *chair) []any {
+	return kit.Collect(rows, err, func(c *chair) []any {
 		return []any{&c.ID, &c.Name, &c.Last.Time, &c.Last.Sitting,
 			&c.Last.State}
 	})
@@ -225,7 +209,7 @@ func (s *server) list(r *http.Request) (any, error) {
 
 func (s *server) listOneByOne(ctx context.Context, user string) (any, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT jia_isu_uuid, name FROM isu WHERE jia_user_id = ? ORDER BY id", user)
-	all, err := collect(rows, err, func(c *chair) []any { return []any{&c.ID, &c.Name} })
+	all, err := kit.Collect(rows, err, func(c *chair) []any { return []any{&c.ID, &c.Name} })
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +244,7 @@ func (s *server) trend(r *http.Request) (any, error) {
 	reports := s.reports.Load()
 	rows, err := s.db.QueryContext(r.Context(),
 		"SELECT nature, SUM(reported), SUM(well) FROM trend_hour GROUP BY nature ORDER BY nature")
-	all, err := collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
+	all, err := kit.Collect(rows, err, func(n *nature) []any { return []any{&n.Nature, &n.Reported, &n.Well} })
 	return trend{reports, all}, err
 }
 
@@ -322,7 +306,7 @@ func (s *server) between(r *http.Request, from, until time.Time) ([]condition, e
 		query, args = query+" AND timestamp >= ? AND timestamp < ?", append(args, from, until)
 	}
 	rows, err := s.db.QueryContext(r.Context(), query+" ORDER BY timestamp", args...)
-	all, err := collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State} })
+	all, err := kit.Collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State} })
 	return slices.DeleteFunc(all, func(c condition) bool { return c.Time.Before(from) || !c.Time.Before(until) }), err
 }
 
@@ -338,26 +322,9 @@ func (s *server) conditions(r *http.Request) (any, error) {
 		query += " LIMIT " + strconv.Itoa(lastShown)
 	}
 	rows, err := s.db.QueryContext(r.Context(), query, r.PathValue("id"))
-	all, err := collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State, &c.Message} })
+	all, err := kit.Collect(rows, err, func(c *condition) []any { return []any{&c.Time, &c.Sitting, &c.State, &c.Message} })
 	if err != nil {
 		return nil, err
 	}
 	return all[:min(len(all), lastShown)], nil
-}
-
-// collect scans rows into values, to the places that into gives of one.
-func collect[T any](rows *sql.Rows, err error, into func(*T) []any) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []T{}
-	for rows.Next() {
-		var v T
-		if err := rows.Scan(into(&v)...); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
 )
 
 // A score of a finished job.
@@ -103,7 +105,7 @@ func (s *server) rankingBySQL(ctx context.Context, team int64, until time.Time) 
 		latest, best     sql.NullInt64
 		latestAt, bestAt sql.NullTime
 	}
-	all, err := collect(rows, err, func(x *row) []any {
+	all, err := kit.Collect(rows, err, func(x *row) []any {
 		return []any{&x.ID, &x.Name, &x.Student, &x.latest, &x.latestAt, &x.best, &x.bestAt, &x.Finishes}
 	})
 	if err != nil {
@@ -117,7 +119,7 @@ func (s *server) rankingBySQL(ctx context.Context, team int64, until time.Time) 
 		score int64
 		at    time.Time
 	}
-	marks, err := collect(rows, err, func(m *mark) []any { return []any{&m.team, &m.score, &m.at} })
+	marks, err := kit.Collect(rows, err, func(m *mark) []any { return []any{&m.team, &m.score, &m.at} })
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +153,9 @@ func encode(r *ranking) ([]byte, error) {
 // before it may wait.
 const lateMembers = 5 * time.Second
 
-// lateReports is how long before the last job that is known another one may have been committed.
-const lateReports = 2 * time.Second
+// lateReports is how long before the last job that is known another one may have been committed: as long as a
+// benchmarker waits for the answer to its report.
+const lateReports = 10 * time.Second
 
 // A board keeps all finished jobs in memory. Each request reads those that were reported lately: a
 // report that was confirmed is in the next answer, whichever process took it.
@@ -193,7 +196,7 @@ func (b *board) update(ctx context.Context, db *sql.DB, open bool) error {
 	if open || b.teams == nil {
 		rows, err := db.QueryContext(ctx, "SELECT t.id, t.name, COALESCE(SUM(c.student) = COUNT(*), 0) FROM teams t "+
 			"LEFT JOIN contestants c ON c.team_id = t.id WHERE t.withdrawn = 0 GROUP BY t.id, t.name ORDER BY t.id")
-		teams, err := collect(rows, err, func(t *keptTeam) []any { return []any{&t.id, &t.name, &t.student} })
+		teams, err := kit.Collect(rows, err, func(t *keptTeam) []any { return []any{&t.id, &t.name, &t.student} })
 		if err != nil {
 			return err
 		}
@@ -204,7 +207,7 @@ func (b *board) update(ctx context.Context, db *sql.DB, open bool) error {
 	rows, err := db.QueryContext(ctx,
 		"SELECT id, team_id, score_raw - score_deduction, finished_at FROM benchmark_jobs "+
 			"WHERE finished_at >= ?", b.last.Add(-lateReports))
-	lately, err := collect(rows, err, func(j *keptJob) []any { return []any{&j.id, &j.team, &j.score, &j.at} })
+	lately, err := kit.Collect(rows, err, func(j *keptJob) []any { return []any{&j.id, &j.team, &j.score, &j.at} })
 	if err != nil {
 		return err
 	}
@@ -262,21 +265,16 @@ func (b *board) rank(team int64, until time.Time) *ranking {
 		out.Leaderboard.Teams = append(out.Leaderboard.Teams, x)
 	}
 	slices.SortFunc(out.Leaderboard.Teams, func(a, b standing) int {
-		if (a.Latest == nil) != (b.Latest == nil) {
-			return cmp.Compare(boolInt(a.Latest == nil), boolInt(b.Latest == nil))
-		}
-		if a.Latest == nil {
+		switch {
+		case a.Latest == nil && b.Latest == nil:
 			return cmp.Compare(a.ID, b.ID)
+		case a.Latest == nil:
+			return 1
+		case b.Latest == nil:
+			return -1
 		}
 		return cmp.Or(cmp.Compare(b.Latest.Score, a.Latest.Score), a.latestAt.Compare(b.latestAt), cmp.Compare(a.ID,
 			b.ID))
 	})
 	return &out
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

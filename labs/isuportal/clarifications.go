@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
 )
 
 // questions are what teams ask, and the staff answers.
@@ -38,7 +40,7 @@ func (s *questions) clarifications(ctx context.Context, where string, args ...an
 	const own = "c.id, c.team_id, c.question, COALESCE(c.answer, ''), c.answered_at IS NOT NULL"
 	if s.d.Has("QRY-06") {
 		rows, err := s.db.QueryContext(ctx, "SELECT "+own+" FROM clarifications c"+where, args...)
-		all, err := collect(rows, err, func(c *clarification) []any {
+		all, err := kit.Collect(rows, err, func(c *clarification) []any {
 			return []any{&c.ID, &c.team, &c.Question, &c.Answer, &c.Answered}
 		})
 		for i := range all {
@@ -55,7 +57,7 @@ func (s *questions) clarifications(ctx context.Context, where string, args ...an
 	rows, err := s.db.QueryContext(ctx,
 		"SELECT "+own+", t.name, l.name, m.name FROM clarifications c JOIN teams t ON t.id = c.team_id "+
 			"JOIN contestants l ON l.id = t.leader_id JOIN contestants m ON m.team_id = t.id"+where+", m.created_at, m.id", args...)
-	all, err := collect(rows, err, func(c *row) []any {
+	all, err := kit.Collect(rows, err, func(c *row) []any {
 		return []any{&c.ID, &c.team, &c.Question, &c.Answer, &c.Answered, &c.Team, &c.Leader, &c.member}
 	})
 	out := []clarification{}
@@ -82,7 +84,7 @@ func (s *questions) fillTeam(ctx context.Context, c *clarification) error {
 	}
 	rows, err := s.db.QueryContext(ctx, "SELECT name FROM contestants WHERE team_id = ? ORDER BY created_at, id",
 		c.team)
-	c.Members, err = collect(rows, err, func(name *string) []any { return []any{name} })
+	c.Members, err = kit.Collect(rows, err, func(name *string) []any { return []any{name} })
 	return err
 }
 

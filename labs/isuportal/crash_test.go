@@ -1,24 +1,21 @@
 package isuportal
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/labs/contest/contesttest"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -28,66 +25,23 @@ import (
 // the defects, with line breaks between them.
 const childEnv = "KASOKU_TEST_ISUPORTAL"
 
-func TestMain(m *testing.M) {
-	if v := os.Getenv(childEnv); v != "" {
-		if err := child(v); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { contesttest.Main(m, childEnv, child) }
 
-// child serves until it is killed. The first line that it prints is its address.
-func child(env string) error {
-	v := strings.Split(env, "\n")
+// child serves until it is killed.
+func child(value string, ready func(address string)) error {
+	v := strings.Split(value, "\n")
 	d, err := Lab().Parse(v[2])
 	if err != nil {
 		return err
 	}
 	do := map[string]func(context.Context, kit.Config) error{"portal": serve, "queue": serveQueue}[v[0]]
-	return do(context.Background(), kit.Config{DSN: v[1], Defects: d, Listen: "127.0.0.1:0", Log: io.Discard,
-		Ready: func(addr string) { os.Stdout.WriteString(addr + "\n") }})
-}
-
-// A victim is a process that is killed again and again.
-type victim struct {
-	t    *testing.T
-	env  string
-	cmd  *exec.Cmd
-	base atomic.Pointer[string]
-}
-
-func (v *victim) start() {
-	v.t.Helper()
-	v.cmd = exec.Command(os.Args[0])
-	v.cmd.Env = append(os.Environ(), childEnv+"="+v.env)
-	v.cmd.Stderr = v.t.Output()
-	v.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := v.cmd.StdoutPipe()
-	if err == nil {
-		err = v.cmd.Start()
-	}
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		v.t.Fatalf("the service did not start: %v", err)
-	}
-	base := "http://" + strings.TrimSpace(address)
-	v.base.Store(&base)
-}
-
-func (v *victim) kill() {
-	v.cmd.Process.Kill()
-	v.cmd.Wait() // it says that it was killed
+	return do(context.Background(), kit.Config{DSN: v[1], Defects: d, Listen: "127.0.0.1:0", Log: io.Discard, Ready: ready})
 }
 
 // A wreck is both processes, and what their clients were confirmed.
 type wreck struct {
 	t             *testing.T
-	portal, queue *victim
+	portal, queue *contesttest.Victim
 	client        http.Client
 	confirmed     atomic.Int64
 
@@ -99,12 +53,12 @@ type wreck struct {
 }
 
 // send returns the status, 0 when there was no answer.
-func (w *wreck) send(to *victim, who, path string, body, into any) int {
+func (w *wreck) send(to *contesttest.Victim, who, path string, body, into any) int {
 	b, err := json.Marshal(body)
 	if err != nil {
 		w.t.Error(err)
 	}
-	r, err := http.NewRequest("POST", *to.base.Load()+path, bytes.NewReader(b))
+	r, err := http.NewRequest("POST", to.Base()+path, bytes.NewReader(b))
 	if err != nil {
 		w.t.Error(err)
 		return 0
@@ -200,12 +154,12 @@ func TestCrashes(t *testing.T) {
 
 func crash(t *testing.T, server *sandbox.Server, dsn string, d kit.Set, kills int) {
 	rest := "\n" + dsn + "\n" + d.String()
-	w := &wreck{t: t, portal: &victim{t: t, env: "portal" + rest}, queue: &victim{t: t, env: "queue" + rest},
+	w := &wreck{t: t, portal: contesttest.NewVictim(t, childEnv, "portal"+rest), queue: contesttest.NewVictim(t, childEnv, "queue"+rest),
 		asked: map[int64]bool{}, given: map[int64]bool{}, scores: map[int64]int64{}}
 	w.client.Timeout = 10 * time.Second
 	s := register(t, dsn, d)
-	w.portal.start()
-	w.queue.start()
+	w.portal.Start()
+	w.queue.Start()
 	ctx, cancel := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	for i := range 4 {
@@ -221,10 +175,10 @@ func crash(t *testing.T, server *sandbox.Server, dsn string, d kit.Set, kills in
 		})
 	}
 	for range kills {
-		for _, v := range []*victim{w.portal, w.queue} {
+		for _, v := range []*contesttest.Victim{w.portal, w.queue} {
 			w.progress()
-			v.kill()
-			v.start()
+			v.Kill()
+			v.Start()
 		}
 		w.progress()
 		if err := server.Kill(); err != nil {
@@ -237,8 +191,8 @@ func crash(t *testing.T, server *sandbox.Server, dsn string, d kit.Set, kills in
 	w.progress()
 	cancel()
 	clients.Wait()
-	w.portal.kill()
-	w.queue.kill()
+	w.portal.Kill()
+	w.queue.Kill()
 	w.check(s)
 }
 

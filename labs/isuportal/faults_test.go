@@ -29,18 +29,7 @@ func pushed() []fault {
 }
 
 // TestFaults: there are many, and no two of a name.
-func TestFaults(t *testing.T) {
-	seen := map[string]bool{}
-	for _, f := range slices.Concat(polled(), pushed()) {
-		if seen[f.Name] || f.Want == "" {
-			t.Errorf("%q comes twice, or has nothing to be said of it", f.Name)
-		}
-		seen[f.Name] = true
-	}
-	if len(seen) < 40 {
-		t.Errorf("%d faults, want 40 or more", len(seen))
-	}
-}
+func TestFaults(t *testing.T) { contesttest.CheckNames(t, slices.Concat(polled(), pushed())) }
 
 // TestScore_Faults: the benchmark finds each fault, and names it.
 func TestScore_Faults(t *testing.T) {
@@ -86,11 +75,6 @@ const (
 	teamAt     = "/api/registration/team"
 )
 
-// answer answers without the service.
-func answer(status int, body string) func(x *exchange) {
-	return func(x *exchange) { x.Status, x.Body = status, []byte(body) }
-}
-
 // later does something to some requests of the load, and to none of the rehearsal before it.
 func later(do func(x *exchange)) func(x *exchange) {
 	return func(x *exchange) {
@@ -100,32 +84,10 @@ func later(do func(x *exchange)) func(x *exchange) {
 	}
 }
 
-// object is the answer's, nil of another.
-func object(x *exchange) map[string]any { m, _ := x.V.(map[string]any); return m }
-
-// field changes an object that is answered.
-func field(change func(o map[string]any)) func(x *exchange) {
-	return func(x *exchange) {
-		if o := object(x); o != nil {
-			change(o)
-			x.Set(o)
-		}
-	}
-}
-
-// list changes a list that is answered, of two or more.
-func list(change func(l []any) []any) func(x *exchange) {
-	return func(x *exchange) {
-		if l, _ := x.V.([]any); len(l) > 1 {
-			x.Set(change(l))
-		}
-	}
-}
-
 // teams changes the teams of a ranking.
 func teams(change func(l []any) []any) func(x *exchange) {
 	return func(x *exchange) {
-		b, _ := object(x)["leaderboard"].(map[string]any)
+		b, _ := x.Object()["leaderboard"].(map[string]any)
 		if l, _ := b["teams"].([]any); len(l) > 1 {
 			b["teams"] = change(l)
 			x.Set(x.V)
@@ -220,9 +182,9 @@ func boardFaults() []fault {
 			fault{Name: at + ": kept for three seconds", Want: stale + says, Method: "GET", At: at,
 				Before: kept(3 * time.Second)},
 			fault{Name: at + ": an error", Want: "application " + says + "status 500", Method: "GET", At: at,
-				Before: later(answer(500, "no"))},
+				Before: later(contesttest.Answered(500, "no"))},
 			fault{Name: at + ": no JSON", Want: wrong + says + "not the JSON", Method: "GET", At: at,
-				Before: later(answer(200, "<html>"))},
+				Before: later(contesttest.Answered(200, "<html>"))},
 			fault{Name: at + ": slow", Want: says + "no answer within", Method: "GET", At: at,
 				Before: later(func(*exchange) { time.Sleep(2500 * time.Millisecond) })})
 	}
@@ -249,14 +211,14 @@ func boardFaults() []fault {
 func teamFaults() []fault {
 	return []fault{
 		{Name: "no team may register", Want: "critical .*no team could register", Method: "POST", At: teamAt,
-			Before: answer(403, "full")},
+			Before: contesttest.Answered(403, "full")},
 		{Name: "initialize fails", Want: "critical .*POST /initialize: status 500", Method: "POST",
-			At: "/initialize", Before: answer(500, "no")},
+			At: "/initialize", Before: contesttest.Answered(500, "no")},
 		{Name: "a member is not added", Want: "GET /api/session: somebody else, or another team", Method: "POST",
-			At: "/api/registration/contestant", Before: answer(200, "{}")},
+			At: "/api/registration/contestant", Before: contesttest.Answered(200, "{}")},
 		{Name: "a session of someone else", Want: "GET /api/session: somebody else, or another team", Method: "GET",
 			At:    "/api/session",
-			After: field(func(o map[string]any) { o["contestant_id"] = "c0-0" })},
+			After: contesttest.Field(func(o map[string]any) { o["contestant_id"] = "c0-0" })},
 		{Name: "there is no page", Want: "application GET /: status 404", Method: "GET", At: "/", Most: 0,
 			Before: func(x *exchange) {
 				if x.Request.URL.Path == "/" {
@@ -273,7 +235,7 @@ func jobFaults() []fault {
 	return []fault{
 		{Name: "a job is lost", Want: "(stale|critical) " + says + ": a job that was asked for", Method: "POST",
 			At:     jobsAt,
-			Before: answer(200, `{"id": 999999, "status": 0, "target_hostname": "x", "score": null, "created_at": 1, "finished_at": null}`)},
+			Before: contesttest.Answered(200, `{"id": 999999, "status": 0, "target_hostname": "x", "score": null, "created_at": 1, "finished_at": null}`)},
 		{Name: "no jobs are listed", Want: "(stale|critical) " + says + ": a job that was asked for", Method: "GET",
 			At: jobsAt,
 			Before: func(x *exchange) {
@@ -283,16 +245,16 @@ func jobFaults() []fault {
 			}},
 		{Name: "another team's job is listed", Want: "wrong answer " + says + ": another team's job", Method: "GET",
 			At:    jobsAt,
-			After: list(func(l []any) []any { l[0].(map[string]any)["target_hostname"] = "x"; return l })},
+			After: contesttest.Edit(func(l []any) []any { l[0].(map[string]any)["target_hostname"] = "x"; return l })},
 		{Name: "jobs are out of order", Want: "wrong answer " + says + ": another team's job, or out of order",
 			Method: "GET", At: jobsAt,
-			After: list(func(l []any) []any { slices.Reverse(l); return l })},
+			After: contesttest.Edit(func(l []any) []any { slices.Reverse(l); return l })},
 		{Name: "a job is given out twice", Want: "twice POST ReceiveBenchmarkJob: a job that was given out before",
 			Method: "POST", At: receiveAt,
 			After: func(x *exchange) {
 				x.Keep.Lock()
 				defer x.Keep.Unlock()
-				if id, _ := object(x)["job_id"].(float64); id > 0 && x.Keep.Body == nil {
+				if id, _ := x.Object()["job_id"].(float64); id > 0 && x.Keep.Body == nil {
 					x.Keep.Body = slices.Clone(x.Body)
 				} else if x.Keep.Body != nil && x.N > 10 {
 					x.Body = x.Keep.Body
@@ -300,7 +262,7 @@ func jobFaults() []fault {
 			}},
 		{Name: "a job of no team", Want: "(twice|critical) POST ReceiveBenchmarkJob: .* or that no team asked for",
 			Method: "POST", At: receiveAt,
-			After: field(func(o map[string]any) { o["target_hostname"] = "x" })},
+			After: contesttest.Field(func(o map[string]any) { o["target_hostname"] = "x" })},
 		{Name: "a report is lost", Want: "(stale|wrong answer) GET ", Method: "POST", At: reportAt,
 			Before: func(x *exchange) {
 				if strings.Contains(string(x.Sent), `"finished":true`) && x.N > 4 {
@@ -318,10 +280,10 @@ func jobFaults() []fault {
 			}},
 		{Name: "a finished job runs on", Want: says + "/:id: a finished job has no result", Method: "GET",
 			At:    jobsAt + "/",
-			After: field(func(o map[string]any) { o["status"] = 2 })},
+			After: contesttest.Field(func(o map[string]any) { o["status"] = 2 })},
 		{Name: "a finished job has another result", Want: says + "/:id: a finished job has no result, or another",
 			Method: "GET",
-			At:     jobsAt + "/", After: field(func(o map[string]any) { o["score"] = 7 })},
+			At:     jobsAt + "/", After: contesttest.Field(func(o map[string]any) { o["score"] = 7 })},
 	}
 }
 
@@ -353,7 +315,7 @@ func questionFaults() []fault {
 // pollFaults are those of notifications that are polled for.
 func pollFaults() []fault {
 	notes := func(change func(l []any) []any) func(x *exchange) {
-		return field(func(o map[string]any) {
+		return contesttest.Field(func(o map[string]any) {
 			if l, _ := o["notifications"].([]any); len(l) > 0 {
 				o["notifications"] = change(l)
 			}
@@ -386,7 +348,7 @@ func pushFaults() []fault {
 	return []fault{
 		{Name: "nothing is pushed", Want: "lost a job is finished, and its team was not notified", Method: "POST",
 			At:     pushAt,
-			Before: answer(200, "{}")},
+			Before: contesttest.Answered(200, "{}")},
 		{Name: "encrypted for another browser", Want: "unsafe a push is not encrypted for its browser",
 			Method: "POST", At: pushAt,
 			Before: subscribed(func(o map[string]any) { o["auth"] = "AAAAAAAAAAAAAAAAAAAAAA" })},
@@ -398,6 +360,6 @@ func pushFaults() []fault {
 			}},
 		{Name: "signed with another key", Want: "unsafe a push is not signed with the key", Method: "GET",
 			At:    "/api/session",
-			After: field(func(o map[string]any) { o["push_key"] = "B" + strings.Repeat("A", 86) })},
+			After: contesttest.Field(func(o map[string]any) { o["push_key"] = "B" + strings.Repeat("A", 86) })},
 	}
 }

@@ -16,6 +16,8 @@ import (
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"github.com/kasoku/kasoku/internal/onehost"
+
+	"github.com/kasoku/kasoku/labs/kit"
 )
 
 // A notification says that a job is finished, or a question answered.
@@ -51,7 +53,7 @@ func (s *server) listNotifications(ctx context.Context, p *person, r *http.Reque
 		text string
 		at   time.Time
 	}
-	all, err := collect(rows, err, func(n *row) []any { return []any{&n.id, &n.text, &n.at} })
+	all, err := kit.Collect(rows, err, func(n *row) []any { return []any{&n.id, &n.text, &n.at} })
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +86,14 @@ func (s *server) listNotifications(ctx context.Context, p *person, r *http.Reque
 func (s *server) members(team int64) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		rows, err := s.db.QueryContext(ctx, "SELECT id FROM contestants WHERE team_id = ?", team)
-		return collect(rows, err, func(id *string) []any { return []any{id} })
+		return kit.Collect(rows, err, func(id *string) []any { return []any{id} })
 	}
 }
 
 // everyone returns all contestants who have a team.
 func (s *server) everyone(ctx context.Context) ([]string, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT id FROM contestants WHERE team_id IS NOT NULL")
-	return collect(rows, err, func(id *string) []any { return []any{id} })
+	return kit.Collect(rows, err, func(id *string) []any { return []any{id} })
 }
 
 // notify stores a notification for each contestant, and pushes it to those who subscribed.
@@ -151,7 +153,7 @@ func (s *server) subscribe(ctx context.Context, p *person, r *http.Request) (any
 func (s *server) send(ctx context.Context, id string, n notification) error {
 	rows, err := s.db.QueryContext(ctx,
 		"SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE contestant_id = ?", id)
-	all, err := collect(rows, err, func(to *subscription) []any { return []any{&to.Endpoint, &to.P256dh, &to.Auth} })
+	all, err := kit.Collect(rows, err, func(to *subscription) []any { return []any{&to.Endpoint, &to.P256dh, &to.Auth} })
 	if err != nil || len(all) == 0 {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
-	"expvar"
 	"fmt"
 	"io"
 	"log"
@@ -15,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -133,7 +131,7 @@ func (s *server) portal() http.Handler {
 		}
 		s.dashboard(w, r, who.team)
 	})
-	mux.HandleFunc("GET /debug/vars", s.vars)
+	mux.HandleFunc("GET /debug/vars", kit.ShowPool(s.db))
 	return mux
 }
 
@@ -143,7 +141,7 @@ func (s *queue) routes() http.Handler {
 	const service = "POST /xsuportal.proto.services.bench."
 	mux.HandleFunc(service+"BenchmarkQueue/ReceiveBenchmarkJob", s.answer(s.receive))
 	mux.HandleFunc(service+"BenchmarkReport/ReportBenchmarkResult", s.answer(s.report))
-	mux.HandleFunc("GET /debug/vars", s.vars)
+	mux.HandleFunc("GET /debug/vars", kit.ShowPool(s.db))
 	return mux
 }
 
@@ -152,22 +150,7 @@ func (s *server) logged(h http.Handler) http.Handler {
 	if !s.d.Has("APP-01") {
 		return h
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := strconv.FormatInt(time.Now().UnixNano(), 36)
-		for _, step := range []string{"request received", "session looked up", "handler chosen", "handler entered"} {
-			fmt.Fprintf(s.log, "%s DEBUG %s id=%s method=%s uri=%s agent=%q\n", time.Now().Format(time.RFC3339Nano),
-				step, id, r.Method, r.URL, r.UserAgent())
-		}
-		h.ServeHTTP(w, r)
-		fmt.Fprintf(s.log, "%s DEBUG request done id=%s\n", time.Now().Format(time.RFC3339Nano), id)
-	})
-}
-
-// vars shows the pool as expvar does.
-func (s *server) vars(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	stats := expvar.Func(func() any { return s.db.Stats() })
-	fmt.Fprintf(w, "{\"db\": %s}\n", stats.String())
+	return kit.Chatty(s.log, h)
 }
 
 // A refusal is an answer that is no failure of the service.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
 )
 
 // A person is who asks.
@@ -292,7 +294,7 @@ func (s *server) listTeams(r *http.Request) (any, error) {
 		"SELECT t.name, c.name FROM teams t JOIN contestants c ON c.team_id = t.id "+
 			"WHERE t.withdrawn = 0 ORDER BY t.created_at DESC, t.id, c.created_at")
 	type pair struct{ team, member string }
-	all, err := collect(rows, err, func(p *pair) []any { return []any{&p.team, &p.member} })
+	all, err := kit.Collect(rows, err, func(p *pair) []any { return []any{&p.team, &p.member} })
 	out := []team{}
 	for _, p := range all {
 		if len(out) == 0 || out[len(out)-1].Name != p.team {
@@ -302,21 +304,4 @@ func (s *server) listTeams(r *http.Request) (any, error) {
 		last.Members = append(last.Members, p.member)
 	}
 	return out, err
-}
-
-// collect scans rows into values, to the places that into gives of one.
-func collect[T any](rows *sql.Rows, err error, into func(*T) []any) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []T{}
-	for rows.Next() {
-		var v T
-		if err := rows.Scan(into(&v)...); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
 }

@@ -1,25 +1,22 @@
 package isutrain
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/labs/contest/contesttest"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -29,34 +26,24 @@ import (
 // defects, with line breaks between them.
 const childEnv = "KASOKU_TEST_ISUTRAIN"
 
-func TestMain(m *testing.M) {
-	if v := os.Getenv(childEnv); v != "" {
-		if err := child(v); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { contesttest.Main(m, childEnv, child) }
 
-// child serves until it is killed. The first line that it prints is its address.
-func child(env string) error {
-	v := strings.Split(env, "\n")
+// child serves until it is killed.
+func child(value string, ready func(address string)) error {
+	v := strings.Split(value, "\n")
 	d, err := Lab().Parse(v[2])
 	if err != nil {
 		return err
 	}
 	return serveService(context.Background(), kit.Config{DSN: v[0], Beside: v[1], Defects: d, Listen: "127.0.0.1:0",
-		Log: io.Discard, Ready: func(addr string) { os.Stdout.WriteString(addr + "\n") }})
+		Log: io.Discard, Ready: ready})
 }
 
 // A wreck is a service in a process of its own that is killed again and again, and what its
 // clients know.
 type wreck struct {
 	t      *testing.T
-	env    string
-	cmd    *exec.Cmd
-	base   atomic.Pointer[string]
+	app    *contesttest.Victim
 	client http.Client
 	order  order
 
@@ -69,39 +56,13 @@ type wreck struct {
 	gone map[int64]bool // their cancellation was confirmed
 }
 
-func (w *wreck) start() {
-	w.t.Helper()
-	w.cmd = exec.Command(os.Args[0])
-	w.cmd.Env = append(os.Environ(), childEnv+"="+w.env)
-	w.cmd.Stderr = w.t.Output()
-	w.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := w.cmd.StdoutPipe()
-	if err == nil {
-		err = w.cmd.Start()
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		w.t.Fatalf("the service did not start: %v", err)
-	}
-	base := "http://" + strings.TrimSpace(address)
-	w.base.Store(&base)
-}
-
-func (w *wreck) kill() {
-	w.cmd.Process.Kill()
-	w.cmd.Wait() // it says that it was killed
-}
-
 // send returns the status, 0 when there was no answer.
 func (w *wreck) send(path string, body, into any) int {
 	b, err := json.Marshal(body)
 	if err != nil {
 		w.t.Error(err)
 	}
-	r, err := http.NewRequest("POST", *w.base.Load()+path, bytes.NewReader(b))
+	r, err := http.NewRequest("POST", w.app.Base()+path, bytes.NewReader(b))
 	if err != nil {
 		w.t.Error(err)
 		return 0
@@ -186,10 +147,10 @@ func crash(t *testing.T, server *sandbox.Server, d kit.Set, kills int) {
 	k := newDesk(t, server, "isutrain", d, 1, nil)
 	k.ask(200, "POST", "/initialize", nil)
 	k.join("a@example.com")
-	w := &wreck{t: t, env: strings.Join([]string{server.DSN("root", "isutrain"), k.pay.base, d.String()}, "\n"),
+	w := &wreck{t: t, app: contesttest.NewVictim(t, childEnv, strings.Join([]string{server.DSN("root", "isutrain"), k.pay.base, d.String()}, "\n")),
 		order: k.someOrder(), kept: map[int64][]spot{}, car: map[int64]int{}, done: map[int64]bool{}, gone: map[int64]bool{}}
 	w.client.Timeout = 10 * time.Second
-	w.start()
+	w.app.Start()
 	ctx, cancel := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	for i := range 6 {
@@ -204,8 +165,8 @@ func crash(t *testing.T, server *sandbox.Server, d kit.Set, kills int) {
 	}
 	for range kills {
 		w.progress()
-		w.kill()
-		w.start()
+		w.app.Kill()
+		w.app.Start()
 		w.progress()
 		if err := server.Kill(); err != nil {
 			t.Fatal(err)
@@ -217,7 +178,7 @@ func crash(t *testing.T, server *sandbox.Server, d kit.Set, kills int) {
 	w.progress()
 	cancel()
 	clients.Wait()
-	w.kill()
+	w.app.Kill()
 	w.check(k)
 	t.Logf("%d reservations confirmed over %d kills, %d cancelled", w.sold.Load(), 2*kills, len(w.gone))
 }

@@ -225,19 +225,7 @@ type querier interface {
 // readRows reads all rows of a query.
 func readRows[T any](ctx context.Context, q querier, query string, into func(*T) []any, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := []T{}
-	for rows.Next() {
-		var x T
-		if err := rows.Scan(into(&x)...); err != nil {
-			return nil, err
-		}
-		out = append(out, x)
-	}
-	return out, rows.Err()
+	return kit.Collect(rows, err, into)
 }
 
 // key signs the tokens of users; it is the lab's, so that they outlive a restart.

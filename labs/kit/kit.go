@@ -85,8 +85,8 @@ type Lab struct {
 	// Fill makes schema and rows, in a database that is there and empty.
 	Fill func(ctx context.Context, db *sql.DB, d Set) error
 	// Nginx is the nginx.conf in front of the service, as sandbox.NginxOptions take
-	// it, with {files} for the directory of the lab's files
-	// and {beside} for the address of the other service; nil: there is none.
+	// it, with {files} for the directory of the lab's files and {beside} for the address of
+	// the other service; nil: there is none.
 	Nginx func(d Set) string
 	// VCL is the configuration of a Varnish between nginx, which has {cache} for it,
 	// and the service; nil: there is none.

@@ -156,7 +156,8 @@ func (s *Stack) env() []string {
 	return out
 }
 
-// startBeside starts the other service, which is none of those that are watched.
+// startBeside starts the other service. Whether it is a member of the service shows by who calls it: its process
+// is none of [Stack.PIDs].
 func (s *Stack) startBeside(ctx context.Context) error {
 	if s.Lab.Beside == nil {
 		return nil

@@ -63,8 +63,8 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			CPU alone, for files, for what waits
 			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
 			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
-			within a second, where requests to one URI look rows up by values that differ, as of who asks, and for what must be fresh by [contract]; blind without an access log that says
-			what was passed on.`,
+			within a second, where requests to one URI look rows up by values that differ, as of who asks, and
+			for what must be fresh by [contract]; blind without an access log that says what was passed on.`,
 	}
 }
 
@@ -100,6 +100,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			continue
 		}
 		terms, _ := c.TermsOf(e.Method, e.Route)
+		asks := asksWho(c, e)
 		switch {
 		case terms.Stale != nil && *terms.Stale <= mean:
 			left = append(left, fmt.Sprintf("%s must be fresh: [contract] has stale = %s and an answer takes %s",
@@ -111,9 +112,9 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 				webserver.EndpointName(e)))
 		case changesRows(c, e):
 			left = append(left, webserver.EndpointName(e)+" writes or locks rows for its answers")
-		case asksWho(c, e) != nil:
+		case asks != nil:
 			left = append(left, webserver.EndpointName(e)+" has one URI and looks rows up by values that differ from "+
-				"request to request, as where the answer depends on who asks: "+asksWho(c, e).Fingerprint)
+				"request to request, as where the answer depends on who asks: "+asks.Fingerprint)
 		case float64(e.Varied) > turns*float64(e.Variants):
 			left = append(left, webserver.EndpointName(e)+" has sizes that alternate within a second, as where answers "+
 				"differ by who asks")

@@ -22,15 +22,32 @@ import (
 type Fault struct {
 	Name   string
 	Want   string // a regular expression of what the benchmark has to say, "code text"
-	Method string // of the requests that it spoils
+	Side   string // of which service of the lab the requests are that it spoils; empty: the one that is loaded
+	Method string // of them
 	At     string // their paths hold it
 	Most   int    // so many of them are spoiled; 0: all
 	Before func(x *Exchange)
 	After  func(x *Exchange) // when it was answered with 200
 }
 
+// CheckNames fails a test whose faults are fewer than 40, have the same name, or nothing to be said of them.
+func CheckNames(t *testing.T, faults []Fault) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, f := range faults {
+		if seen[f.Name] || f.Want == "" {
+			t.Errorf("%q comes twice, or has nothing to be said of it", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("%d faults, want 40 or more", len(seen))
+	}
+}
+
 // An Exchange is a request and its answer, either of which a fault may spoil.
 type Exchange struct {
+	Slot    *Slot
 	Request *http.Request
 	Sent    []byte
 	Status  int // 0: it has not been passed on
@@ -60,15 +77,57 @@ func (x *Exchange) Do() {
 	_ = json.Unmarshal(x.Body, &x.V) // some are no JSON
 }
 
+// Object returns the answer's JSON object, nil of something else.
+func (x *Exchange) Object() map[string]any { m, _ := x.V.(map[string]any); return m }
+
+// List returns the answer's JSON array, nil of something else.
+func (x *Exchange) List() []any { l, _ := x.V.([]any); return l }
+
 // Set makes a value the answer.
 func (x *Exchange) Set(v any) { x.V = v; x.Body, _ = json.Marshal(v) }
 
 // Resend makes a value the request.
 func (x *Exchange) Resend(v any) { x.Sent, _ = json.Marshal(v) }
 
+// Answered answers without the service.
+func Answered(status int, body string) func(x *Exchange) {
+	return func(x *Exchange) { x.Status, x.Body = status, []byte(body) }
+}
+
+// Field changes an object that is answered.
+func Field(change func(o map[string]any)) func(x *Exchange) {
+	return func(x *Exchange) {
+		if o := x.Object(); o != nil {
+			change(o)
+			x.Set(o)
+		}
+	}
+}
+
+// Edit changes a list that is answered, of two or more.
+func Edit(change func(l []any) []any) func(x *Exchange) {
+	return func(x *Exchange) {
+		if l := x.List(); len(l) > 1 {
+			x.Set(change(l))
+		}
+	}
+}
+
+// First changes the first object of a list, however long it is.
+func First(change func(o map[string]any)) func(x *Exchange) {
+	return func(x *Exchange) {
+		if l := x.List(); len(l) > 0 {
+			change(l[0].(map[string]any))
+			x.Set(l)
+		}
+	}
+}
+
 // A Slot is a service that one benchmark at a time loads.
 type Slot struct {
 	Service http.Handler
+	Always  func(x *Exchange) // is done to each answer of the service; may be nil
+	Of      any               // what the lab's faults know of it; may be nil
 
 	mu    sync.Mutex
 	fault *Fault
@@ -76,16 +135,21 @@ type Slot struct {
 	kept  *Kept
 }
 
-// through spoils what the fault is about.
-func (s *Slot) through(w http.ResponseWriter, r *http.Request) {
+// Through returns a service of the lab as the fault makes it: side is empty for the one that is loaded.
+func (s *Slot) Through(side string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.through(side, h, w, r) })
+}
+
+func (s *Slot) through(side string, h http.Handler, w http.ResponseWriter, r *http.Request) {
 	sent, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	x := &Exchange{Request: r, Sent: sent, pass: s.Service}
+	x := &Exchange{Slot: s, Request: r, Sent: sent, pass: h}
 	s.mu.Lock()
 	f := s.fault
-	hit := f != nil && f.Method == r.Method && strings.Contains(r.URL.Path, f.At) && (f.Most == 0 || s.met < f.Most)
+	hit := f != nil && f.Side == side && f.Method == r.Method && strings.Contains(r.URL.Path, f.At) &&
+		(f.Most == 0 || s.met < f.Most)
 	if hit {
 		s.met++
 	}
@@ -96,6 +160,9 @@ func (s *Slot) through(w http.ResponseWriter, r *http.Request) {
 	}
 	if x.Status == 0 {
 		x.Do()
+	}
+	if side == "" && s.Always != nil {
+		s.Always(x)
 	}
 	if hit && f.After != nil && x.Status == http.StatusOK {
 		f.After(x)
@@ -117,7 +184,7 @@ func (s *Slot) Run(t *testing.T, run func(context.Context, *contest.Options) (*s
 	s.mu.Lock()
 	s.fault, s.met, s.kept = f, 0, &Kept{}
 	s.mu.Unlock()
-	srv := httptest.NewServer(http.HandlerFunc(s.through))
+	srv := httptest.NewServer(s.Through("", s.Service))
 	defer srv.Close()
 	res, err := run(t.Context(), &contest.Options{Target: srv.URL, Duration: d, Seed: 1})
 	if err != nil {
@@ -147,10 +214,17 @@ func (s *Slot) Find(t *testing.T, run func(context.Context, *contest.Options) (*
 }
 
 // ListErrors lists what a benchmark says, "code text" a line.
-func ListErrors(res *scenario.Result) string {
+func ListErrors(res *scenario.Result) string { return listErrors(res, "") }
+
+// WithoutTimeouts lists the errors that a busy host is not to blame for.
+func WithoutTimeouts(res *scenario.Result) string { return listErrors(res, scenario.Timeout) }
+
+func listErrors(res *scenario.Result, but scenario.Code) string {
 	var out []string
 	for _, e := range res.Errors {
-		out = append(out, fmt.Sprintf("%s %s", e.Code, strings.Join(e.Samples, "; ")))
+		if e.Code != but {
+			out = append(out, fmt.Sprintf("%s %s", e.Code, strings.Join(e.Samples, "; ")))
+		}
 	}
 	return strings.Join(out, "\n")
 }

@@ -113,7 +113,7 @@ type run struct {
 	byID        map[int64]*team
 	given       map[int64]bool      // jobs that a benchmarker got
 	answered    map[int64]time.Time // questions, when the staff's answer was confirmed
-	contests    int                 // contestants in teams
+	contestants int                 // contestants in teams
 	registering int                 // requests for a team that were not answered
 
 	audience, viewers atomic.Int64 // dashboards that were seen; who looks
@@ -173,7 +173,7 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) (err error) {
 	if err := r.initialize(ctx, step, r.o.Duration); err != nil {
 		return err
 	}
-	r.teams, r.byID, r.given, r.contests = nil, map[int64]*team{}, map[int64]bool{}, 0
+	r.teams, r.byID, r.given, r.contestants = nil, map[int64]*team{}, map[int64]bool{}, 0
 	r.answered = map[int64]time.Time{}
 	v, err := r.user(step, "")
 	if err != nil {
@@ -266,7 +266,7 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 func (r *run) factor() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return factors[min(r.contests/60, len(factors)-1)]
+	return factors[min(r.contestants/60, len(factors)-1)]
 }
 
 // view adds a viewer, who looks until the load is over.

@@ -159,7 +159,7 @@ func (r *run) register(ctx context.Context, step *scenario.Step, number int) (*t
 	defer r.mu.Unlock()
 	t.made = time.Now()
 	r.teams = append(r.teams, t)
-	r.contests += members
+	r.contestants += members
 	return t, nil
 }
 
@@ -290,7 +290,7 @@ func (t *team) enqueue(ctx context.Context, step *scenario.Step) error {
 		return pause(ctx, watchEach)
 	}
 	u := t.people[0].user
-	if err := t.enter0(ctx, u); err != nil {
+	if err := t.loadPage(ctx, u); err != nil {
 		return err
 	}
 	if err := t.look(ctx, u, "/api/contestant/dashboard", t.id, 0); err != nil {
@@ -320,8 +320,8 @@ func (t *team) enqueue(ctx context.Context, step *scenario.Step) error {
 	return nil
 }
 
-// enter0 loads the page and the session.
-func (t *team) enter0(ctx context.Context, u *contest.User) error {
+// loadPage loads the page and the session.
+func (t *team) loadPage(ctx context.Context, u *contest.User) error {
 	if err := u.Ask(ctx, &agent.Request{Step: "GET /", Path: "/"}, http.StatusOK, nil); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -13,18 +12,17 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/labs/contest/contesttest"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/isuumo/data"
 	"github.com/kasoku/kasoku/mysqlflags"
@@ -35,19 +33,11 @@ import (
 // the directory of the files.
 const childEnv = "KASOKU_TEST_ISUUMO_MEMORY"
 
-func TestMain(m *testing.M) {
-	if v := os.Getenv(childEnv); v != "" {
-		if err := child(v); err != nil {
-			log.Fatal(err)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { contesttest.Main(m, childEnv, child) }
 
-// child serves until it is killed. The first line that it prints is its address.
-func child(env string) error {
-	dsn, dir, _ := strings.Cut(env, "\n")
+// child serves until it is killed.
+func child(value string, ready func(address string)) error {
+	dsn, dir, _ := strings.Cut(value, "\n")
 	db, err := mysqlflags.OpenDSN(dsn)
 	if err != nil {
 		return err
@@ -63,7 +53,7 @@ func child(env string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(ln.Addr())
+	ready(ln.Addr().String())
 	return http.Serve(ln, s)
 }
 
@@ -71,10 +61,8 @@ func child(env string) error {
 // and all answers that its clients received.
 type crashed struct {
 	t      *testing.T
-	dsn    string
 	lab    *lab
-	cmd    *exec.Cmd
-	target atomic.Pointer[url.URL]
+	app    *contesttest.Victim
 	client http.Client
 
 	attempted, sold []atomic.Int64 // by chair
@@ -92,34 +80,9 @@ type draft struct {
 	acknowledged bool
 }
 
-func (c *crashed) startApp() {
-	c.t.Helper()
-	c.cmd = exec.Command(os.Args[0])
-	c.cmd.Env = append(os.Environ(), childEnv+"="+c.dsn+"\n"+c.lab.dir)
-	c.cmd.Stderr = c.t.Output()
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := c.cmd.StdoutPipe()
-	if err == nil {
-		err = c.cmd.Start()
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		c.t.Fatalf("the service did not start: %v", err)
-	}
-	c.target.Store(&url.URL{Scheme: "http", Host: strings.TrimSpace(address)})
-}
-
-func (c *crashed) killApp() {
-	c.cmd.Process.Kill()
-	c.cmd.Wait() // it says that it was killed
-}
-
 // send returns the status, 0 when there was no answer.
 func (c *crashed) send(method, path, contentType string, body []byte) (int, []byte) {
-	r, err := http.NewRequest(method, c.target.Load().String()+path, bytes.NewReader(body))
+	r, err := http.NewRequest(method, c.app.Base()+path, bytes.NewReader(body))
 	if err != nil {
 		c.t.Error(err)
 		return 0, nil
@@ -262,12 +225,12 @@ func TestCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &crashed{
-		t: t, dsn: server.DSN("", "isuumo"), lab: l, nextRow: 1_000_000,
+		t: t, lab: l, app: contesttest.NewVictim(t, childEnv, server.DSN("", "isuumo")+"\n"+l.dir), nextRow: 1_000_000,
 		attempted: make([]atomic.Int64, crashChairs+1), sold: make([]atomic.Int64, crashChairs+1),
 	}
 	c.client.Transport = &http.Transport{MaxIdleConnsPerHost: 16}
-	c.startApp()
-	defer func() { c.killApp() }()
+	c.app.Start()
+	defer func() { c.app.Kill() }()
 	if code, _ := c.send("POST", "/initialize", "", nil); code != http.StatusOK {
 		t.Fatalf("initialize: %d", code)
 	}
@@ -275,8 +238,8 @@ func TestCrashes(t *testing.T) {
 	wait := c.clients(ctx)
 	for range kills {
 		c.progress()
-		c.killApp()
-		c.startApp()
+		c.app.Kill()
+		c.app.Start()
 		c.progress()
 		if err := server.Kill(); err != nil {
 			t.Fatal(err)
@@ -288,9 +251,13 @@ func TestCrashes(t *testing.T) {
 	c.progress()
 	cancel()
 	wait()
-	l.check(t, httputil.NewSingleHostReverseProxy(c.target.Load()))
+	target, err := url.Parse(c.app.Base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.check(t, httputil.NewSingleHostReverseProxy(target))
 	c.check(l)
-	c.killApp()
+	c.app.Kill()
 	s, _ := l.start(t, l.options(t.Output()))
 	l.check(t, s)
 	c.check(l)

@@ -151,10 +151,10 @@ func (f *truthFlags) judge(ctx, hard context.Context, e *cli.Env) (table truth.T
 				return table, cli.Stopped("stopped by " + context.Cause(ctx).Error())
 			}
 			d, err := diagnosed(path)
-			if d == nil || err != nil {
-				if err != nil {
-					return table, err
-				}
+			if err != nil {
+				return table, err
+			}
+			if d == nil {
 				continue
 			}
 			table = append(table, truth.Judge(l.Case(variant), d))
