@@ -91,53 +91,58 @@ func (a *asking) job(team, id, score int) {
 // which are polled for or pushed.
 func TestService(t *testing.T) {
 	turn.Wait(t)
-	sandboxtest.Each(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
-		sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isuportal CHARACTER SET utf8mb4")
-		var said []string
-		for _, d := range []kit.Set{{}, Lab().Known(), {"QRY-07"}, {"POOL-06", "LCK-03"}} {
-			a := &asking{T: t, h: newService(t, s.DSN("root", "isuportal"), d, 0, 3)}
-			const starts = 3 * time.Second
-			a.initialize(starts, time.Hour)
-			began := time.Now()
-			a.ask(401, "stranger", "GET", "/api/session", "")
-			a.ask(401, "c1-0", "POST", "/api/registration/team", "{}")
-			for n := 1; n <= 3; n++ {
-				a.team(n)
-			}
-			a.ask(403, "c1-0", "POST", "/api/contestant/benchmark_jobs", `{"target_hostname": "too early"}`)
-			a.ask(200, "c2-1", "GET", "/api/session", "")
-			a.ask(200, "", "GET", "/api/audience/teams", "")
-			time.Sleep(time.Until(began.Add(starts)))
-			for i, j := range [][2]int{{1, 50}, {2, 70}, {1, 70}, {3, 20}, {1, 40}} {
-				a.job(j[0], i+1, j[1])
-			}
-			a.ask(200, "", "POST", receiveAt, "{}")
-			for _, who := range []string{"c1-0", "c2-2"} {
-				a.ask(200, who, "POST", "/api/contestant/clarifications", `{"question": "May we?"}`)
-			}
-			a.ask(403, "c1-0", "GET", "/api/admin/clarifications", "")
-			a.ask(200, "admin", "GET", "/api/admin/clarifications", "")
-			a.ask(200, "admin", "PUT", "/api/admin/clarifications/1", `{"answer": "Yes", "disclose": true}`)
-			a.ask(404, "admin", "PUT", "/api/admin/clarifications/99", `{"answer": "Yes"}`)
-			for _, who := range []string{"c1-1", "c2-2", "c3-0"} {
-				for _, path := range []string{"clarifications", "dashboard", "benchmark_jobs", "benchmark_jobs/1",
-					"benchmark_jobs/2"} {
-					want := 200
-					if path == "benchmark_jobs/1" && who[1] != '1' || path == "benchmark_jobs/2" && who[1] != '2' {
-						want = 404 // another team's
-					}
-					a.ask(want, who, "GET", "/api/contestant/"+path, "")
-				}
-			}
-			a.ask(200, "", "GET", "/api/audience/dashboard", "")
-			said = append(said, a.said.String())
-		}
+	sandboxtest.Both(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
+		sets := []kit.Set{{}, Lab().Known(), {"QRY-07"}, {"POOL-06", "LCK-03"}}
+		said := make([]string, len(sets))
+		sandboxtest.AtOnce(t, namesOf(sets), func(t *testing.T, i int) {
+			a := &asking{T: t, h: newService(t, newDatabase(t, s, i), sets[i], 0, 3)}
+			a.contest()
+			said[i] = a.said.String()
+		})
 		for i := range said {
-			if said[i] != said[0] {
+			if said[i] != said[0] || said[i] == "" {
 				t.Errorf("answers differ:\n%s\n%s", said[0], said[i])
 			}
 		}
 	})
+}
+
+// contest goes through a contest of three teams.
+func (a *asking) contest() {
+	const starts = 3 * time.Second
+	a.initialize(starts, time.Hour)
+	began := time.Now()
+	a.ask(401, "stranger", "GET", "/api/session", "")
+	a.ask(401, "c1-0", "POST", "/api/registration/team", "{}")
+	for n := 1; n <= 3; n++ {
+		a.team(n)
+	}
+	a.ask(403, "c1-0", "POST", "/api/contestant/benchmark_jobs", `{"target_hostname": "too early"}`)
+	a.ask(200, "c2-1", "GET", "/api/session", "")
+	a.ask(200, "", "GET", "/api/audience/teams", "")
+	time.Sleep(time.Until(began.Add(starts)))
+	for i, j := range [][2]int{{1, 50}, {2, 70}, {1, 70}, {3, 20}, {1, 40}} {
+		a.job(j[0], i+1, j[1])
+	}
+	a.ask(200, "", "POST", receiveAt, "{}")
+	for _, who := range []string{"c1-0", "c2-2"} {
+		a.ask(200, who, "POST", "/api/contestant/clarifications", `{"question": "May we?"}`)
+	}
+	a.ask(403, "c1-0", "GET", "/api/admin/clarifications", "")
+	a.ask(200, "admin", "GET", "/api/admin/clarifications", "")
+	a.ask(200, "admin", "PUT", "/api/admin/clarifications/1", `{"answer": "Yes", "disclose": true}`)
+	a.ask(404, "admin", "PUT", "/api/admin/clarifications/99", `{"answer": "Yes"}`)
+	for _, who := range []string{"c1-1", "c2-2", "c3-0"} {
+		for _, path := range []string{"clarifications", "dashboard", "benchmark_jobs", "benchmark_jobs/1",
+			"benchmark_jobs/2"} {
+			want := 200
+			if path == "benchmark_jobs/1" && who[1] != '1' || path == "benchmark_jobs/2" && who[1] != '2' {
+				want = 404 // another team's
+			}
+			a.ask(want, who, "GET", "/api/contestant/"+path, "")
+		}
+	}
+	a.ask(200, "", "GET", "/api/audience/dashboard", "")
 }
 
 // TestFreeze: after the freeze an audience sees nothing new, a team its own results, and results
@@ -145,32 +150,51 @@ func TestService(t *testing.T) {
 func TestFreeze(t *testing.T) {
 	turn.Wait(t)
 	s := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
-	sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE isuportal CHARACTER SET utf8mb4")
-	for _, d := range []kit.Set{{}, {"QRY-07"}} {
-		a := &asking{T: t, h: newService(t, s.DSN("root", "isuportal"), d, 0, 3)}
-		const starts, freezes = 2 * time.Second, 3 * time.Second
-		a.initialize(starts, freezes)
-		began := time.Now()
-		a.team(1)
-		a.team(2)
-		time.Sleep(time.Until(began.Add(starts)))
-		a.job(1, 1, 50)
-		time.Sleep(time.Until(began.Add(freezes)))
-		a.job(1, 2, 90)
-		a.job(2, 3, 80)
-		for _, tt := range []struct {
-			who, path string
-			want      []string
-		}{
-			{"", "/api/audience/dashboard", []string{`{"score":50`}},
-			{"c1-2", "/api/contestant/dashboard", []string{`{"score":50`, `{"score":90`}},
-			{"c2-2", "/api/contestant/dashboard", []string{`{"score":50`, `{"score":80`}},
-		} {
-			got := a.ask(200, tt.who, "GET", tt.path, "")
-			for _, score := range []string{`{"score":50`, `{"score":80`, `{"score":90`} {
-				if strings.Contains(got, score) != strings.Contains(strings.Join(tt.want, " "), score) {
-					t.Errorf("%s: %s sees %s, want %s", d, tt.who, got, tt.want)
-				}
+	sets := []kit.Set{{}, {"QRY-07"}}
+	sandboxtest.AtOnce(t, namesOf(sets), func(t *testing.T, i int) {
+		(&asking{T: t, h: newService(t, newDatabase(t, s, i), sets[i], 0, 3)}).freeze()
+	})
+}
+
+func namesOf(sets []kit.Set) (names []string) {
+	for _, d := range sets {
+		names = append(names, d.String())
+	}
+	return names
+}
+
+// newDatabase makes one of the lab, and returns its DSN.
+func newDatabase(t *testing.T, s *sandbox.Server, n int) string {
+	t.Helper()
+	name := fmt.Sprintf("isuportal%d", n)
+	sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	return s.DSN("root", name)
+}
+
+// freeze goes through a contest that is frozen after its first result.
+func (a *asking) freeze() {
+	const starts, freezes = 2 * time.Second, 3 * time.Second
+	a.initialize(starts, freezes)
+	began := time.Now()
+	a.team(1)
+	a.team(2)
+	time.Sleep(time.Until(began.Add(starts)))
+	a.job(1, 1, 50)
+	time.Sleep(time.Until(began.Add(freezes)))
+	a.job(1, 2, 90)
+	a.job(2, 3, 80)
+	for _, tt := range []struct {
+		who, path string
+		want      []string
+	}{
+		{"", "/api/audience/dashboard", []string{`{"score":50`}},
+		{"c1-2", "/api/contestant/dashboard", []string{`{"score":50`, `{"score":90`}},
+		{"c2-2", "/api/contestant/dashboard", []string{`{"score":50`, `{"score":80`}},
+	} {
+		got := a.ask(200, tt.who, "GET", tt.path, "")
+		for _, score := range []string{`{"score":50`, `{"score":80`, `{"score":90`} {
+			if strings.Contains(got, score) != strings.Contains(strings.Join(tt.want, " "), score) {
+				a.Errorf("%s sees %s, want %s", tt.who, got, tt.want)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +65,24 @@ func Each(t *testing.T, o sandbox.Options, f func(t *testing.T, s *sandbox.Serve
 	t.Helper()
 	t.Run(sandbox.KindMariaDB, func(t *testing.T) { f(t, MariaDB(t, o)) })
 	t.Run(sandbox.KindMySQL97, func(t *testing.T) { f(t, MySQL97(t, o)) })
+}
+
+// Both is as [Each], on both servers at once: for tests that wait for most of their time.
+func Both(t *testing.T, o sandbox.Options, f func(t *testing.T, s *sandbox.Server)) {
+	t.Helper()
+	AtOnce(t, []string{sandbox.KindMariaDB, sandbox.KindMySQL97}, func(t *testing.T, i int) {
+		f(t, []func(testing.TB, sandbox.Options) *sandbox.Server{MariaDB, MySQL97}[i](t, o))
+	})
+}
+
+// AtOnce runs subtests of these names all at once, however few t.Parallel would let run, and waits for them.
+func AtOnce(t *testing.T, names []string, f func(t *testing.T, i int)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { t.Run(name, func(t *testing.T) { f(t, i) }) })
+	}
+	all.Wait()
 }
 
 // Unsafe are settings of a server that need not survive a power cut: nothing is

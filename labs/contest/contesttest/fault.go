@@ -21,11 +21,12 @@ import (
 // A Fault is something that a service does wrong.
 type Fault struct {
 	Name   string
-	Want   string // a regular expression of what the benchmark has to say, "code text"
-	Side   string // of which service of the lab the requests are that it spoils; empty: the one that is loaded
-	Method string // of them
-	At     string // their paths hold it
-	Most   int    // so many of them are spoiled; 0: all
+	Want   string        // a regular expression of what the benchmark has to say, "code text"
+	Side   string        // of which service of the lab the requests are that it spoils; empty: the one that is loaded
+	Method string        // of them
+	At     string        // their paths hold it
+	Most   int           // so many of them are spoiled; 0: all
+	Lasts  time.Duration // of the first run in which it may be found; 0: as the test has it
 	Before func(x *Exchange)
 	After  func(x *Exchange) // when it was answered with 200
 }
@@ -196,13 +197,16 @@ func (s *Slot) Run(t *testing.T, run func(context.Context, *contest.Options) (*s
 	return res, s.met
 }
 
-// Find has a benchmark look for a fault in longer and longer runs, from one to another. What it did
-// not find is an error.
+// Find has a benchmark look for a fault in longer and longer runs, from one to another, or the fault's own
+// to three times that. What it did not find is an error.
 func (s *Slot) Find(t *testing.T, run func(context.Context, *contest.Options) (*scenario.Result, error), f *Fault,
 	from, to time.Duration,
 ) {
 	t.Helper()
 	said := ""
+	if f.Lasts > 0 {
+		from, to = f.Lasts, 3*f.Lasts
+	}
 	for d := from; d <= to; d *= 3 {
 		res, met := s.Run(t, run, f, d)
 		if said = ListErrors(res); regexp.MustCompile(f.Want).MatchString(said) {
