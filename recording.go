@@ -48,6 +48,15 @@ type Recording struct {
 	Damage    []string   // what could not be read of a damaged file
 }
 
+// WhyFailed is [WhyFailed] of the run.
+func (r *Recording) WhyFailed() string {
+	exit := 0
+	if r.Run.Command != nil {
+		exit = r.Run.Command.ExitCode
+	}
+	return WhyFailed(exit, r.Run.Score, r.Summary)
+}
+
 // CodeDigests is the code of the warning that a run's queries are what the server counted.
 const CodeDigests = "digests"
 

@@ -1,6 +1,7 @@
 package kasoku
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -70,6 +71,27 @@ type Score struct {
 
 // AllFailed reports whether the benchmark counted requests, and none that succeeded.
 func (s *Score) AllFailed() bool { return s.Failures > 0 && s.Failures >= s.Requests }
+
+// WhyFailed returns in a few words why the figures of a run are worth nothing: the benchmark did
+// not let it pass, no request succeeded, or its command ended with an exit code other than 0 and
+// no score above 0 nor load of kasoku's own that got through. Empty where they are worth something. exit is 0 without a command, s and sum
+// may be nil.
+func WhyFailed(exit int, s *Score, sum *Summary) string {
+	carried := sum != nil && sum.Source == "load" && sum.Succeeded > 0 // kasoku attack's exit code is of its first step
+	switch {
+	case s != nil && s.AllFailed():
+		return "no request succeeded by the benchmark's count"
+	case s != nil && s.Outcome == Failed && exit == 0:
+		return "the benchmark says: failed"
+	case exit < 0:
+		return "a signal ended the command"
+	case exit > 0 && (s == nil || s.Outcome == Failed || s.Value <= 0) && !carried:
+		return "exit code " + strconv.Itoa(exit)
+	case sum != nil && sum.Requests > 0 && sum.Succeeded == 0:
+		return "no request succeeded"
+	}
+	return ""
+}
 
 // A Price is what the measured machines cost.
 type Price struct {

@@ -117,6 +117,8 @@ type Group struct {
 type Side struct {
 	Runs []kasoku.Run
 	Step kasoku.Step // that the focus compares, of the first run; zero when the runs have no steps
+
+	Failed string // why its runs failed, of the first; empty where one of them did not
 }
 
 // Run returns the side's first run.
@@ -250,7 +252,7 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 		{"profiles", func() { c.Matched.Profiles = diffProfiles(before, after) }},
 		{"warnings", func() { c.Warnings = append(c.Warnings, warnings(before, after, pairs, c)...) }},
 		{"note", func() { c.warnUnmentioned(after) }},
-		{"outcome", func() { c.Outcome = c.outcome() }},
+		{"outcome", func() { c.settle() }},
 		{"verdict", func() { c.Verdict = notAlike(before[0], after[0]) + c.verdict() }},
 	} {
 		c.part(part.name, part.make)
@@ -268,6 +270,16 @@ func sideOf(runs []*kasoku.Recording) Side {
 	s := Side{}
 	for _, r := range runs {
 		s.Runs = append(s.Runs, r.Run)
+	}
+	for i, r := range runs {
+		why := r.WhyFailed()
+		if why == "" {
+			s.Failed = ""
+			break
+		}
+		if i == 0 {
+			s.Failed = why
+		}
 	}
 	return s
 }

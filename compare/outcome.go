@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/unit"
@@ -32,11 +33,54 @@ func (c *Comparison) Primary() *Row {
 	return nil
 }
 
-func (c *Comparison) outcome() Moved {
-	if p := c.Primary(); p != nil {
-		return p.Moved
+// settle sets which way the primary row went. Where one side failed altogether, that decides. Where both
+// did no row went any way: figures that are alike because nothing was done are not equal.
+func (c *Comparison) settle() {
+	b, a := c.Before.Failed != "", c.After.Failed != ""
+	p := c.Primary()
+	switch {
+	case c.Incomparable() != "":
+		c.eachRow(func(r *Row) { r.Moved = NotJudged })
+	case a && !b:
+		c.Outcome = Worse
+	case b && (p == nil || p.ID != "score" && p.ID != "success"):
+		c.Outcome = NotJudged // the command of a benchmark that fails at once is quick
+	case p != nil:
+		c.Outcome = p.Moved
 	}
-	return NotJudged
+}
+
+// Incomparable describes why the sides cannot be compared: all runs of both failed, or none scored
+// anything. Empty where they can.
+func (c *Comparison) Incomparable() string {
+	b, a := c.Before.Failed, c.After.Failed
+	switch s := c.Row("score"); {
+	case c.sameRun():
+		return ""
+	case b != "" && a == b:
+		return "all runs of both sides failed, " + b
+	case b != "" && a != "":
+		return "all runs of both sides failed, before: " + b + ", after: " + a
+	case s != nil && s.Before.OK && s.After.OK && allZero(s.BeforeRuns, s.Before) && allZero(s.AfterRuns, s.After):
+		return "no run of either side scored anything"
+	}
+	return ""
+}
+
+// allZero reports whether the figure of a side is 0 in all runs that have it.
+func allZero(runs []Value, one Value) bool {
+	return one.Value == 0 && !slices.ContainsFunc(runs, func(v Value) bool { return v.OK && v.Value != 0 })
+}
+
+// failedSentence begins the verdict where one side failed altogether.
+func (c *Comparison) failedSentence() string {
+	switch {
+	case c.After.Failed != "":
+		return "Every run after failed, " + c.After.Failed + ". "
+	case c.Before.Failed != "":
+		return "Every run before failed, " + c.Before.Failed + ". "
+	}
+	return ""
 }
 
 // mechanism are the ids of [Comparison.Mechanism].

@@ -10,9 +10,23 @@ import (
 // verdict is the sentence at the top. With one run a side it says what moved and
 // claims nothing more.
 func (c *Comparison) verdict() string {
-	if b, a := c.Before.Runs, c.After.Runs; c.Single() && b[0].ID != "" && b[0].ID == a[0].ID {
+	if c.sameRun() {
 		return "Both sides are the same run: there is nothing to compare."
 	}
+	if why := c.Incomparable(); why != "" {
+		return "Nothing can be compared: " + why + "."
+	}
+	return c.failedSentence() + c.judged()
+}
+
+// sameRun reports whether a run is compared with itself.
+func (c *Comparison) sameRun() bool {
+	b, a := c.Before.Runs, c.After.Runs
+	return c.Single() && b[0].ID != "" && b[0].ID == a[0].ID
+}
+
+// judged is the verdict on sides that can be compared.
+func (c *Comparison) judged() string {
 	const label = "One run a side: no test of significance."
 	var worse string
 	if rows := c.clearlyWorse(); len(rows) > 0 {

@@ -159,11 +159,17 @@ func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interv
 		s.Succeeded += e.Count - min(failed, e.Count)
 		latency.Merge(e.Latency)
 	}
+	if allRefused(endpoints) {
+		s.Succeeded = 0
+	}
 	given := min(GivenUp(rec), s.Succeeded)
 	kept := 1 - float64(given)/float64(max(s.Succeeded, 1))
 	s.Succeeded -= given
 	s.P50, s.P99 = latency.Quantile(0.50), latency.Quantile(0.99)
 	var good, length float64
+	if s.Succeeded == 0 {
+		return
+	}
 	for _, iv := range times {
 		// A rate needs the requests of this very time.
 		r, _ := loggedBy(rec, func(s int) float64 { return overlapOf(s, iv) })
@@ -173,6 +179,29 @@ func fillAnswers(rec *kasoku.Recording, s *kasoku.Summary, times []kasoku.Interv
 	if length > 0 {
 		s.PerSec = kept * good / length
 	}
+}
+
+// allRefused reports whether requests were logged and every answer says that nothing was done: 4xx
+// or 5xx. Some 4xx are right, as a benchmark also asks for what is not there; a load of nothing
+// else is none.
+func allRefused(endpoints []kasoku.Endpoint) bool {
+	var all, known uint64
+	for i := range endpoints {
+		all += endpoints[i].Count
+		for code, n := range endpoints[i].Codes {
+			if code < http.StatusBadRequest {
+				return false
+			}
+			known += n
+		}
+	}
+	return all > 0 && known >= all
+}
+
+// nothingSucceeded reports that all that is known of the requests is a log in which each was refused.
+func (c *Case) nothingSucceeded() bool {
+	_, endpoints := c.FrontLog()
+	return len(c.Seconds) == 0 && allRefused(endpoints)
 }
 
 // loadTimes returns when there was load: the steps, else the phases of load, else the time in

@@ -168,6 +168,8 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s = slow
 	case failed != "":
 		s = strings.ToUpper(failed[:1]) + failed[1:]
+	case c.Focus.Step == nil && c.nothingSucceeded():
+		s = "Nothing succeeded"
 	case c.Focus.Step == nil:
 		s = "Nothing broke"
 	}
@@ -177,14 +179,17 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 	}
 	if t == nil || t.Asked == 0 {
 		if r, err := c.Requests(c.Focus.Interval); err == nil {
-			s += fmt.Sprintf(": %s of %s requests ", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
-			switch refused := c.clientErrors(); {
+			refused := c.clientErrors()
+			of := fmt.Sprintf(": %s of %s requests ", unit.Percent(r.SuccessRatio()), unit.Count(r.Count))
+			switch {
+			case refused == 1:
+				s += ": all of " + unit.Counted(r.Count, "request", "requests") + " were answered 4xx"
 			case refused > 0: // no success, though some are right: a benchmark also asks for what is not there
-				s += fmt.Sprintf("got no 5xx, but %s of the answers were 4xx", unit.Percent(refused))
+				s += of + fmt.Sprintf("got no 5xx, but %s of the answers were 4xx", unit.Percent(refused))
 			case failed != "":
-				s += "got no 5xx"
+				s += of + "got no 5xx"
 			default:
-				s += "succeed"
+				s += of + "succeed"
 			}
 		} else if failed == "" {
 			s = "No requests were counted"

@@ -465,7 +465,7 @@ func scoreOf(r *kasoku.Recording) float64 {
 // isWorthless reports whether a run is worth nothing.
 func isWorthless(rec *kasoku.Recording) bool {
 	sc := rec.Run.Score
-	return sc == nil || sc.Outcome == kasoku.Failed
+	return sc == nil || sc.Outcome == kasoku.Failed || rec.WhyFailed() != ""
 }
 
 // medianScore is the median of the scores of runs.

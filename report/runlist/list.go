@@ -108,6 +108,9 @@ func ListSteps(runs []store.Info, o ListOptions) []ListStep {
 func listVerdict(steps []*listStep) string {
 	lines := measured(steps)
 	if len(lines) == 0 {
+		if slices.ContainsFunc(steps, (*listStep).failed) {
+			return "Nothing can be compared: no run succeeded."
+		}
 		return ""
 	}
 	line := slices.MaxFunc(lines, func(a, b []*listStep) int { return len(a) - len(b) })

@@ -69,6 +69,16 @@ func TestListVerdicts(t *testing.T) {
 	part.Score = &kasoku.Score{Value: 900, Requests: 9000, Failures: 3}
 	f(words(whole, part), "a: first; highest", "b: ×9.00 one run; 3 of 9,000 failed")
 
+	// What failed is not compared with what failed as well, nor a score of 0 with another.
+	lost, gone, none, nil0 := quick(1, "b", 0), quick(2, "c", 50), quick(3, "d", 7), quick(4, "e", 7)
+	lost.Summary.Requests, gone.Exit = 9, 1
+	none.Score, nil0.Score = &kasoku.Score{}, &kasoku.Score{}
+	f(words(quick(0, "a", 100), lost, gone), "a: first; highest", "b: nothing succeeded; –", "c: benchmark failed; –")
+	f(words(none, nil0), "d: first; highest", "e: 0 as before: nothing to compare; the one before")
+	if v := List([]store.Info{lost, gone}, ListOptions{}).Verdict; v != "Nothing can be compared: no run succeeded." {
+		t.Errorf("verdict %q", v)
+	}
+
 	exited, one, two := empty, quick(1, "b", 0), quick(2, "b", 0)
 	exited.Exit = 7
 	one.Summary, two.State = nil, kasoku.Incomplete

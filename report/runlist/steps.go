@@ -156,8 +156,14 @@ func (s *listStep) measure() {
 
 // counts reports whether a run's figures are worth comparing.
 func counts(r store.Info) bool {
-	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() &&
-		(r.Score == nil || r.Score.Outcome != kasoku.Failed)
+	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() && kasoku.WhyFailed(r.Exit, r.Score, r.Summary) == ""
+}
+
+// failed reports whether a run of the step failed, so that its figures do not count.
+func (s *listStep) failed() bool {
+	return slices.ContainsFunc(s.runs, func(r store.Info) bool {
+		return r.Err == nil && !r.Checkpoint() && r.State == kasoku.Finished && kasoku.WhyFailed(r.Exit, r.Score, r.Summary) != ""
+	})
 }
 
 func (s *listStep) value(r store.Info) (v float64, ok bool) {

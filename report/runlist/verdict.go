@@ -77,6 +77,9 @@ func (s *listStep) againstBest() report.Cell {
 // is. Steps that were not watched alike are not judged.
 func (s *listStep) against(o *listStep) report.Cell {
 	x, name := s.compareWith(o)
+	if s.figure.Most == 0 && o.figure.Most == 0 && s.figure.Least == 0 && o.figure.Least == 0 {
+		return cell.Text("0 as before: nothing to compare").Toned(report.Bad)
+	}
 	moved := name + unit.Change(x.Before.Median, x.After.Median)
 	if s.observers() != o.observers() {
 		return cell.Text(moved + ", " + s.observers()).Toned(report.Dim)
@@ -126,6 +129,8 @@ func (s *listStep) unmeasured() report.Cell {
 		return cell.Text("failed").Toned(report.Bad)
 	case r.Exit != 0:
 		return cell.Text("benchmark failed").Toned(report.Bad)
+	case kasoku.WhyFailed(r.Exit, r.Score, r.Summary) != "":
+		return cell.Text("nothing succeeded").Toned(report.Bad)
 	}
 	return cell.Text("no figure").Toned(report.Dim)
 }

@@ -52,6 +52,9 @@ func NothingSucceeded(rec *kasoku.Recording) string {
 	if sc := rec.Run.Score; sc != nil && sc.AllFailed() {
 		return "the benchmark counted " + unit.Counted(int(sc.Failures), "failure", "failures") + " and no success"
 	}
+	if x := rec.Summary; x != nil && x.Source == "access log" && x.Requests > 0 && x.Succeeded == 0 {
+		return "none of " + unit.Counted(int(x.Requests), "request", "requests") + " succeeded, by the access log"
+	}
 	return nothingSucceeded(rec.Tally(0))
 }
 

@@ -154,6 +154,9 @@ func (s *series) printAgainstPrevious(now []*kasoku.Recording) (name string) {
 		return ""
 	}
 	s.e.SayLine("before   %s: %s", nameOf(before), c.Verdict)
+	if c.Incomparable() != "" {
+		return ""
+	}
 	return nameOf(before)
 }
 

@@ -50,7 +50,8 @@ a group of the same project and load, its runs show that difference.
 
 The verdict rests on one row: the score; without one success at the step where
 it broke, else p99 there; else the throughput. With --fail-on worse the exit code
-is 1 when that row got worse.`,
+is 1 when that row got worse. It is 1, too, when all runs of both sides failed, or
+none scored anything: nothing can be compared then.`,
 		Example: `  kasoku compare before after
   kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html
   kasoku compare a1,a2,a3,a4 b1,b2,b3,b4
@@ -114,7 +115,13 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 	}); err != nil {
 		return err
 	}
+	if why := c.Incomparable(); why != "" {
+		return cli.Bad("nothing can be compared: " + why)
+	}
 	if f.failOn != "" && c.Outcome == compare.Worse {
+		if c.After.Failed != "" {
+			return cli.Bad("every run of " + c.After.Name() + " failed: " + c.After.Failed)
+		}
 		b, a := c.Primary().Print()
 		return cli.Bad(fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label))
 	}
