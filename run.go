@@ -74,8 +74,8 @@ func (s *Score) AllFailed() bool { return s.Failures > 0 && s.Failures >= s.Requ
 
 // WhyFailed returns in a few words why the figures of a run are worth nothing: the benchmark did
 // not let it pass, no request succeeded, or its command ended with an exit code other than 0 and
-// no score above 0 nor load of kasoku's own that got through. Empty where they are worth something. exit is 0 without a command, s and sum
-// may be nil.
+// no score above 0 nor load of kasoku's own that got through. Empty where they are worth
+// something. exit is 0 without a command, s and sum may be nil.
 func WhyFailed(exit int, s *Score, sum *Summary) string {
 	carried := sum != nil && sum.Source == "load" && sum.Succeeded > 0 // kasoku attack's exit code is of its first step
 	switch {

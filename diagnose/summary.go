@@ -199,7 +199,7 @@ func allRefused(endpoints []kasoku.Endpoint) bool {
 }
 
 // nothingSucceeded reports that all that is known of the requests is a log in which each was refused.
-func (c *Case) nothingSucceeded() bool {
+func nothingSucceeded(c *Case) bool {
 	_, endpoints := c.FrontLog()
 	return len(c.Seconds) == 0 && allRefused(endpoints)
 }

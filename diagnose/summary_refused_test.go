@@ -12,7 +12,8 @@ import (
 func TestSummarise_Refused(t *testing.T) {
 	f := func(codes map[int]uint64, succeeded uint64) {
 		t.Helper()
-		e := kasoku.Endpoint{Method: "GET", Route: "/none", Codes: codes, Latency: histogram.New(), Seconds: map[int]kasoku.EndpointSecond{}}
+		e := kasoku.Endpoint{Method: "GET", Route: "/none", Codes: codes, Latency: histogram.New(),
+			Seconds: map[int]kasoku.EndpointSecond{}}
 		for code, n := range codes {
 			e.Count += n
 			s := e.Seconds[0]

@@ -168,7 +168,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s = slow
 	case failed != "":
 		s = strings.ToUpper(failed[:1]) + failed[1:]
-	case c.Focus.Step == nil && c.nothingSucceeded():
+	case c.Focus.Step == nil && nothingSucceeded(c):
 		s = "Nothing succeeded"
 	case c.Focus.Step == nil:
 		s = "Nothing broke"

@@ -13,7 +13,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/guard"
 	"github.com/kasoku/kasoku/internal/contain"
-	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/explain"
@@ -56,8 +55,9 @@ type Trial struct {
 	Changes []mysql.Changed
 	Samples []Sample
 	Took    time.Duration // to make the change
-	Gain    float64       // part of the time of these statements that is gone, by their calls; below 0: more
+	Gain    float64       // part of the time that is gone of what it is about, by calls; below 0: more
 	Known   bool          // Gain is
+	Unused  bool          // it is an index, and no plan is another with it
 	Kept    bool
 	Hidden  string   // what plans said of the index while no other session could use it; empty where no index is made
 	Refuted bool     // none of them uses it: it was taken back before any other session saw it
@@ -68,10 +68,12 @@ type Trial struct {
 // A Sample is a statement before and after.
 type Sample struct {
 	Query         kasoku.Query
-	Before, After time.Duration // medians
-	Note          string        // why it was not run
+	Before, After Timing
+	Note          string // why it was not run
 	PlanBefore    *kasoku.Plan
 	PlanAfter     *kasoku.Plan
+	About         bool // the change concerns it: its plan is another, or, with a variable, its time beyond noise
+	Shown         bool // it takes less, or more, time than noise explains
 }
 
 // A trier is one trial.
@@ -158,7 +160,7 @@ func (t *trier) run(ctx context.Context, edits []kasoku.Edit, samples []Sample) 
 		err = errors.Join(err, t.takeBack(ctx))
 		res.Changes = t.hold.Changes()
 	}
-	return res, errors.Join(err, t.part("gain", func() error { res.gain(); return nil }))
+	return res, errors.Join(err, t.part("gain", func() error { res.relate(edits); res.gain(); return nil }))
 }
 
 // part does one part of a trial. A panic in it is an error, so that the change is taken
@@ -187,8 +189,8 @@ func (t *trier) progress(what string, done, all int) {
 	}
 }
 
-// samples are the classes that took the most time of those that the edits are about:
-// of an index those that name its table.
+// samples are the classes that took the most time of those that the edits are about: of an
+// index those that name its table. Those that the finding quotes come first.
 func (t *trier) samples(edits []kasoku.Edit) []Sample {
 	var tables []string
 	for _, e := range edits {
@@ -204,7 +206,12 @@ func (t *trier) samples(edits []kasoku.Edit) []Sample {
 		})
 	}
 	queries := slices.Clone(t.o.Queries)
-	slices.SortStableFunc(queries, func(a, b kasoku.Query) int { return cmp.Compare(b.Total, a.Total) })
+	slices.SortStableFunc(queries, func(a, b kasoku.Query) int {
+		if x, y := quotes(t.o.Finding, &a), quotes(t.o.Finding, &b); x != y {
+			return map[bool]int{true: -1, false: 1}[x]
+		}
+		return cmp.Compare(b.Total, a.Total)
+	})
 	var out []Sample
 	for i := range queries {
 		if q := &queries[i]; about(q) && len(out) < t.o.Top {
@@ -279,24 +286,23 @@ func (t *trier) session(ctx context.Context) (*sql.Conn, error) {
 const mostFetched = 1 << 30
 
 // time runs a statement several times in a read-only transaction and returns the
-// median of the time until its last row.
-func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (time.Duration, error) {
+// times until its last row.
+func (t *trier) time(ctx context.Context, conn *sql.Conn, q kasoku.Query) (all Timing, err error) {
 	defer mysqlflags.AllowAnswer(t.db, mostFetched)()
 	if schema := cmp.Or(q.Schema, t.schema); schema != "" {
 		if _, err := conn.ExecContext(ctx, "/* kasoku */ USE "+mysql.QuoteParts(schema)); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	text, _, _ := sqlshape.PlainText([]byte(q.Raw))
-	var all []time.Duration
 	for range t.o.Repeat {
 		d, err := timeOnce(ctx, conn, string(text), t.o.Limit)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		all = append(all, d)
 	}
-	return median.High(all), nil
+	return all, nil
 }
 
 func timeOnce(ctx context.Context, conn *sql.Conn, statement string, limit time.Duration) (took time.Duration, err error) {
@@ -318,17 +324,27 @@ func timeOnce(ctx context.Context, conn *sql.Conn, statement string, limit time.
 	return time.Since(began), rows.Err()
 }
 
-// gain weighs the samples by their calls.
+// gain weighs the samples that the trial is about by their calls. What differs no more than noise
+// counts as it was.
 func (r *Trial) gain() {
 	var before, after float64
 	for i := range r.Samples {
 		s := &r.Samples[i]
-		if s.Note == "" && s.Before > 0 && s.After > 0 {
-			before += s.Before.Seconds() * float64(s.Query.Calls)
-			after += s.After.Seconds() * float64(s.Query.Calls)
+		b, a := s.Before.Median().Seconds(), s.After.Median().Seconds()
+		if s.Note != "" || b <= 0 || a <= 0 {
+			continue
 		}
+		r.Known = true
+		if !s.About {
+			continue
+		}
+		if !s.Shown {
+			a = b
+		}
+		before += b * float64(s.Query.Calls)
+		after += a * float64(s.Query.Calls)
 	}
 	if before > 0 {
-		r.Gain, r.Known = 1-after/before, true
+		r.Gain = 1 - after/before
 	}
 }

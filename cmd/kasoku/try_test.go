@@ -42,9 +42,12 @@ func TestTry(t *testing.T) {
 		write(conf + "[safe]\nchange = true\n")
 		var got struct {
 			Changes    []any
-			Statements []any
-			Gain       *float64 `json:"gain_ratio"`
-			Kept       bool
+			Statements []struct {
+				Fingerprint string
+				About       bool
+			}
+			Gain *float64 `json:"gain_ratio"`
+			Kept bool
 		}
 		if err := json.Unmarshal([]byte(kasokuIn(t, ".", "try", run, "IDX-01", "-o", "json")), &got); err != nil {
 			t.Fatal(err)
@@ -52,10 +55,17 @@ func TestTry(t *testing.T) {
 		if len(got.Changes) != 1 || len(got.Statements) == 0 || got.Gain == nil || got.Kept {
 			t.Errorf("%+v", got)
 		}
+		for _, s := range got.Statements {
+			if s.About != strings.Contains(s.Fingerprint, "where owner") {
+				t.Errorf("about: %+v", s)
+			}
+		}
 		if n := indexesOf(t, srv); n != 0 {
 			t.Errorf("%d indexes are left over", n)
 		}
-		if shown := kasokuIn(t, ".", "try", run, "1", "--keep", "--repeat", "2"); !strings.Contains(shown, "items") {
+		if shown := kasokuIn(t, ".", "try", run, "1", "--keep", "--repeat", "2"); !strings.Contains(shown, "select name") ||
+			strings.Contains(shown, "select owner") ||
+			!strings.Contains(shown, "1 other statement that the change does not concern") {
 			t.Errorf("it says\n%s", shown)
 		}
 		if n := indexesOf(t, srv); n != 1 {
@@ -81,6 +91,7 @@ func recordItems(t *testing.T, dir string, srv *sandbox.Server) {
 		db := sandboxtest.DB(t, srv, "shop")
 		for i := range 200 {
 			sandboxtest.Exec(t, db, fmt.Sprintf("SELECT name FROM items WHERE owner = %d", i))
+			sandboxtest.Exec(t, db, fmt.Sprintf("SELECT owner FROM items WHERE id = %d", i))
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "asked"), nil, 0o600); err != nil {

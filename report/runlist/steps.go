@@ -156,13 +156,15 @@ func (s *listStep) measure() {
 
 // counts reports whether a run's figures are worth comparing.
 func counts(r store.Info) bool {
-	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() && kasoku.WhyFailed(r.Exit, r.Score, r.Summary) == ""
+	return r.Err == nil && r.State == kasoku.Finished && !r.Checkpoint() &&
+		kasoku.WhyFailed(r.Exit, r.Score, r.Summary) == ""
 }
 
 // failed reports whether a run of the step failed, so that its figures do not count.
 func (s *listStep) failed() bool {
 	return slices.ContainsFunc(s.runs, func(r store.Info) bool {
-		return r.Err == nil && !r.Checkpoint() && r.State == kasoku.Finished && kasoku.WhyFailed(r.Exit, r.Score, r.Summary) != ""
+		return r.Err == nil && !r.Checkpoint() && r.State == kasoku.Finished &&
+			kasoku.WhyFailed(r.Exit, r.Score, r.Summary) != ""
 	})
 }
 

@@ -30,6 +30,7 @@ type tryFlags struct {
 	database cli.DatabaseFlags
 	log      string
 	keep     bool
+	all      bool
 	repeat   int
 	top      int
 	limit    time.Duration
@@ -43,7 +44,9 @@ func NewTry(e *cli.Env) *cobra.Command {
 		Short: "Make the index or set the variable that a finding proposes, measure it, and take it back",
 		Long: `Make the change that a finding of a run proposes, where that is an index or a
 variable of the database: ask for plans and run the statements that it is for, some
-times each, before and after; print the gain; and take it back, unless --keep.
+times each, before and after; print the gain; and take it back, unless --keep. Of
+the statements those are printed that the change concerns: an index those whose
+plans are others with it, a variable those whose time differs by more than noise.
 
 FINDING is its number in the report, or its id. The statements are those that the run
 kept (record --keep-statements), else those of --log. Only such are run as read
@@ -73,6 +76,7 @@ taken back, or ` + "`kasoku restore`" + ` does so.`,
 		"of kasoku.toml")
 	fl.StringVar(&f.log, "log", "", "slow `LOG` that holds the statements of the run")
 	fl.BoolVar(&f.keep, "keep", false, "leave the change as it is")
+	fl.BoolVar(&f.all, "all", false, "show also statements that were run and that the change does not concern")
 	fl.IntVar(&f.repeat, "repeat", prove.DefaultRepeat, "run each statement so often, before and after")
 	fl.IntVar(&f.top, "top", prove.DefaultTop, "measure so many classes of statements")
 	fl.DurationVar(&f.limit, "timeout", prove.DefaultLimit, "of one statement")
@@ -129,12 +133,14 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 	progress.Clear()
 	end(err == nil)
 	if errors.Is(err, prove.ErrNoStatement) {
-		return cli.Usage(err, "give the slow log of the run: --log FILE; or record with --keep-statements")
+		return cli.Usage(err, "give the slow log of the run: --log FILE; or record anew with keep_statements = true in [mysql] "+
+			"of kasoku.toml (kasoku record: --keep-statements)")
 	}
 	if res == nil {
 		return err
 	}
-	printErr := f.Print(e, cli.Printer{Doc: trialDocument(res, filepath.Base(path)), JSON: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
+	printErr := f.Print(e, cli.Printer{Doc: trialDocument(res, filepath.Base(path), f.all),
+		JSON: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
 	if ctx.Err() != nil {
 		return errors.Join(printErr, cli.Stopped("stopped before the end, and taken back: "+context.Cause(ctx).Error()))
 	}

@@ -30,6 +30,8 @@ func trialVerdict(t *prove.Trial) string {
 	switch {
 	case t.Refuted:
 		return "The server would not use it: no plan of these statements has it. " + end + " No other session could use it meanwhile."
+	case t.Unused:
+		return "No plan of these statements is another with it: the server does not use it. " + end
 	case !t.Known:
 		return "No statement could be measured. " + end
 	case t.Gain >= 0.01:
@@ -52,34 +54,24 @@ func trialButs(t *prove.Trial) string {
 	return "Answers differ: " + but
 }
 
-func trialDocument(t *prove.Trial, file string) *report.Document {
+// trialDocument shows what a change did to the statements that it is about; with all, also to others that were
+// run.
+func trialDocument(t *prove.Trial, file string, all bool) *report.Document {
 	d := &report.Document{Kind: report.KindTry, Title: "kasoku try", Name: file, Verdict: trialVerdict(t),
 		Head: []string{"kasoku try", file, t.Finding.ID, t.Finding.Title, "made in " + unit.Duration(t.Took)}}
 	changes := &report.Pairs{}
 	for _, c := range t.Changes {
 		changes.List = append(changes.List, report.Pair{Name: c.Name, Before: c.Before, After: c.During})
 	}
-	table := &report.Table{ID: "samples", Columns: []report.Column{
-		{Key: "query", Head: "id", Code: true}, {Key: "before_s", Head: "before",
-			Align: report.Right}, {Key: "after_s", Head: "after", Align: report.Right},
-		{Key: "plan_before", Head: "plan before", Code: true, Cut: true, Least: 12}, {Key: "plan_after",
-			Head: "plan after", Code: true, Cut: true, Least: 12},
-		{Key: "statement", Head: "statement", Code: true, Cut: true, Least: 20},
-	}}
-	for i := range t.Samples {
-		s := &t.Samples[i]
-		statement := s.Query.Fingerprint
-		if s.Note != "" {
-			statement += " (" + s.Note + ")"
-		}
-		table.Rows = append(table.Rows, report.Row{Cells: []report.Cell{
-			{Text: statements.ShortID(s.Query.ID), Raw: s.Query.ID}, timeCell(s.Before), timeCell(s.After),
-			{Text: planText(s.PlanBefore)}, {Text: planText(s.PlanAfter)}, {Text: statement},
-		}})
+	table := samplesTable(t, all)
+	sub := "Medians of repeated runs; noise: they differ no more than runs of one thing do."
+	if n := len(t.Samples) - len(table.Rows); n > 0 {
+		sub += fmt.Sprintf(" %s that the change does not concern: --all shows them.",
+			unit.Counted(n, "other statement", "other statements"))
 	}
 	d.Sections = []report.Section{
 		{ID: "change", Title: "Change", Sub: report.Prose(t.Hidden), Blocks: []report.Block{changes}},
-		{ID: "statements", Title: "Statements", Sub: "Medians of repeated runs.", Count: len(t.Samples),
+		{ID: "statements", Title: "Statements", Sub: report.Prose(sub), Count: len(table.Rows),
 			Blocks: []report.Block{table}},
 	}
 	if len(t.Differs) > 0 {
@@ -91,6 +83,41 @@ func trialDocument(t *prove.Trial, file string) *report.Document {
 			Count: len(t.Differs), Blocks: []report.Block{differs}})
 	}
 	return d
+}
+
+// samplesTable lists the statements that a trial is about, or all.
+func samplesTable(t *prove.Trial, all bool) *report.Table {
+	table := &report.Table{ID: "samples", Columns: []report.Column{
+		{Key: "query", Head: "id", Code: true, Drop: 2}, {Key: "before_s", Head: "before",
+			Align: report.Right}, {Key: "after_s", Head: "after", Align: report.Right},
+		{Key: "change", Head: "change", Align: report.Right},
+		{Key: "plan_before", Head: "plan before", Code: true, Cut: true, Least: 12, Drop: 1}, {Key: "plan_after",
+			Head: "plan after", Code: true, Cut: true, Least: 12},
+		{Key: "statement", Head: "statement", Code: true, Cut: true, Least: 20},
+	}}
+	for i := range t.Samples {
+		s := &t.Samples[i]
+		if !s.About && !all {
+			continue
+		}
+		statement := s.Query.Fingerprint
+		if s.Note != "" {
+			statement += " (" + s.Note + ")"
+		}
+		before, after := s.Before.Median(), s.After.Median()
+		change := report.Cell{Text: unit.Missing}
+		switch {
+		case before > 0 && after > 0 && s.Shown:
+			change = report.Cell{Text: unit.Change(before.Seconds(), after.Seconds())}
+		case before > 0 && after > 0:
+			change = report.Cell{Text: "noise", Tone: report.Dim}
+		}
+		table.Rows = append(table.Rows, report.Row{Cells: []report.Cell{
+			{Text: statements.ShortID(s.Query.ID), Raw: s.Query.ID}, timeCell(before), timeCell(after), change,
+			{Text: planText(s.PlanBefore)}, {Text: planText(s.PlanAfter)}, {Text: statement},
+		}})
+	}
+	return table
 }
 
 func timeCell(d time.Duration) report.Cell {
@@ -149,6 +176,8 @@ type sampledJSON struct {
 	After       *float64 `json:"after_s"`
 	PlanBefore  string   `json:"plan_before"`
 	PlanAfter   string   `json:"plan_after"`
+	About       bool     `json:"about"`
+	Shown       bool     `json:"beyond_noise"`
 	Note        string   `json:"note,omitempty"`
 }
 
@@ -173,7 +202,8 @@ func newTrialJSON(t *prove.Trial) trialJSON {
 	for i := range t.Samples {
 		s := &t.Samples[i]
 		out.Samples = append(out.Samples, sampledJSON{s.Query.ID, s.Query.Fingerprint, s.Query.Calls,
-			seconds(s.Before), seconds(s.After), planText(s.PlanBefore), planText(s.PlanAfter), s.Note})
+			seconds(s.Before.Median()), seconds(s.After.Median()), planText(s.PlanBefore), planText(s.PlanAfter),
+			s.About, s.Shown, s.Note})
 	}
 	return out
 }
