@@ -231,7 +231,8 @@ func (c *chooser) serve(p *Proposal, set []*index, x *candidate) {
 			continue // or the index only holds what it reads, and most of its time goes elsewhere
 		}
 		p.Serves = append(p.Serves, Served{QueryID: a.query.ID, Before: examined, After: left, Saved: saved,
-			Ordered: after.ordered && a.sorted, Covered: after.covered, Derived: a.uncounted > 0})
+			Ordered: after.ordered && a.sorted, Covered: after.covered,
+			Skips: a.skips && after.ordered, Skipped: a.skip, Derived: a.uncounted > 0})
 		why[c.why(i, a, after, x)] += saved
 	}
 	slices.SortStableFunc(p.Serves, func(a, b Served) int {

@@ -159,13 +159,14 @@ func (a *access) fitting() float64 {
 const fewSent = 5
 
 // wanted returns how many rows of the order a statement with LIMIT goes through when
-// each fits, and how often it finds as many as it wants.
+// each fits, those that its OFFSET skips with them, and how often it finds as many as it wants.
 func (a *access) wanted() (rows, full float64) {
 	sent, examined := a.perCall()
 	rows = max(sent, 1)
 	if s := a.table.scanned; s > 0 && examined > s { // a sort hands out what it sorted up to the end of the page
 		rows = min(max(rows, examined-s), 10*rows)
 	}
+	rows = max(rows, a.skip+max(sent, 1))
 	full = 1
 	switch {
 	case sent < 0.9: // often nothing is found

@@ -61,6 +61,8 @@ type Served struct {
 	Saved   time.Duration // of its time
 	Ordered bool          // the index has its order
 	Covered bool          // the index holds all that it reads
+	Skips   bool          // it reads the rows that its OFFSET skips, too: they are in After where it was kept as it was sent
+	Skipped float64       // of After, those; 0 where they are not known
 	Derived bool          // Before has what the plan counts on for a derived table; the server did not count it
 }
 

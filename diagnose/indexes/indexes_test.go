@@ -303,3 +303,36 @@ func TestPropose_Derived(t *testing.T) {
 	f("11.4.2-MariaDB", "", "; Using filesort", "")
 	f("9.7.0", " ORDER BY id LIMIT ?", "", "")
 }
+
+// TestPropose_Offset: the rows that an OFFSET skips are read, too; how many is known of a statement that was kept as
+// it was sent.
+func TestPropose_Offset(t *testing.T) {
+	def := kasoku.TableDef{Name: "posts", Engine: "InnoDB", Rows: 30000,
+		Create: "CREATE TABLE `posts` (\n  `id` int NOT NULL,\n  `category` int NOT NULL,\n  `published_at` datetime NOT NULL,\n" +
+			"  PRIMARY KEY (`id`),\n  KEY `c` (`category`)\n) ENGINE=InnoDB",
+		Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{30000}},
+			{Name: "c", Columns: []string{"category"}, Cardinality: []int64{5}}}}
+	f := func(limit, raw string, after, skipped float64, skips bool) {
+		t.Helper()
+		sql := "SELECT id FROM posts WHERE category = ? ORDER BY published_at DESC"
+		q := kasoku.Query{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql + limit), Sample: sql + limit,
+			Tables: []string{"posts"}, Calls: 100, Total: 20 * time.Second, RowsExamined: 603_600, RowsSent: 1200}
+		if raw != "" {
+			q.Raw = strings.Replace(sql, "?", "3", 1) + raw
+		}
+		a, err := Propose(&kasoku.Recording{Tables: []kasoku.TableDef{def}, Queries: []kasoku.Query{q},
+			Settings: []kasoku.Setting{{Scope: "mysql", Name: "version", Value: "11.4.2-MariaDB"}}})
+		if err != nil || len(a.Proposals) != 1 || len(a.Proposals[0].Serves) != 1 {
+			t.Fatalf("%s%s: %+v, %v", limit, raw, a, err)
+		}
+		if s := a.Proposals[0].Serves[0]; s.After != after || s.Skipped != skipped || s.Skips != skips {
+			t.Errorf("%s%s: %+v", limit, raw, s)
+		}
+	}
+	f(" LIMIT ?", "", 12, 0, false)
+	f(" LIMIT ? OFFSET ?", "", 12, 0, true)
+	f(" LIMIT ?, ?", "", 12, 0, true)
+	f(" LIMIT ?", " LIMIT 12", 12, 0, false)
+	f(" LIMIT ? OFFSET ?", " LIMIT 12 OFFSET 48", 60, 48, true)
+	f(" LIMIT ?, ?", " LIMIT 48, 12", 60, 48, true)
+}

@@ -68,6 +68,8 @@ type sorting struct {
 	folds   bool    // rows that are found are not all sent: DISTINCT, groups, HAVING
 	cut     bool    // the statement has a LIMIT
 	most    float64 // rows that the LIMIT allows; 0 where its text was not kept
+	skips   bool    // it has an OFFSET
+	skip    float64 // rows that it skips; 0 where its text was not kept
 	refuses bool    // the server sorts by itself, whatever index that is there has the order
 	foundBy string  // the index by which it finds what it sorts
 }
@@ -391,6 +393,9 @@ func (s *scope) limited(l *ast.Limit) {
 		a.cut = a.cut || l != nil
 		if l != nil && a.most == 0 {
 			a.most = countOf(l.Count)
+		}
+		if l != nil && l.Offset != nil && a.limit {
+			a.skips, a.skip = true, countOf(l.Offset)
 		}
 	}
 }

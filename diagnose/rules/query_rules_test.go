@@ -188,6 +188,27 @@ func TestRecount(t *testing.T) {
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
 	q.Distinct = 20
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table rentals", "counted again 50 times for each value", "finding")
+	by := func(method string, share float64, class kasoku.CallerClass, with ...string) kasoku.Caller {
+		return kasoku.Caller{QueryID: "C", Method: method, Route: "/v1/orders", Class: class, Share: share, PerRequest: 1,
+			Calls: 1000 * share, Requests: 100, With: with}
+	}
+	said := func(object, note string, callers ...kasoku.Caller) {
+		t.Helper()
+		c := queryRun(ordersGet, []kasoku.Query{q})
+		c.Callers = callers
+		found, _ := r.Check(c)
+		if len(found) != 1 || found[0].Object.String() != object || !strings.Contains(found[0].Evidence[0].Note, note) {
+			t.Errorf("%+v, want %s, %s", found, object, note)
+		}
+	}
+	said("endpoint GET /v1/orders", "confirmed", by("GET", 0.97, kasoku.CallerConfirmed))
+	said("table rentals", "run by POST /v1/orders 55.0 %, GET /v1/orders 40.0 %", by("GET", 0.4, kasoku.CallerConfirmed),
+		by("POST", 0.55, kasoku.CallerConfirmed))
+	said("table rentals", "run by GET /v1/orders 40.0 %, of the rest it is not known", by("GET", 0.4, kasoku.CallerHigh),
+		by("POST", 0.5, kasoku.CallerPossible))
+	said("table rentals", "which endpoints run them is not known", by("GET", 1, kasoku.CallerGroup, "GET /me"))
+	said("table rentals", "which endpoints run them is not known", by("GET", 1, kasoku.CallerPossible))
+	said("table rentals", "which endpoints run them is not known")
 	q.Distinct = 21
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: a COUNT over rentals")
 	q.Distinct, q.Calls = 19, 900

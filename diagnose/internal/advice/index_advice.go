@@ -160,10 +160,22 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 			diagnose.Signal{Holds: top.Before >= 10*top.After, Lacks: "an index would not save nine of ten rows"},
 			planned),
 		Evidence: g.evidence(c, impact), Cause: r.Cause(c, g), Fixes: g.warned(c, g.fixes()),
-		Expect: fmt.Sprintf("the first statement reads about %s rows instead of %s; all together take about %s less",
-			wording.Average(top.After), wording.Average(top.Before), unit.Duration(g.saved)),
+		Expect: fmt.Sprintf("the first statement reads about %s instead of %s; all together take about %s less",
+			rowsLeft(top), wording.Average(top.Before), unit.Duration(g.saved)),
 		Verify: "EXPLAIN names the index; `kasoku try` creates it, measures, and takes it back",
 	}
+}
+
+// rowsLeft describes how many rows a statement reads with an index, those that its OFFSET skips among them.
+func rowsLeft(s indexes.Served) string {
+	rows := wording.Average(s.After) + " rows"
+	switch {
+	case s.Skips && s.Skipped > 0:
+		return rows + ", " + wording.Average(s.Skipped) + " of them for its OFFSET,"
+	case s.Skips:
+		return rows + " and those that its OFFSET skips"
+	}
+	return rows
 }
 
 func (r IndexRule) clause(g IndexGroup) string {
@@ -200,9 +212,7 @@ func (g IndexGroup) evidence(c *diagnose.Case, impact kasoku.Impact) []kasoku.Ev
 		if s.Derived {
 			note += " without those of the derived table"
 		}
-		if x := evidence.Surest(c, q.ID); x != nil {
-			note += ", by " + x.Endpoint()
-		}
+		note += evidence.ByWords(c, q.ID)
 		out = append(out, evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()))
 		if p := PlanOf(c, s.QueryID, g.Table); p != nil && len(seen) == 1 {
 			out = append(out, PlanEvidence(p, g.Table, q))

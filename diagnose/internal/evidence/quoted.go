@@ -3,6 +3,7 @@ package evidence
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -194,6 +195,58 @@ func Surest(c *diagnose.Case, id string) *kasoku.Caller {
 		return nil
 	}
 	return &list[0]
+}
+
+// nearlyAll is the share of a class's statements from which on they are one endpoint's: the rest is
+// what its estimate may be wrong by.
+const nearlyAll = 0.8
+
+// Only returns the caller that runs nearly all statements of a class; nil where several do, or it is not
+// known who does. A group of endpoints that are always called together is several.
+func Only(c *diagnose.Case, id string) *kasoku.Caller {
+	x := Surest(c, id)
+	if x == nil || x.Class == kasoku.CallerGroup || x.Share > 0 && x.Share < nearlyAll {
+		return nil
+	}
+	return x
+}
+
+// SharesWords describes who runs the statements of a class where no one endpoint runs nearly all: "GET /feed
+// 38 %, GET /list 35 %, the rest not known". It says so where none is known to run any.
+func SharesWords(c *diagnose.Case, id string) string {
+	const most = 3
+	var said []string
+	left := 1.0
+	for _, x := range c.Statements().CallersOf(id) {
+		if x.Class != kasoku.CallerConfirmed && x.Class != kasoku.CallerHigh || x.Share <= 0 {
+			continue
+		}
+		if left -= x.Share; len(said) < most {
+			said = append(said, x.Endpoint()+" "+unit.Percent(min(x.Share, 1)))
+		}
+	}
+	switch {
+	case len(said) == 0:
+		return "which endpoints run them is not known"
+	case left > 1-nearlyAll:
+		said = append(said, "of the rest it is not known")
+	}
+	return "run by " + strings.Join(said, ", ")
+}
+
+// ByWords names who runs a class of statements, to stand after a note on it: ", by GET /feed", ", 38 % of them by
+// GET /feed"; empty where it is not known.
+func ByWords(c *diagnose.Case, id string) string {
+	x := Surest(c, id)
+	switch {
+	case x == nil:
+		return ""
+	case x.Class == kasoku.CallerGroup:
+		return ", by " + wording.List(append([]string{x.Endpoint()}, x.With...), 3) + ", which are called together"
+	case x.Share > 0 && x.Share < nearlyAll:
+		return ", " + unit.Percent(x.Share) + " of them by " + x.Endpoint()
+	}
+	return ", by " + x.Endpoint()
 }
 
 // CheckStatements reports why there are no statements to look at; nil when there are.

@@ -108,9 +108,7 @@ func (r FixedRanges) finding(c *diagnose.Case, cols []indexes.FixedRanges, impac
 	if q := c.Statements().QueryByID(first.QueryIDs[0]); q != nil {
 		note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls), wording.Average(advice.ExaminedPerCall(q)),
 			wording.Average(statements.RowsPerCall(q)))
-		if x := evidence.Surest(c, q.ID); x != nil {
-			note += ", by " + x.Endpoint()
-		}
+		note += evidence.ByWords(c, q.ID)
 		quotes = append(quotes, evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()))
 	}
 	return kasoku.Finding{

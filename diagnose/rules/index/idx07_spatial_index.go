@@ -83,9 +83,7 @@ func (r SpatialIndex) finding(c *diagnose.Case, s *indexes.Spatial, q *kasoku.Qu
 	impact.Estimate = true
 	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls), wording.Average(advice.ExaminedPerCall(q)),
 		wording.Average(statements.RowsPerCall(q)))
-	if x := evidence.Surest(c, q.ID); x != nil {
-		note += ", by " + x.Endpoint()
-	}
+	note += evidence.ByWords(c, q.ID)
 	quotes := []kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if p := advice.PlanOf(c, q.ID, s.Table); p != nil {
 		quotes = append(quotes, advice.PlanEvidence(p, s.Table, q))

@@ -229,9 +229,7 @@ func (s *scan) evidence(c *diagnose.Case) []kasoku.Evidence {
 	q := s.query
 	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls),
 		wording.Average(advice.ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
-	if x := evidence.Surest(c, q.ID); x != nil {
-		note += ", by " + x.Endpoint()
-	}
+	note += evidence.ByWords(c, q.ID)
 	out := []kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if s.plan != nil {
 		out = append(out, advice.PlanEvidence(s.plan, s.read.Table.Name, q))

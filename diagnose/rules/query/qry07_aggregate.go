@@ -148,7 +148,7 @@ func countChanges(c *diagnose.Case, q *kasoku.Query) uint64 {
 
 func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, examined, changed float64,
 	i kasoku.Impact) kasoku.Finding {
-	x := evidence.Surest(c, q.ID)
+	x := evidence.Only(c, q.ID)
 	object, who := kasoku.Object{Kind: "table", Name: s.Table}, "A sum over "+s.Table
 	if x != nil {
 		object, who = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, x.Endpoint()
@@ -161,6 +161,8 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 	note := "rows examined a call " + diagnose.Whole(examined)
 	if x != nil {
 		note += "; " + evidence.CallerWords(x)
+	} else {
+		note += "; " + evidence.SharesWords(c, q.ID)
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
@@ -168,7 +170,7 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 		Clause: fmt.Sprintf("a sum over %s rows of %s is worked out anew at each call", diagnose.Whole(examined),
 			s.Table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}, same,
-			evidence.CallerSignal(x)),
+			evidence.CallerSignal(evidence.Surest(c, q.ID))),
 		Evidence: []kasoku.Evidence{
 			evidence.Statement(c, q, "× "+unit.Count(q.Calls), note, float64(q.Calls)),
 			{Source: c.StatementSource(q), Text: "writes to its tables for each call", Value: unit.Sig3(changed),

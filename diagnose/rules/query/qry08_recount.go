@@ -82,11 +82,12 @@ func (r Recount) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 
 func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, each float64) kasoku.Finding {
 	i := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
-	x := evidence.Surest(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table}, unit.Counted(q.Distinct, "different statement",
 		"different statements")
-	if x != nil {
+	if x := evidence.Only(c, q.ID); x != nil {
 		object, note = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, note+"; "+evidence.CallerWords(x)
+	} else {
+		note += "; " + evidence.SharesWords(c, q.ID)
 	}
 	written := countChanges(c, q)
 	f := kasoku.Finding{
@@ -94,7 +95,7 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for "+
 			"each value", s.Table, wording.Average(each)),
 			wording.MaxTitle),
-		Clause: fmt.Sprintf("rows of %s are counted anew at each request", s.Table),
+		Clause: fmt.Sprintf("the same rows of %s are counted again and again", s.Table),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: written < q.Calls, Lacks: "the table is written as often as it is counted"}),
 		Evidence: []kasoku.Evidence{

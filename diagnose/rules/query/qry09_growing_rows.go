@@ -167,7 +167,7 @@ func (r GrowingRows) finding(c *diagnose.Case, g growth) kasoku.Finding {
 	q, s := g.query, statements.Of(g.query)
 	i := evidence.TimeImpact(c, time.Duration(float64(c.Statements().QueryTime(q))*(1-g.first/max(g.last, 1))), q)
 	i.Estimate = true
-	x := evidence.Surest(c, q.ID)
+	x := evidence.Only(c, q.ID)
 	object, note := kasoku.Object{Kind: "table", Name: s.Table},
 		"from second "+unit.Count(g.from)+" to "+unit.Count(g.until)
 	sizes := diagnose.Signal{Blind: "which endpoint runs them is not known"}

@@ -106,7 +106,7 @@ func readsAllAnyway(c *diagnose.Case, q *kasoku.Query) string {
 func (r FoundRows) finding(c *diagnose.Case, q *kasoku.Query, impact kasoku.Impact) kasoku.Finding {
 	impact.Estimate = true
 	s := statements.Of(q)
-	x := evidence.Surest(c, q.ID)
+	x := evidence.Only(c, q.ID)
 	object, name := kasoku.Object{Kind: "table", Name: s.Table}, ""
 	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls),
 		wording.Average(advice.ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
