@@ -141,8 +141,8 @@ bench: ## the Go benchmarks and the side-by-side scripts
 	@set -e; for script in bench/*.sh; do echo "$$script"; $$script; done
 
 .PHONY: labs
-labs: build ## run every lab with all defects, each alone and none, and count what is found (long; LABS=, ONLY=, DIR=; AGAINST=: other runs; NEIGHBOURS=1: on a shared host)
-	$(if $(NEIGHBOURS),$(GO) run tools/neighbours/main.go) bin/kasoku lab truth --keep $(or $(DIR),truth) --by-id $(if $(LABS),--labs $(LABS)) $(if $(ONLY),--only $(ONLY)) $(if $(AGAINST),--against $(AGAINST))
+labs: build ## run every lab with all defects, each alone and none, and count what is found (long; LABS=, ONLY=, DIR=; AGAINST=: other runs; TIMES=: runs of each; NEIGHBOURS=1: on a shared host)
+	$(if $(NEIGHBOURS),$(GO) run tools/neighbours/main.go) bin/kasoku lab truth --keep $(or $(DIR),truth) --by-id $(if $(LABS),--labs $(LABS)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMES),--times $(TIMES)) $(if $(AGAINST),--against $(AGAINST))
 
 .PHONY: golden
 golden: ## rewrite the golden files; read the diff before you commit it

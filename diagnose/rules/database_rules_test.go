@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -270,6 +271,22 @@ func TestSmallPool(t *testing.T) {
 	speaks(t, r, beside.alone(), kasoku.High, "Requests wait for one of 10 connections")
 	beside.Queries = append(beside.Queries, kasoku.Query{Verb: "SELECT", Tables: []string{"stock"}, Calls: 1000, Total: 400 * time.Second})
 	keepsQuiet(t, r, beside.alone(), false, "statements run at once on 2 cores that are 95.2 % busy")
+}
+
+// TestSmallPool_Late: a load that grows fills a pool at its end; one in ten requests of three seconds is
+// enough, and neither a moment nor as many waits over all seconds is.
+func TestSmallPool_Late(t *testing.T) {
+	over := func(seconds int) *diagnose.Case { // 900 waits, fewer than one in ten of the run's requests
+		b := pooled(committing(0), 10, 60)
+		b.Series = slices.DeleteFunc(b.Series, func(s kasoku.Series) bool { return s.Key.Name == "WaitCount" })
+		return b.add(kasoku.Key{Source: evidence.SourceExpvar, Name: "WaitCount", Instance: "db"}, kasoku.Counter,
+			func(s int) float64 { return 900 * min(max(float64(s-39+seconds)/float64(seconds), 0), 1) }).alone()
+	}
+	for seconds, want := range map[int]bool{2: false, 3: true, 8: true, 10: false} {
+		if found, silent := (pool.SmallPool{}).Check(over(seconds)); (len(found) == 1) != want {
+			t.Errorf("in %d seconds: %+v %+v", seconds, found, silent)
+		}
+	}
 }
 
 func TestAppCPU(t *testing.T) {

@@ -127,6 +127,22 @@ func TestNeighbours_CPU(t *testing.T) {
 	quietOrBlind(t, host.AppCPU{}, b)
 }
 
+// TestNeighbours_Unpressed: a host that neighbours help to make busy wants no CPU for a service that has
+// little of it; as busy by the service alone, or with nothing left, it does.
+func TestNeighbours_Unpressed(t *testing.T) {
+	b := func(app, db, others float64) *build {
+		return ladder().cpu(0.1, 0.1+app+db+others).program("10 mysqld", db, 1e9).program("20 shop", app, 1e8).
+			program("30 kasoku", 0.1, 5e7).level(kasoku.Key{Source: diagnose.Self, Name: "pid"}, 30).
+			program("94 cc1plus", others, 1e9).measured()
+	}
+	silent(t, host.AppCPU{}, b(0.8, 0.15, 0.5), 0, 0.99, "the host was 82.5 % busy, 52.5 % without what programs outside")
+	silent(t, host.DBBound{}, b(0.15, 0.8, 0.5), 0, 0.99, "52.5 % without what programs outside")
+	fires(t, host.AppCPU{}, b(1.2, 0.15, 0.02), kasoku.Low, "shop uses 1.20 of 2 cores")
+	fires(t, host.DBBound{}, b(0.15, 1.2, 0.02), kasoku.Low, "mysqld uses 1.20 of 2 cores")
+	fires(t, host.AppCPU{}, b(1.2, 0.15, 0.4), kasoku.Medium, "shop uses 1.20 of 2 cores")
+	fires(t, host.DBBound{}, b(0.15, 0.8, 0.8), kasoku.Medium, "mysqld uses 0.80 of 2 cores")
+}
+
 // TestNeighbours_Overdrawn: where a child of a member ends that had worked before the load, the members seem to
 // have used more than the host was busy with. What neighbours used is not known then, and not nothing.
 func TestNeighbours_Overdrawn(t *testing.T) {

@@ -18,7 +18,12 @@ type PoolLoad struct {
 	Share       float64
 	Of          string
 	Ahead       float64 // requests that waited at once, on average
+	Queued      int     // seconds in which at least one in ten requests waited
 }
+
+// QueuedShare is how many waits there are at least for a request where a pool is too small; one may wait for
+// each of its statements.
+const QueuedShare = 0.10
 
 // SourceExpvar is the name of the source that reads what programs publish by expvar.
 const SourceExpvar = expvar.Name
@@ -59,7 +64,26 @@ func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
 	if busy := BusyTime(c); busy > 0 {
 		p.Ahead = waited.Seconds() / busy
 	}
+	p.Queued = queuedSeconds(c, p.Waits.Key)
 	return p, nil
+}
+
+// queuedSeconds counts the seconds in which at least [QueuedShare] of the requests waited, by a counter of waits.
+// A load that grows fills a pool only at its end.
+func queuedSeconds(c *diagnose.Case, waits kasoku.Key) (n int) {
+	for _, s := range c.FindAll(waits.Source, waits.Name) {
+		if s.Key != waits {
+			continue
+		}
+		for i := 1; i < len(s.Points); i++ {
+			a, b := s.Points[i-1], s.Points[i]
+			r, err := c.Requests(kasoku.Interval{From: a.At, To: b.At})
+			if err == nil && b.Value-a.Value >= max(QueuedShare*float64(r.Count), 1) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // BusyTime returns for how many seconds the run was loaded.

@@ -132,6 +132,24 @@ func IsApp(c *diagnose.Case) func(diagnose.Program) bool {
 // BusyRatio is the busy part of the host's cores.
 func (s Stack) BusyRatio() float64 { return s.Busy / max(s.Cores, 0.01) }
 
+// OwnRatio is the part of the host's cores that is busy without what programs outside of the service use: so
+// much of it the service needs, whoever else is there.
+func (s Stack) OwnRatio() float64 { return max(s.Busy-s.Neighbours, 0) / max(s.Cores, 0.01) }
+
+// Pressed is how near the host is to wanting CPU for the service, from 1 on it does: the service uses so much of
+// its cores, or nothing is left.
+func (s Stack) Pressed(busy float64) float64 {
+	return max(s.OwnRatio()/busy, s.BusyRatio()/Saturated)
+}
+
+// OwnBusy says how busy the host was, in the middle of a sentence, and how busy without neighbours.
+func (s Stack) OwnBusy() string {
+	if s.OwnRatio() > s.BusyRatio()-0.01 {
+		return s.HostBusy()
+	}
+	return s.HostBusy() + ", " + unit.Percent(s.OwnRatio()) + " without what programs outside of the service used"
+}
+
 // DatabaseShare is the database's share of the CPU that the service used: the
 // generator, where it runs beside it, is no part of the service.
 func (s Stack) DatabaseShare() float64 {

@@ -30,7 +30,8 @@ func (DBBound) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `says that the database is what uses the CPU.`,
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
-			left out, was used by a database server, and the host was at least 70 % busy. Of a
+			left out, was used by a database server, and the host was at least 70 % busy without what programs outside
+			of the service used, or 90 % with it. Of a
 			database that taskset, a cpuset or a quota holds to fewer cores, these alone count.`,
 		Cause: `the time of a request is time in queries; the app hardly matters, where it was recorded
 			on the same host or on one that is less than 70 % busy. Elsewhere that is not said, and the
@@ -55,10 +56,10 @@ func (r DBBound) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if quiet, crowded := s.Crowded(r.ID()); crowded {
 		return nil, quiet
 	}
-	if s.DatabaseShare() < evidence.LeastDatabaseShare || s.BusyRatio() < dbBusy {
-		return nil, diagnose.Quiet(r.ID(), min(s.DatabaseShare()/evidence.LeastDatabaseShare, s.BusyRatio()/dbBusy, 1),
+	if s.DatabaseShare() < evidence.LeastDatabaseShare || s.Pressed(dbBusy) < 1 {
+		return nil, diagnose.Quiet(r.ID(), min(s.DatabaseShare()/evidence.LeastDatabaseShare, s.Pressed(dbBusy), 1),
 			"%s used %s of the service's CPU, and %s; the thresholds are %s and %s", s.Database.Name,
-			unit.Percent(s.DatabaseShare()), s.HostBusy(), unit.Percent(evidence.LeastDatabaseShare), unit.Percent(dbBusy))
+			unit.Percent(s.DatabaseShare()), s.OwnBusy(), unit.Percent(evidence.LeastDatabaseShare), unit.Percent(dbBusy))
 	}
 	rest := evidence.RestOf(c, s.Database.Host, "the application", evidence.IsApp(c))
 	decided := fmt.Sprintf("What a request costs%s is decided in the database, so queries and indexes come first",

@@ -30,7 +30,7 @@ func (AppCPU) Doc() diagnose.Doc {
 		Summary: `says that the application is what uses the CPU.`,
 		Evidence: `at least 60 % of the CPU that the service's host used, the load's generator and kasoku
 			left out, was used by one program that is no database server, the database used less than 40 %,
-			and the host was at least 70 % busy. Of a
+			and the host was at least 70 % busy without what programs outside of the service used. Of a
 			program that taskset, a cpuset or a quota holds to fewer cores, these alone count. Where programs
 			outside of the service use most of the CPU, the requests' time counts: at least 30 % of it is the
 			program's CPU, and half as much again as its statements take; or 60 % with what its busiest threads
@@ -62,12 +62,15 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}
 	service := max(s.Service(), s.App.Cores, 0.01)
 	app, db := min(s.App.Cores/service, 1), min(s.Database.Cores/service, 1)
-	if app < appShare || db >= restShare || s.BusyRatio() < dbBusy {
-		quiet := diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.BusyRatio()/dbBusy, 0.99),
+	if app < appShare || db >= restShare || s.OwnRatio() < dbBusy {
+		quiet := diagnose.Quiet(r.ID(), min(app/appShare, (1-db)/(1-restShare), s.OwnRatio()/dbBusy, 0.99),
 			"%s used %s of the service's CPU, and %s; the thresholds are %s and %s",
-			s.App.Name, unit.Percent(app), s.HostBusy(), unit.Percent(appShare), unit.Percent(dbBusy))
-		if s.BusyRatio() < dbBusy {
+			s.App.Name, unit.Percent(app), s.OwnBusy(), unit.Percent(appShare), unit.Percent(dbBusy))
+		switch {
+		case s.BusyRatio() < dbBusy:
 			return r.unhurried(c, s, quiet)
+		case s.OwnRatio() < dbBusy: // neighbours fill the host
+			return r.beside(c, s, quiet)
 		}
 		return nil, quiet
 	}

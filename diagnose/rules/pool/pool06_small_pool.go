@@ -24,10 +24,9 @@ const (
 	// poolByLocks is the most of the pool's wait that locks may explain.
 	poolByLocks  = 0.5
 	fewPoolWaits = 20
-	// waitersShare is how many waits there are at least for a request where a pool is
-	// too small; one may wait for each of its statements. Fewer are those of a moment
-	// in which the program or the database stood still.
-	waitersShare = 0.10
+	// queuedSeconds is in how many seconds one in ten requests waits at least, if not in the whole run. Fewer are
+	// those of a moment in which the program or the database stood still.
+	queuedSeconds = 3
 )
 
 // ID returns POOL-06.
@@ -39,7 +38,7 @@ func (SmallPool) Doc() diagnose.Doc {
 		Summary: `finds a pool of connections that is too small.`,
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
 			waited for a connection for at least 5 % of their time, with at least one wait for each
-			ten requests, while locks of rows took less than half of that; from 1 % on it is a
+			ten requests of the run or of three of its seconds, while locks of rows took less than half of that; from 1 % on it is a
 			remark. Where none is published: the slow log has nine in ten of the statements that the
 			server counted, all of one connection, which was in them for 70 % of the time; with the
 			program's CPU they fill nine tenths of it, two requests and more were open on average,
@@ -65,12 +64,13 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 	}
 	least := float64(fewPoolWaits)
 	if n, err := evidence.WholeRun(c).Requests(c.Whole()); err == nil {
-		least = max(least, waitersShare*float64(n.Count))
+		least = max(least, evidence.QueuedShare*float64(n.Count))
 	}
-	if p.Share < somePoolShare || p.Waits.By < least {
+	if p.Share < somePoolShare || p.Waits.By < fewPoolWaits || p.Waits.By < least && p.Queued < queuedSeconds {
 		return nil, diagnose.Quiet(r.ID(), min(p.Share/somePoolShare, p.Waits.By/least),
-			"requests waited for connections %s times, %s %s; the thresholds are %s and %s",
-			diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, diagnose.Whole(least), unit.Percent(somePoolShare))
+			"requests waited for connections %s times, %s %s, one in ten of them in %d seconds; the thresholds are "+
+				"%s and %s, or %d seconds", diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of, p.Queued,
+			diagnose.Whole(least), unit.Percent(somePoolShare), queuedSeconds)
 	}
 	locks := evidence.LockTime(c).Seconds()
 	if locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type truthFlags struct {
 	byID       bool
 	against    string
 	pairs      truth.Pairs // of what ran, with what is in against
+	times      int
 }
 
 // newLabTruth is the harness of the labs, for those who write rules.
@@ -48,7 +50,8 @@ func newLabTruth(e *cli.Env) *cobra.Command {
 		Example: `  kasoku lab truth --keep truth
   kasoku lab truth --keep truth --labs insertbench --only all,none
   kasoku lab truth --keep truth --again
-  kasoku lab truth --keep beside --again --against truth`,
+  kasoku lab truth --keep beside --again --against truth
+  kasoku lab truth --keep truth --labs isuumo --only all --times 3`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), e) },
 	}
 	fl := cmd.Flags()
@@ -58,6 +61,7 @@ func newLabTruth(e *cli.Env) *cobra.Command {
 	fl.DurationVar(&f.duration, "duration", 12*time.Second, "of the load of a run")
 	fl.StringVar(&f.size, "size", "small", "rows of isuumo: full or small")
 	fl.StringVar(&f.keep, "keep", "truth", "`DIRECTORY` for the run files, LAB/VARIANT.kasoku")
+	fl.IntVar(&f.times, "times", 1, "runs of each variant; with --against what most of them have counts")
 	fl.BoolVar(&f.again, "again", false, "diagnose the run files that are there again, without runs")
 	fl.BoolVar(&f.byID, "by-id", false, "also count by id")
 	fl.StringVar(&f.against, "against", "", "`DIRECTORY` of other runs: also say which variants have other findings there")
@@ -84,6 +88,9 @@ func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	if err := f.checkOnly(); err != nil {
 		return err
+	}
+	if f.times < 1 {
+		return cli.Usagef("", "--times %d: want 1 or more", f.times)
 	}
 	ctx, hard, stop := cli.Interruptible(parent)
 	defer stop()
@@ -141,52 +148,94 @@ func (f *truthFlags) judge(ctx, hard context.Context, e *cli.Env) (table truth.T
 			if len(f.only) > 0 && !slices.Contains(f.only, variant) {
 				continue
 			}
-			path := filepath.Join(f.keep, l.Name, variant+store.Extension)
 			if !f.again {
-				if err := f.make(ctx, hard, e, l.Name, variant, path); err != nil {
+				if err := f.record(ctx, hard, e, l.Name, variant); err != nil {
 					return table, err
 				}
 			}
 			if ctx.Err() != nil { // the run was cut short
 				return table, cli.Stopped("stopped by " + context.Cause(ctx).Error())
 			}
-			d, err := diagnosed(path)
+			runs, err := diagnosed(f.keep, l.Name, variant)
 			if err != nil {
 				return table, err
 			}
-			if d == nil {
-				continue
+			for _, d := range runs {
+				table = append(table, truth.Judge(l.Case(variant), d))
+				fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, listFindings(d))
 			}
-			table = append(table, truth.Judge(l.Case(variant), d))
-			if err := f.compare(l.Case(variant), d); err != nil {
+			if err := f.compare(l.Case(variant), runs); err != nil {
 				return table, err
 			}
-			fmt.Fprintf(e.Stderr, "%s %s: %s\n", l.Name, variant, listFindings(d))
 		}
 	}
 	return table, nil
 }
 
-// diagnosed diagnoses a run file; nil where there is none.
-func diagnosed(path string) (*kasoku.Diagnosis, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	rec, err := store.Open(path)
+// record makes the runs of a variant, and removes those of before.
+func (f *truthFlags) record(ctx, hard context.Context, e *cli.Env, lab, variant string) error {
+	old, err := runsOf(f.keep, lab, variant)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All()), nil
+	for _, path := range old {
+		for _, file := range []string{path, path + "-wal", path + "-shm"} {
+			if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	for n := 0; n < f.times && ctx.Err() == nil; n++ {
+		if err := f.make(ctx, hard, e, lab, variant, runPath(f.keep, lab, variant, n+1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// compare compares the findings of a variant with those of its other run, where there is one.
-func (f *truthFlags) compare(c truth.Case, d *kasoku.Diagnosis) error {
+// runPath returns where the n-th run of a variant is kept, from 1.
+func runPath(dir, lab, variant string, n int) string {
+	if n > 1 {
+		variant += "." + strconv.Itoa(n)
+	}
+	return filepath.Join(dir, lab, variant+store.Extension)
+}
+
+// runsOf lists the run files of a variant, as [runPath] numbers them.
+func runsOf(dir, lab, variant string) (out []string, err error) {
+	for n := 1; ; n++ {
+		path := runPath(dir, lab, variant, n)
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, os.ErrNotExist):
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
+		out = append(out, path)
+	}
+}
+
+// diagnosed diagnoses the run files of a variant.
+func diagnosed(dir, lab, variant string) (out []*kasoku.Diagnosis, err error) {
+	paths, err := runsOf(dir, lab, variant)
+	for _, path := range paths {
+		rec, err := store.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, diagnose.Diagnose(diagnose.NewCase(rec, nil), rules.All()))
+	}
+	return out, err
+}
+
+// compare compares the findings of a variant with those of its other runs, where there are any.
+func (f *truthFlags) compare(c truth.Case, here []*kasoku.Diagnosis) error {
 	if f.against == "" {
 		return nil
 	}
-	other, err := diagnosed(filepath.Join(f.against, c.Lab.Name, c.Variant+store.Extension))
-	if other != nil {
-		f.pairs = append(f.pairs, truth.Compare(c, d, other))
+	there, err := diagnosed(f.against, c.Lab.Name, c.Variant)
+	if len(here) > 0 && len(there) > 0 {
+		f.pairs = append(f.pairs, truth.Compare(c, here, there))
 	}
 	return err
 }
@@ -210,11 +259,6 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 	l, err := labNamed(name)
 	if err != nil {
 		return err
-	}
-	for _, old := range []string{path, path + "-wal", path + "-shm"} {
-		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
 	}
 	if err := private.Output.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
