@@ -2,29 +2,32 @@ package record
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
-	"github.com/kasoku/kasoku/observe/process"
-	"github.com/kasoku/kasoku/observe/sockets"
 	"github.com/kasoku/kasoku/record/mask"
 	"github.com/kasoku/kasoku/topology/find"
 )
 
-// nameNeighbours takes the names of neighbours' processes, programs, units and containers out of
-// the series of processes, and the places at which they listen out of those of sockets, where the
-// members are known. Their numbers and what they used stay.
-func (s *session) nameNeighbours() error {
-	pids := slices.Concat(s.changes.ownPIDs(), s.o.PIDs, s.o.Watched)
-	names := mask.OwnNames(s.service.known(), pids, s.o.Command, diagnose.HasRole)
-	if names == nil || s.service.bug != nil {
-		return nil
+// ownNames returns what may be named of processes, programs, units, containers and sockets as the service is
+// known by now, and of processes of kasoku; nil: nothing is known of it. Of the others numbers and what they
+// used are kept.
+func (s *session) ownNames(own ...int) *mask.Names {
+	names := mask.OwnNames(s.service.known(), slices.Concat(own, s.o.PIDs, s.o.Watched), s.o.Command, diagnose.HasRole)
+	if names != nil {
+		names.KeepPort(mysqlflags.Address(s.o.MySQL))
 	}
-	names.KeepPort(mysqlflags.Address(s.o.MySQL))
-	return errors.Join(s.store.RenameInstances(process.Name, names.Instance), s.store.RenameInstances(sockets.Name, names.Socket))
+	return names
+}
+
+// nameNeighbours gives the file the names that the cover held in memory, of what turned out to be the service's.
+func (s *session) nameNeighbours() error {
+	if s.service.bug != nil {
+		return s.cover.Uncover(s.store, nil)
+	}
+	return s.cover.Uncover(s.store, s.ownNames(s.changes.ownPIDs()...))
 }
 
 // Nameless returns a sink for what is sampled that hands it on to another without the names of

@@ -43,7 +43,16 @@ func TestRecord_NeighboursNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.kasoku")
-	res, err := Record(t.Context(), Options{Path: path, Course: Course{Load: &Load{Targets: []load.Target{{Method: http.MethodGet,
+	var meanwhile []byte // of the file and its log while the run went on, as one that is killed leaves them
+	keep := func(Progress) {
+		for _, file := range []string{path, path + "-wal"} {
+			b, err := os.ReadFile(file)
+			if err == nil { // there may be no log yet
+				meanwhile = append(meanwhile, b...)
+			}
+		}
+	}
+	res, err := Record(t.Context(), Options{Path: path, OnProgress: keep, Course: Course{Load: &Load{Targets: []load.Target{{Method: http.MethodGet,
 		URL: web.URL() + "/"}}, Engine: engine, Each: 4 * time.Second, Next: Climb(2000)}}}) // some ticks of CPU in each second
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +64,9 @@ func TestRecord_NeighboursNames(t *testing.T) {
 	if bytes.Contains(file, []byte(name)) {
 		at := bytes.Index(file, []byte(name))
 		t.Errorf("the file holds the name of a neighbour's program: %q", file[max(0, at-200):min(len(file), at+200)])
+	}
+	if bytes.Contains(meanwhile, []byte(name)) || !bytes.Contains(meanwhile, []byte(" "+mask.Neighbour)) {
+		t.Error("a run that is killed would name a neighbour's program, or hold nothing of it")
 	}
 	has := func(series, word string) bool {
 		return slices.ContainsFunc(res.Recording.FindAll(process.Name, series), func(s *kasoku.Series) bool {

@@ -48,6 +48,7 @@ type session struct {
 	profiles *profiles
 	tracing  *tracing
 	service  *serviceWatch
+	cover    *mask.Cover
 	rows     *rowCounts
 	digests  *digests
 	ending   *ending
@@ -168,7 +169,8 @@ func (s *session) open(ctx context.Context) (err error) {
 	if s.store, err = store.Create(s.o.Path, mask.Run(s.run)); err != nil {
 		return err
 	}
-	s.clock = clock.New(s.start, s.store)
+	s.cover = mask.NewCover(s.store, func() *mask.Names { return s.ownNames() })
+	s.clock = clock.New(s.start, s.cover)
 	s.clock.GiveUp, s.clock.WallAt = s.stop, s.o.Wall
 	if !s.waits() {
 		if err := s.changes.switchOn(ctx); err != nil {

@@ -341,7 +341,9 @@ func (w *serviceWatch) end() {
 			Hint: "`--mysql " + dsn + "`, with a password better an option file by `--defaults-file`, or dsn = " + dsn +
 				" in [mysql] of kasoku.toml; `kasoku doctor` with the same says which rights are missing"})
 	}
+	w.mu.Lock() // the samples ask who is known
 	w.found.Unknown = append(w.found.Unknown, w.config.unkept()...)
+	w.mu.Unlock()
 	if err := w.store.SaveService(&w.found); err != nil {
 		w.warn(kasoku.Warning{Code: "service-unknown",
 			Text: "the members of the service could not be stored: " + err.Error()})
