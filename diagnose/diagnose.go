@@ -23,21 +23,21 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 		c = whole
 	}
 	d := &kasoku.Diagnosis{Rules: len(rules)}
-	points := map[string]bool{}
+	points, warns := map[string]bool{}, map[string]bool{}
 	for _, r := range rules {
 		found, silent := checkRule(r, c)
 		found, silent = keepShown(r.ID(), found, silent)
 		stateNeighbours(c, r.Doc().Host, found)
 		d.Findings = append(d.Findings, found...)
 		d.Silences = append(d.Silences, silent...)
-		points[r.ID()] = r.Doc().Points
+		points[r.ID()], warns[r.ID()] = r.Doc().Points, r.Doc().Warns
 	}
 	quoteBenchmark(c, d.Findings)
 	yieldSigns(d.Findings, points)
 	d.Findings = joinRemarks(d.Findings)
 	settleFindings(d.Findings)
 	noteShared(d.Findings)
-	d.Findings = rankFindings(d.Findings, points)
+	d.Findings = rankFindings(d.Findings, points, warns)
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
 		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(boolNumber(a.Blind), boolNumber(b.Blind)),
 			cmp.Compare(a.ID, b.ID))

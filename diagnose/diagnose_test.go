@@ -83,10 +83,18 @@ func TestRank(t *testing.T) {
 	f("A P", finding("A", 0.03, nil), signpost{finding("P", 0.3, remark)})
 	f("P A", finding("A", 0.029, nil), signpost{finding("P", 0.3, remark)})
 	f("A P", finding("A", 0.002, nil), signpost{finding("P", 0.29, remark)})
+	// A remark that warns of wrong answers comes before those that cost little.
+	f("A W I P", finding("A", 0.5, nil), finding("I", 0.01, remark), warning{finding("W", 0, remark)}, signpost{finding("P", 0.9, remark)})
+	f("A W", warning{finding("W", 0, nil)}, finding("A", 0.5, nil))
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))
 	f("A B C", finding("C", 0, nil), finding("B", 0, nil), finding("A", 0, nil))
 }
+
+// warning is a rule whose findings are about answers that become wrong.
+type warning struct{ says }
+
+func (warning) Doc() Doc { return Doc{Warns: true} }
 
 // signpost is a rule whose findings only point to where the time goes.
 type signpost struct{ says }

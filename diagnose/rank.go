@@ -13,13 +13,14 @@ import (
 // as it is shown. Among equals what explains another one comes before that, then what was
 // counted before estimates, and what is safe and cheap to change before what is not. A
 // finding that goes when another one is fixed says so, and stands where its figure puts it; one that
-// costs little comes after those that would stay. Remarks come last, and of them those of rules that only
-// point to where the time goes; but a remark that points to much of the time comes first where all problems
+// costs little comes after those that would stay. Remarks come last, those that warn of wrong answers before
+// those that cost little, and last those of rules that only point to where the time goes; but a remark that points to much of the time comes first where all problems
 // cost little, or next to nothing beside it.
-func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Finding {
+func rankFindings(found []kasoku.Finding, points, warns map[string]bool) []kasoku.Finding {
 	rest := slices.Clone(found)
 	depth := explanationDepths(findExplainers(rest))
 	last := func(f *kasoku.Finding) bool { return f.Severity == kasoku.Info && points[f.ID] }
+	warned := func(f *kasoku.Finding) bool { return f.Severity == kasoku.Info && warns[f.ID] }
 	heaviest := 0.0 // of the problems
 	for i := range rest {
 		if rest[i].Severity != kasoku.Info {
@@ -39,6 +40,7 @@ func rankFindings(found []kasoku.Finding, points map[string]bool) []kasoku.Findi
 			cmp.Compare(boolNumber(first(y)), boolNumber(first(x))),
 			cmp.Compare(boolNumber(x.Severity == kasoku.Info), boolNumber(y.Severity == kasoku.Info)),
 			cmp.Compare(boolNumber(last(x)), boolNumber(last(y))),
+			cmp.Compare(boolNumber(warned(y)), boolNumber(warned(x))),
 			cmp.Compare(boolNumber(goes(x, depth[a])), boolNumber(goes(y, depth[b]))),
 			cmp.Compare(shownImpact(y), shownImpact(x)),
 			cmp.Compare(depth[a], depth[b]),

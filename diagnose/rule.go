@@ -38,6 +38,9 @@ type Doc struct {
 	// Points means that a finding is a sign to where the time goes. It becomes a remark where
 	// another one has what to change there. As a remark it comes after those that have.
 	Points bool
+	// Warns means that its findings are about answers that become wrong, not about time: as a
+	// remark one comes before those that cost little.
+	Warns bool
 }
 
 // docWidth is the longest line of a description, in bytes.

@@ -35,6 +35,7 @@ func (ImplicitOrder) Doc() diagnose.Doc {
 		Silent: `when all tables have a primary key, when all SELECTs of the others are ordered, add up or
 			send one row, when answers were compared and come in the same order, and blind without both the
 			tables' definitions and golden answers.`,
+		Warns: true,
 	}
 }
 
