@@ -26,6 +26,10 @@ const (
 	// fewHeld in a trace say too little, and sureHeld are enough.
 	fewHeld  = 20
 	sureHeld = 100
+	// fewLong are enough of calls that take longHeld, where all are made so: what another request
+	// sent does not come in each of them, nor lie in so long a wait by chance.
+	fewLong  = 5
+	longHeld = 20 * time.Millisecond
 	mostHeld = 3 // findings
 )
 
@@ -38,7 +42,8 @@ func (OutsideCall) Doc() diagnose.Doc {
 		Summary: `finds transactions that keep rows locked while another service is asked.`,
 		Evidence: `a trace has at least 20 requests that an endpoint sent to a service by HTTP after a statement
 			of its transaction had locked rows and before the transaction ended; they are 90 % of what it
-			asked of that service, took 2 ms each and 2 % of the time of all requests that were traced.`,
+			asked of that service, took 2 ms each and 2 % of the time of all requests that were traced. Five
+			are enough where each is so, and takes 20 ms.`,
 		Cause: `between BEGIN and COMMIT the handler waits for another program: who wants the same rows waits for
 			that program too, and the connection is taken from the pool meanwhile.`,
 		Fix: `ask the other service before the transaction begins or after it has ended.`,
@@ -98,14 +103,22 @@ func (r OutsideCall) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	most := &calls[0]
 	return nil, diagnose.Quiet(r.ID(), min(most.measure(), 0.99), "%s asked %s %s while its transaction held rows, "+
 		"%s each, %s of the time of what was traced; the thresholds are %d, %s and %s", most.caller(), most.asked.To,
-		unit.Counted(most.asked.Locked, "time", "times"), unit.Duration(most.each()), unit.Percent(most.share), fewHeld,
+		unit.Counted(most.asked.Locked, "time", "times"), unit.Duration(most.each()), unit.Percent(most.share), int(most.enough()),
 		unit.Duration(heldLeast), unit.Percent(heldShare))
 }
 
 // measure is how far the thresholds are met: 1 or more when all are.
 func (k *heldCall) measure() float64 {
-	return min(k.share/heldShare, float64(k.asked.Locked)/fewHeld, float64(k.each())/float64(heldLeast),
+	return min(k.share/heldShare, float64(k.asked.Locked)/k.enough(), float64(k.each())/float64(heldLeast),
 		float64(k.asked.Locked)/(mostlyHeld*float64(max(k.asked.Calls, 1))))
+}
+
+// enough is how many of such calls say enough.
+func (k *heldCall) enough() float64 {
+	if k.asked.Locked >= k.asked.Calls && k.each() >= longHeld {
+		return fewLong
+	}
+	return fewHeld
 }
 
 func (k *heldCall) caller() string { return k.asked.Method + " " + k.asked.Route }
