@@ -25,12 +25,19 @@ func checkLoops(c *diagnose.Case, id string, say func(statements.RowLoop, *kasok
 	}
 	all, nearest := statements.RowLoops(c)
 	var out []kasoku.Finding
+	var stated []statements.RowLoop
 	for _, r := range all {
-		if r.ID == id {
-			f := loopFinding(c, r)
-			say(r, &f)
-			out = append(out, f)
+		if r.ID != id {
+			continue
 		}
+		f := loopFinding(c, r)
+		if at := slices.IndexFunc(stated, func(o statements.RowLoop) bool { return isSameLoop(o, r) }); at >= 0 &&
+			f.Impact.Share < diagnose.SmallShare {
+			out[at].Evidence = append(out[at].Evidence, sameLoopEvidence(c, r, f.Impact))
+			continue
+		}
+		say(r, &f)
+		out, stated = append(out, f), append(stated, r)
 	}
 	switch {
 	case len(out) > 0:
@@ -41,6 +48,27 @@ func checkLoops(c *diagnose.Case, id string, say func(statements.RowLoop, *kasok
 	return nil, diagnose.Quiet(id, min(nearest/statements.LeastPerRequest, 0.99),
 		"no lookup is known to run %d times in one request; the "+
 			"nearest, %s times", statements.LeastPerRequest, wording.Average(nearest))
+}
+
+// isSameLoop reports whether two endpoints run the same classes of statements in their loops, as two handlers
+// do that call one function.
+func isSameLoop(a, b statements.RowLoop) bool {
+	if a.Endpoint == "" || b.Endpoint == "" || a.Guessed() || b.Guessed() || len(a.Loops) != len(b.Loops) {
+		return false
+	}
+	for _, x := range a.Loops {
+		if !slices.ContainsFunc(b.Loops, func(y statements.Looped) bool { return y.Query == x.Query }) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameLoopEvidence is that another endpoint, where it costs little, runs the same loop: one change mends both.
+func sameLoopEvidence(c *diagnose.Case, r statements.RowLoop, i kasoku.Impact) kasoku.Evidence {
+	e := lookupEvidence(c, r.Loops[0])
+	e.Note = fmt.Sprintf("the same loop in %s: %s %s", r.Endpoint, unit.Percent(i.Share), i.Of)
+	return e
 }
 
 // loopFinding is what all of these findings have in common.
