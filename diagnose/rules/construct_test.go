@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/diagnose/rules/host"
 	"github.com/kasoku/kasoku/internal/histogram"
 )
 
@@ -53,6 +54,14 @@ func TestConstructCases(t *testing.T) {
 			for i := range rec.Settings {
 				if s := &rec.Settings[i]; s.Name == "initialize.limit" {
 					s.Value = time.Duration(float64(p.Interval.Len()) / 0.72).Round(time.Millisecond).String()
+				}
+			}
+		})
+		f("HW-10", server+"-taken", "scaling the host's memory so that 4.6 % of it is taken", func(rec, _ *kasoku.Recording) {
+			found, _ := host.MemoryBeside{}.Check(diagnose.NewCase(rec, nil))
+			for _, s := range rec.FindAll("host", "mem.total") {
+				for i := range s.Points {
+					s.Points[i].Value = math.Floor(found[0].Evidence[1].Number / 0.046)
 				}
 			}
 		})

@@ -325,6 +325,42 @@ func TestMemory(t *testing.T) {
 	blind(t, r, ladder(), "neither the host's memory")
 }
 
+// growing puts a level of the host that goes evenly from one value to another.
+func (b *build) growing(name string, from, to float64) *build {
+	return b.add(kasoku.Key{Source: diagnose.Host, Name: name}, kasoku.Gauge, func(second int) float64 { return from + (to-from)*float64(second)/42 })
+}
+
+func TestMemoryBeside(t *testing.T) {
+	r := host.MemoryBeside{}
+	const gib = 1 << 30
+	grown := func(by float64) *build {
+		return stackOn(0.5, 0.4, 0.1).measured().program("5 nginx", 0.05, 1e7).host("mem.total", 8*gib).
+			growing("mem.anon", 2*gib, (2+by)*gib).growing("mem.available", 5*gib, (5-by)*gib)
+	}
+	f := fires(t, r, grown(0.5), kasoku.High, "took 512 MiB and kept it to the end")
+	if f.Severity != kasoku.Info || f.Impact.Share != 0 || f.Object.String() != "host memory beside the service" {
+		t.Errorf("%s %s, impact %+v", f.Severity, f.Object, f.Impact)
+	}
+	if s := fmt.Sprint(f); !strings.Contains(s, "6.2 % of 8.0 GiB") {
+		t.Error(s)
+	}
+	silent(t, r, grown(0.39), 0.96, 0.99, "took 399 MiB of the host's 8.0 GiB")
+	silent(t, r, grown(0), 0, 0, "took 0 B")
+	silent(t, r, grown(-1), 0, 0, "took 0 B") // given back
+	// The service's own process took it, one that was there and one that came later.
+	silent(t, r, grown(0.5).add(kasoku.Key{Source: diagnose.Process, Name: "rss", Instance: "20 shop"}, kasoku.Gauge,
+		func(second int) float64 { return 1e8 + 0.5*gib*float64(second)/42 }), 0, 0.01, "took 0 B")
+	// What the kernel can take back is none: the memory available stays.
+	silent(t, r, grown(0.5).growing("mem.available", 5*gib, 5*gib), 0.98, 1, "")
+	// At this pace the rest lasts for hours.
+	silent(t, r, grown(0.5).host("mem.total", 8*gib).growing("mem.available", 500*gib, 499*gib), 0.98, 1, "")
+	blind(t, r, grown(0.5).drop(diagnose.Process, "rss", "20 shop"), "the memory of a process of the service was not recorded")
+	b := grown(0.5)
+	b.Service = nil
+	blind(t, r, b, "which processes are the service's is not known")
+	blind(t, r, ladder(), "was not recorded")
+}
+
 // TestMemory_Words: what a log says about memory decides which limit is named.
 func TestMemory_Words(t *testing.T) {
 	r := host.Memory{}

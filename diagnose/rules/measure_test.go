@@ -40,6 +40,7 @@ type measuredCase struct {
 	seconds  []int         // instead of a load by kasoku: requests in each second
 	tasks    int           // that the service's control group may hold, 0: it is in none of its own
 	quota    float64       // cores that the service's control group may use, 0: all
+	beside   int           // MiB that a program outside of the service takes each second
 	alone    bool          // keep only what was sampled of the service, its database and kasoku
 }
 
@@ -109,6 +110,9 @@ func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording
 	if m.procs > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(m.procs))
 	}
+	if m.beside > 0 {
+		defer takeMemory(t, m.beside)()
+	}
 	res, err := record.Record(t.Context(), o)
 	if stop != nil {
 		stop()
@@ -120,6 +124,18 @@ func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording
 		keepOnly(res.Recording, db.Pid(), app, os.Getpid())
 	}
 	return res.Recording
+}
+
+// takeMemory has a program that is none of the service take so much memory each second until what it returns is
+// called: tail keeps a line that does not end.
+func takeMemory(t *testing.T, mib int) (stop func()) {
+	t.Helper()
+	p, err := command.Start(context.WithoutCancel(t.Context()), command.Spec{Path: "sh", DieWithParent: true, Stdout: io.Discard,
+		Args: []string{"-c", fmt.Sprintf("while head -c %dm /dev/zero; do sleep 1; done | tail", mib)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { _, _ = p.Stop() }
 }
 
 // startService runs the service as a process of its own until stop is called.

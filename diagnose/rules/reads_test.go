@@ -59,7 +59,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
 		return extract.Keys{Settings: server, Messages: true}
-	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-12", "OS-01", "OS-02", "OS-04", "MES-06":
+	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-10", "HW-12", "OS-01", "OS-02", "OS-04", "MES-06":
 		return hostReads(id, server)
 	case "HW-05":
 		k := extract.Keys{Settings: server}
@@ -109,6 +109,9 @@ func hostReads(id string, server []string) extract.Keys {
 			keys(diagnose.Cgroup, "memory.max", "memory.events.max", "memory.events.oom", "memory.events.oom_kill"))}
 	case "HW-07":
 		return extract.Keys{Settings: server, Series: keys(diagnose.Host, "cpu.idle", "cpu.iowait")}
+	case "HW-10":
+		return extract.Keys{Settings: server, Service: true, Series: slices.Concat(programs,
+			keys(diagnose.Host, "mem.total", "mem.available", "mem.anon", "psi.memory.some"))}
 	case "HW-12":
 		return extract.Keys{Settings: append(server, "max_connections"), Service: true, Queries: true, Series: slices.Concat(busy, programs,
 			keys(diagnose.Process, "thread.cpu"), keys(diagnose.Host, "mem.total", "mem.available"), status("Threads_connected", "Innodb_row_lock_time"),

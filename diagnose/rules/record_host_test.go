@@ -23,6 +23,12 @@ func hostRuns() []recorded {
 		return measuredCase{service: serviceConfig{MaxOpen: 10, MaxIdle: 10, Warm: 10, Burden: &b}, maxConnections: 151,
 			next: record.Climb(rates...), each: each, alone: true}
 	}
+	// What another program takes each second is of a host of 24 GiB.
+	beside := func(mib int, rates ...float64) measuredCase {
+		m := steady(burden{}, 6*time.Second, rates...)
+		m.beside = mib
+		return m
+	}
 	slow := func(m measuredCase) measuredCase { m.slowLog = true; return m }
 	every := func(m measuredCase, interval time.Duration) measuredCase { m.interval = interval; return m }
 	// 24 seconds with n requests each, of which some have others.
@@ -75,6 +81,10 @@ func hostRuns() []recorded {
 		{name: "quota-unused", m: quota(0.5, burden{Spin: ms}, 10, 30), keep: "OS-04/silent"},
 		{name: "quota-left", m: quota(1, burden{Spin: 8 * ms}, 10, 40), keep: "OS-04/silent"},
 		{name: "no-memory", m: steady(burden{Memory: 4, Space: 64}, 5*time.Second, 20, 120), keep: "HW-06/fires"},
+
+		{name: "taken", m: beside(160, 20, 60), keep: "HW-10/fires"},
+		{name: "not-taken", m: beside(0, 20, 60), keep: "HW-10/silent"},
+		{name: "little-taken", m: beside(20, 20, 60), keep: "HW-10/silent"},
 	}
 }
 

@@ -132,7 +132,7 @@ func (r recorded) object(id, kind string) string {
 		"DRV-01": "process ", "MES-07": "endpoint " + endpoint, "DRV-04": "table " + table, "MES-04": "table " + table,
 		"DRV-05": "log journal.log", "POOL-01": "pool idle connections", "POOL-02": "variable max_connections",
 		"POOL-03": "pool pool.max_idle", "POOL-04": "pool connections", "HW-05": "process kasoku nethttp",
-		"HW-01": "process m", "HW-02": "host CPU", "HW-06": "limit memory", "HW-07": "in one second", "OS-01": "open files of ledger",
+		"HW-01": "process m", "HW-02": "host CPU", "HW-06": "limit memory", "HW-07": "in one second", "HW-10": "memory beside the service", "OS-01": "open files of ledger",
 		"OS-02": "control group ledger.service", "OS-04": "control group ledger.service", "MES-06": "run sampling interval",
 	}[id] + "\n"
 }

@@ -13,6 +13,7 @@ func Rules() []diagnose.Rule {
 		Generator{},
 		Memory{},
 		Burst{},
+		MemoryBeside{},
 		SerialClient{},
 		OneCore{},
 	}
