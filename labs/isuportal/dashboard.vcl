@@ -19,6 +19,7 @@ sub vcl_backend_response {
     set beresp.grace = 0s;
     if (bereq.url ~ "^/api/audience/") {
         set beresp.ttl = 0.7s; # mends CCH-01
+        set beresp.ttl = 1s; # seeds CCH-04S
         set beresp.ttl = 1s; # seeds CCH-04
         set beresp.grace = 1s; # seeds CCH-04
         set beresp.do_gzip = true;

@@ -44,16 +44,16 @@ func newService(t *testing.T, dsn string, d kit.Set, pool, teams int) http.Handl
 	})
 }
 
-// TestScore: the benchmark scores each variant on both servers.
+// TestScore: the benchmark scores each variant of the ladder on both servers.
 func TestScore(t *testing.T) {
 	sandboxtest.Both(t, sandboxtest.Unsafe(), func(t *testing.T, s *sandbox.Server) {
 		var names []string
-		for _, v := range Lab().Variants {
+		for _, v := range ladder(Lab()) {
 			names = append(names, v.Name)
 		}
 		sandboxtest.AtOnce(t, names, func(t *testing.T, i int) {
 			turn.Wait(t)
-			v := Lab().Variants[i]
+			v := ladder(Lab())[i]
 			sandboxtest.Exec(t, sandboxtest.DB(t, s, ""), "CREATE DATABASE "+v.Name+" CHARACTER SET utf8mb4")
 			contesttest.Run(t, bench.Run, newService(t, s.DSN("root", v.Name), v.Defects, v.Pool, fewTeams), 5*time.Second,
 				[]contesttest.Case{{Name: "well"}})

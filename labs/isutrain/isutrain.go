@@ -9,6 +9,8 @@
 //	LCK-01  a reservation locks all others of its train, and the seats of each
 //	LCK-05  the payment service is asked while the row of the reservation is locked
 //	APP-01  a line of the log for each seat that is shown
+//	OPS-03  the database is in +08:00
+//	HW-10   a program that is none of the service takes a twelfth of the host's memory
 //
 // Seats are never sold twice: who sells seats of a car holds the car's row of car_guard, or
 // with LCK-01 all reservations of the train. Changes of the story are controls: OPS-04K gives
@@ -51,16 +53,21 @@ func Lab() *kit.Lab {
 			{ID: "LCK-05", Where: "service", About: "payments are made inside of transactions",
 				Object: `commit|cancel`, Brings: []string{"LCK-01"}},
 			{ID: "APP-01", Where: "service", About: "a line of the log for each seat"},
+			{ID: "OPS-03", Where: "database", About: "the database is in another zone than the host",
+				Object: `clock`, Apart: "a remark, which comes after all that costs time"},
+			{ID: "HW-10", Where: "host", About: "an editor's language server takes memory", Object: `memory`,
+				Apart: "it is none of the service's, and a remark"},
 		},
 		Controls: []kit.Defect{
 			{ID: "OPS-04K", Where: "database", About: "train_master gets a key, whose order within a minute is another"},
 			{ID: "OPS-04D", Where: "database", About: "and loses it again, which brings no order back"},
 			{ID: "OPS-11", Where: "service", About: "/initialize answers with ten days"},
 		},
-		Variants: variants(),
-		Args:     listArgs, Fill: fillTables, Serve: serveService, Beside: servePayments,
-		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
-		Load:  kit.Load{Least: 30 * time.Second}, // as shipped a search takes seconds
+		Variants: variants(), Story: story(),
+		Args: listArgs, Fill: fillTables, Serve: serveService, Beside: servePayments,
+		Neighbour: kit.Neighbour{Name: "gopls", Seed: "HW-10", Run: takeMemory},
+		Nginx:     func(d kit.Set) string { return kit.Without(nginxConf, d) },
+		Load:      kit.Load{Least: 30 * time.Second}, // as shipped a search takes seconds
 	}
 }
 
@@ -71,6 +78,9 @@ func variants() []kit.Variant {
 		{Name: "initial", About: "as it was shipped", Defects: initial},
 		{Name: "hurried-key", About: "initial, and train_master gets a key", Defects: append(initial[:7:7], "OPS-04K")},
 		{Name: "dropped-key", About: "and loses it again", Defects: append(initial[:7:7], "OPS-04D")},
+		{Name: "clocks", About: "initial, and the database is in +08:00", Defects: append(initial[:7:7], "OPS-03")},
+		{Name: "indexed", About: "an order in each statement, and indexes", Defects: initial[2:]},
+		{Name: "quiet", About: "and no line for each seat", Defects: initial[2:6]},
 		{Name: "ten-days", About: "tuned, and /initialize says ten days", Defects: kit.Set{"OPS-11"}},
 		{Name: "tuned", About: "an order, indexes, few statements, short locks", Defects: kit.Set{}},
 	}
@@ -78,8 +88,12 @@ func variants() []kit.Variant {
 
 // listArgs are those of the database: what was acknowledged outlives its process, not the
 // machine.
-func listArgs(kit.Set, string) []string {
-	return []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
+func listArgs(d kit.Set, _ string) []string {
+	out := []string{"--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"}
+	if d.Has("OPS-03") {
+		out = append(out, "--default-time-zone=+08:00")
+	}
+	return out
 }
 
 func fillTables(ctx context.Context, db *sql.DB, d kit.Set) error { return fillDays(ctx, db, d, days) }

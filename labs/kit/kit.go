@@ -64,6 +64,7 @@ type Variant struct {
 	Memory      bool    // the files of the database are in memory
 	Pool        int     // connections that the service opens at most; 0: as it has them
 	Shed        float64 // share of what may be lost that is confirmed and dropped, 0 to 1
+	Capacity    int     // of what the lab lets in, such as teams; 0: as it has it
 	// Hosts is on how many hosts of [HostCores] the servers stand: 1: all on one; 2: the database on one of its
 	// own; 3: nginx and Varnish too; 0: they have the whole machine.
 	Hosts int
@@ -96,6 +97,8 @@ type Lab struct {
 	Serve func(ctx context.Context, c Config) error
 	// Beside is another service, a process of its own that the service asks; nil: there is none.
 	Beside func(ctx context.Context, c Config) error
+	// Neighbour is a program of the host that is none of the service, a process of its own.
+	Neighbour Neighbour
 	// Program says that Serve works for a time and ends, rather than answers requests.
 	Program bool
 	// Files makes the files of the lab in a directory that is there and empty; nil: there
@@ -109,6 +112,13 @@ type Lab struct {
 	// Story is the write-up that the lab is made after, whose steps are its variants of
 	// that name; nil: there is none.
 	Story *writeup.Story
+}
+
+// A Neighbour is what runs on the host of a lab and is none of its service.
+type Neighbour struct {
+	Name string // of the process
+	Seed string // the defect with which it runs
+	Run  func(ctx context.Context, c Config) error
 }
 
 // Load is what a lab's service has to answer.
@@ -140,6 +150,7 @@ type Config struct {
 	Defects  Set
 	Pool     int           // connections to the database at most; 0: as the service has them
 	Shed     float64       // share of what may be lost that is confirmed and dropped
+	Capacity int           // of what the lab lets in; 0: as the service has it
 	Files    string        // directory of the lab's own
 	Beside   string        // base URL of the other service, empty without one
 	Duration time.Duration // of a program

@@ -29,12 +29,13 @@ type Options struct {
 	WebPort  int    // of nginx; 0 takes a free one
 	DBPort   int    // likewise
 
-	Twin   bool    // the lab's program in another language does the work
-	Memory bool    // the files of the database are in memory
-	Keep   string  // directory for what the twin takes, which stays from run to run
-	Pool   int     // connections that the service opens at most; 0: as it has them
-	Shed   float64 // share of what may be lost that is confirmed and dropped
-	Hosts  int     // see [Variant]
+	Twin     bool    // the lab's program in another language does the work
+	Memory   bool    // the files of the database are in memory
+	Keep     string  // directory for what the twin takes, which stays from run to run
+	Pool     int     // connections that the service opens at most; 0: as it has them
+	Shed     float64 // share of what may be lost that is confirmed and dropped
+	Capacity int     // of what the lab lets in; 0: as it has it
+	Hosts    int     // see [Variant]
 	// Bench is the command line of the lab's benchmark, to which --target and --duration are
 	// added; nil: the load is the lab's targets at its rate.
 	Bench []string
@@ -55,6 +56,7 @@ type Stack struct {
 	o      Options
 	app    *process.Service
 	beside *process.Service // nil without one
+	other  *process.Service // a program that is none of the service; likewise
 	twin   []string         // its command line
 	memory *private.TempDir // of the database
 	hosts  []*quota.Group
@@ -66,7 +68,7 @@ func Up(ctx context.Context, l *Lab, o Options) (*Stack, error) {
 	o.Database = cmp.Or(o.Database, "mariadb")
 	s := &Stack{Lab: l, Defects: o.Defects, AppLog: filepath.Join(o.Dir, "app.log"), o: o}
 	for _, step := range []func(context.Context) error{s.prepareTwin, s.startDatabase, s.fill, s.startBeside,
-		s.startApp, s.startVarnish, s.startNginx, s.split} {
+		s.startApp, s.startVarnish, s.startNginx, s.split, s.startNeighbour} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Down(context.WithoutCancel(ctx)))
 		}
@@ -145,7 +147,7 @@ func (s *Stack) fill(ctx context.Context) error {
 
 func (s *Stack) serveArgs() []string {
 	return []string{"lab", "serve", s.Lab.Name, "--defects", s.Defects.String(), "--files", s.files(), "--pool",
-		fmt.Sprint(s.o.Pool), "--shed", fmt.Sprint(s.o.Shed)}
+		fmt.Sprint(s.o.Pool), "--shed", fmt.Sprint(s.o.Shed), "--capacity", fmt.Sprint(s.o.Capacity)}
 }
 
 func (s *Stack) env() []string {
@@ -165,6 +167,16 @@ func (s *Stack) startBeside(ctx context.Context) error {
 	s.beside = process.New(process.Options{Dir: s.o.Dir, Name: s.Lab.Name + "-beside", Program: s.o.Program,
 		Log: filepath.Join(s.o.Dir, "beside.log")})
 	return s.beside.Start(ctx, append(s.serveArgs(), "--beside"), s.env())
+}
+
+// startNeighbour starts the program that is none of the service.
+func (s *Stack) startNeighbour(ctx context.Context) error {
+	n := &s.Lab.Neighbour
+	if n.Run == nil || !s.Defects.Has(n.Seed) {
+		return nil
+	}
+	s.other = process.New(process.Options{Dir: s.o.Dir, Name: n.Name, Program: s.o.Program, Log: filepath.Join(s.o.Dir, "neighbour.log")})
+	return s.other.Start(ctx, append(s.serveArgs(), "--neighbour"), nil)
 }
 
 func (s *Stack) startApp(ctx context.Context) error {
@@ -266,6 +278,9 @@ func (s *Stack) Down(ctx context.Context) error {
 	}
 	if s.beside != nil {
 		errs = append(errs, s.beside.Stop())
+	}
+	if s.other != nil {
+		errs = append(errs, s.other.Stop())
 	}
 	if s.DB != nil {
 		errs = append(errs, s.DB.Stop(ctx))

@@ -20,7 +20,9 @@ type serveFlags struct {
 	files           string  // of the small labs: a directory of their own
 	pool            int     // of them as well: connections to the database
 	shed            float64 // likewise: the share of what may be lost that is dropped
+	capacity        int     // likewise: of what the lab lets in
 	beside          bool    // likewise: the other service of the lab, which it asks
+	neighbour       bool    // likewise: the program that is none of the service
 	duration        time.Duration
 }
 
@@ -50,7 +52,9 @@ func newLabServe(e *cli.Env) *cobra.Command {
 	f.StringVar(&o.files, "files", "", "")
 	f.IntVar(&o.pool, "pool", 0, "")
 	f.Float64Var(&o.shed, "shed", 0, "")
+	f.IntVar(&o.capacity, "capacity", 0, "")
 	f.BoolVar(&o.beside, "beside", false, "")
+	f.BoolVar(&o.neighbour, "neighbour", false, "")
 	f.DurationVar(&o.duration, "duration", 0, "")
 	return cmd
 }

@@ -59,9 +59,13 @@ func smallLab(l *kit.Lab) lab {
 				return cli.Usagef("", "--defects: %w", err)
 			}
 			c := kit.Config{
-				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Shed: o.shed, Files: o.files,
+				Listen: o.listen, DSN: e.Getenv("KASOKU_LAB_DSN"), Defects: d, Pool: o.pool, Shed: o.shed,
+				Capacity: o.capacity, Files: o.files,
 				Beside: e.Getenv("KASOKU_LAB_BESIDE"), Duration: o.duration,
 				Log: e.Stderr, Out: e.Stdout, Ready: o.accepts,
+			}
+			if o.neighbour && l.Neighbour.Run != nil {
+				return l.Neighbour.Run(ctx, c)
 			}
 			if o.beside && l.Beside != nil {
 				return l.Beside(ctx, c)
@@ -147,7 +151,7 @@ func upSmall(ctx context.Context, l *kit.Lab, o *labFlags, listen string) (*kit.
 	}
 	ko := kit.Options{Dir: o.dir, Database: o.database, Defects: v.Defects, Program: o.self,
 		Listen: listen, WebPort: o.http, Twin: v.Twin, Memory: v.Memory, Keep: o.keep, Pool: v.Pool, Shed: v.Shed,
-		Hosts: v.Hosts}
+		Hosts: v.Hosts, Capacity: v.Capacity}
 	if o.bench || l.Load.Targets == nil && !l.Program {
 		ko.Bench = benchCommand(o.self, l.Name)
 	}

@@ -70,7 +70,7 @@ func stateOf(t *testing.T, lab, step string) string {
 					t.Errorf("%s: step %s has %s, which the lab cannot seed", lab, step, id)
 				}
 			}
-			state = []any{slices.Sorted(slices.Values(v.Defects)), v.Twin, v.Memory, v.Pool}
+			state = []any{slices.Sorted(slices.Values(v.Defects)), v.Twin, v.Memory, v.Pool, v.Capacity}
 		}
 	}
 	b, err := json.Marshal(state)
