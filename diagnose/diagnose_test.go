@@ -84,7 +84,8 @@ func TestRank(t *testing.T) {
 	f("P A", finding("A", 0.029, nil), signpost{finding("P", 0.3, remark)})
 	f("A P", finding("A", 0.002, nil), signpost{finding("P", 0.29, remark)})
 	// A remark that warns of wrong answers comes before those that cost little.
-	f("A W I P", finding("A", 0.5, nil), finding("I", 0.01, remark), warning{finding("W", 0, remark)}, signpost{finding("P", 0.9, remark)})
+	f("A W I P", finding("A", 0.5, nil), finding("I", 0.01, remark), warning{finding("W", 0, remark)},
+		signpost{finding("P", 0.9, remark)})
 	f("A W", warning{finding("W", 0, nil)}, finding("A", 0.5, nil))
 	// A ring does not hang; equal ones go by id.
 	f("A B", finding("B", 0.5, explains("A")), finding("A", 0.5, explains("B")))

@@ -14,7 +14,8 @@ import (
 // counted before estimates, and what is safe and cheap to change before what is not. A
 // finding that goes when another one is fixed says so, and stands where its figure puts it; one that
 // costs little comes after those that would stay. Remarks come last, those that warn of wrong answers before
-// those that cost little, and last those of rules that only point to where the time goes; but a remark that points to much of the time comes first where all problems
+// those that cost little, and last those of rules that only point to where the time goes; but a remark that
+// points to much of the time comes first where all problems
 // cost little, or next to nothing beside it.
 func rankFindings(found []kasoku.Finding, points, warns map[string]bool) []kasoku.Finding {
 	rest := slices.Clone(found)

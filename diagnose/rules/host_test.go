@@ -327,7 +327,9 @@ func TestMemory(t *testing.T) {
 
 // growing puts a level of the host that goes evenly from one value to another.
 func (b *build) growing(name string, from, to float64) *build {
-	return b.add(kasoku.Key{Source: diagnose.Host, Name: name}, kasoku.Gauge, func(second int) float64 { return from + (to-from)*float64(second)/42 })
+	return b.add(kasoku.Key{Source: diagnose.Host, Name: name}, kasoku.Gauge, func(second int) float64 {
+		return from + (to-from)*float64(second)/42
+	})
 }
 
 func TestMemoryBeside(t *testing.T) {
@@ -354,7 +356,8 @@ func TestMemoryBeside(t *testing.T) {
 	silent(t, r, grown(0.5).growing("mem.available", 5*gib, 5*gib), 0.98, 1, "")
 	// At this pace the rest lasts for hours.
 	silent(t, r, grown(0.5).host("mem.total", 8*gib).growing("mem.available", 500*gib, 499*gib), 0.98, 1, "")
-	blind(t, r, grown(0.5).drop(diagnose.Process, "rss", "20 shop"), "the memory of a process of the service was not recorded")
+	blind(t, r, grown(0.5).drop(diagnose.Process, "rss", "20 shop"),
+		"the memory of a process of the service was not recorded")
 	b := grown(0.5)
 	b.Service = nil
 	blind(t, r, b, "which processes are the service's is not known")

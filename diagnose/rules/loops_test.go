@@ -48,20 +48,24 @@ func TestLoops_Shared(t *testing.T) {
 		second float64 // calls of the lookup that are the second endpoint's, of 20,000
 		want   int
 	}{{6000, 2}, {400, 1}} {
-		c := queryRun("GET /v1/orders", []kasoku.Query{class("L", "SELECT * FROM orders WHERE shop = ?", 1000, 20, time.Second),
-			class("P", "SELECT name FROM customers WHERE id = ?", 20000, 1, 40*time.Second)},
-			runBy("L", 1, kasoku.CallerConfirmed), runBy("P", 20, kasoku.CallerConfirmed))
+		c := queryRun("GET /v1/orders", []kasoku.Query{
+			class("L", "SELECT * FROM orders WHERE shop = ?", 1000, 20, time.Second),
+			class("P", "SELECT name FROM customers WHERE id = ?", 20000, 1, 40*time.Second),
+		}, runBy("L", 1, kasoku.CallerConfirmed), runBy("P", 20, kasoku.CallerConfirmed))
 		x := runBy("P", 20, kasoku.CallerConfirmed)
-		x.Method, x.Route, x.Requests, x.Calls, x.Share = "PUT", "/v1/bills", uint64(tt.second/20), tt.second, tt.second/20000
+		x.Method, x.Route, x.Requests = "PUT", "/v1/bills", uint64(tt.second/20)
+		x.Calls, x.Share = tt.second, tt.second/20000
 		c.Callers[1].Calls, c.Callers[1].Share = 20000-tt.second, 1-x.Share
 		c.Callers = append(c.Callers, x)
-		c.Endpoints = append(c.Endpoints, kasoku.Endpoint{Method: "PUT", Route: "/v1/bills", Count: x.Requests, Codes: map[int]uint64{200: x.Requests},
-			Total: time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: x.Requests}}, Last: 9 * time.Second})
+		c.Endpoints = append(c.Endpoints, kasoku.Endpoint{Method: "PUT", Route: "/v1/bills", Count: x.Requests,
+			Codes: map[int]uint64{200: x.Requests}, Total: time.Second, Last: 9 * time.Second,
+			Seconds: map[int]kasoku.EndpointSecond{1: {Count: x.Requests}}})
 		found, silent := query.EachRow{}.Check(diagnose.NewCase(c.Recording, nil))
 		if len(found) != tt.want || found[0].Object.Name != "GET /v1/orders" {
 			t.Fatalf("%v calls: %d findings, want %d: %+v %+v", tt.second, len(found), tt.want, found, silent)
 		}
-		if is := strings.Contains(fmt.Sprint(found[0].Evidence), "the same loop in PUT /v1/bills: 0.9 % of request time"); is != (tt.want == 1) {
+		said := fmt.Sprint(found[0].Evidence)
+		if is := strings.Contains(said, "the same loop in PUT /v1/bills: 0.9 % of request time"); is != (tt.want == 1) {
 			t.Errorf("%v calls: evidence %+v", tt.second, found[0].Evidence)
 		}
 	}

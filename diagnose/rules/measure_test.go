@@ -130,8 +130,8 @@ func measure(t *testing.T, db *sandbox.Server, m measuredCase) *kasoku.Recording
 // called: tail keeps a line that does not end.
 func takeMemory(t *testing.T, mib int) (stop func()) {
 	t.Helper()
-	p, err := command.Start(context.WithoutCancel(t.Context()), command.Spec{Path: "sh", DieWithParent: true, Stdout: io.Discard,
-		Args: []string{"-c", fmt.Sprintf("while head -c %dm /dev/zero; do sleep 1; done | tail", mib)}})
+	p, err := command.Start(context.WithoutCancel(t.Context()), command.Spec{Path: "sh", DieWithParent: true,
+		Stdout: io.Discard, Args: []string{"-c", fmt.Sprintf("while head -c %dm /dev/zero; do sleep 1; done | tail", mib)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,8 @@ func open(c kit.Config) (*server, error) {
 	pool = cmp.Or(c.Pool, pool)
 	db.SetMaxOpenConns(pool)
 	db.SetMaxIdleConns(pool)
-	return &server{db: db, d: c.Defects, capacity: cmp.Or(c.Capacity, capacityOf(c.Defects)), log: c.Log, push: newPusher()}, nil
+	return &server{db: db, d: c.Defects, capacity: cmp.Or(c.Capacity, capacityOf(c.Defects)),
+		log: c.Log, push: newPusher()}, nil
 }
 
 // serve runs the portal until the context ends.

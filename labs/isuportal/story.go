@@ -19,7 +19,8 @@ const (
 func story() *writeup.Story {
 	none := writeup.Missing
 	return &writeup.Story{
-		Lab: "isuportal", About: "nothing is busy and it does not get faster: which answer may be old, and which constant caps?",
+		Lab:   "isuportal",
+		About: "nothing is busy and it does not get faster: which answer may be old, and which constant caps?",
 		Figures: []writeup.Figure{
 			{Key: "score", Name: "score"},
 			{Key: "dashboard_mean_ms", Name: "audience's dashboard, mean", Unit: "ms", Less: true},
@@ -39,7 +40,8 @@ func story() *writeup.Story {
 			{Name: "dequeue", Saw: "a job is taken by SELECT … FOR UPDATE and UPDATE",
 				Did:     "one UPDATE that looks whether the job still waits (just in case)",
 				Against: []string{"shorter"}, Expect: writeup.Same},
-			{Name: "gzip", Saw: "CPU and memory idle, and the load does not grow", Did: "gzip of dashboards (control, taken back)",
+			{Name: "gzip", Saw: "CPU and memory idle, and the load does not grow",
+				Did:     "gzip of dashboards (control, taken back)",
 				Against: []string{"dequeue"}, Expect: writeup.Same},
 			{Name: "capacity-60", Saw: "TeamCapacity = 10; “too many open files” with more",
 				Did: "60 teams, 30 connections, no request log, values sent in the text, no LOCK TABLES",
@@ -48,10 +50,13 @@ func story() *writeup.Story {
 			{Name: "push", Saw: "notifications lead: 19,604 requests, 2,625 s, nearly all of them empty",
 				Did:     "Web Push; what is polled for is a constant empty list",
 				Against: []string{"capacity-60"}, Author: []float64{32_173, none, 79.7}, Gain: 32_173.0 / 30_244,
-				Differs: "the benchmark decrypts each push on the same cores, which sixty teams keep busy; there it had a host of its own"},
-			{Name: "capacity-120", Saw: "with more teams the score still rises", Did: "120 teams: one run of three passed there",
+				Differs: "the benchmark decrypts each push on the same cores, which sixty teams keep busy; there it had " +
+					"a host of its own"},
+			{Name: "capacity-120", Saw: "with more teams the score still rises",
+				Did:     "120 teams: one run of three passed there",
 				Against: []string{"push"}, Author: []float64{44_269},
-				Differs: "how many teams the machine bears is how many cores it has: beyond that answers come late, or fail"},
+				Differs: "how many teams the machine bears is how many cores it has: beyond that answers come late, " +
+					"or fail"},
 		},
 	}
 }
@@ -69,7 +74,8 @@ func steps(initial kit.Set) (out []kit.Variant) {
 		{"shorter", "for 0.7 s", kit.Set{"CCH-04S"}, nil, 0, 0},
 		{"dequeue", "a job is taken by one UPDATE", kit.Set{"LCK-03"}, nil, 0, 0},
 		{"gzip", "nginx packs what it sends", nil, kit.Set{"NGX-09"}, 0, 0},
-		{"capacity-60", "60 teams, 30 connections, no request log", kit.Set{"NGX-09", "APP-05", "APP-01", "DRV-01", "LCK-04"}, nil,
+		{"capacity-60", "60 teams, 30 connections, no request log",
+			kit.Set{"NGX-09", "APP-05", "APP-01", "DRV-01", "LCK-04"}, nil,
 			30, authorTeams},
 		{"push", "notifications are pushed", kit.Set{"APP-06"}, nil, 30, authorTeams},
 		{"capacity-120", "120 teams", nil, nil, 30, 120},

@@ -175,7 +175,8 @@ func (s *Stack) startNeighbour(ctx context.Context) error {
 	if n.Run == nil || !s.Defects.Has(n.Seed) {
 		return nil
 	}
-	s.other = process.New(process.Options{Dir: s.o.Dir, Name: n.Name, Program: s.o.Program, Log: filepath.Join(s.o.Dir, "neighbour.log")})
+	s.other = process.New(process.Options{Dir: s.o.Dir, Name: n.Name, Program: s.o.Program,
+		Log: filepath.Join(s.o.Dir, "neighbour.log")})
 	return s.other.Start(ctx, append(s.serveArgs(), "--neighbour"), nil)
 }
 

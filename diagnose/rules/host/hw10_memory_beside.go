@@ -49,12 +49,11 @@ func (MemoryBeside) Doc() diagnose.Doc {
 
 // A taking is the memory that programs outside of the service took on a host.
 type taking struct {
-	host                string
-	by                  float64 // bytes, a lower bound: what processes share is the service's once for each
-	anon, free          diagnose.Gauge
-	total, stalled      float64 // bytes; share of the time in which somebody waited for memory, below 0: unknown
-	over                time.Duration
-	anonSeries, freeKey kasoku.Key
+	by         float64 // bytes, a lower bound: what processes share is the service's once for each
+	anon, free diagnose.Gauge
+	total      float64 // bytes
+	stalled    float64 // share of the time in which somebody waited for memory, below 0: unknown
+	over       time.Duration
 }
 
 // lasts is how long the rest lasts at that pace.
@@ -93,8 +92,8 @@ func (r MemoryBeside) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return out, nil
 	case most != nil:
 		return nil, diagnose.Quiet(r.ID(), min(max(most.by, 0)/(takenShare*most.total), 0.99),
-			"programs outside of the service took %s of the host's %s; the threshold is %s", unit.BytesIEC(uint64(max(most.by, 0))),
-			unit.BytesIEC(uint64(most.total)), unit.Percent(takenShare))
+			"programs outside of the service took %s of the host's %s; the threshold is %s",
+			unit.BytesIEC(uint64(max(most.by, 0))), unit.BytesIEC(uint64(most.total)), unit.Percent(takenShare))
 	case blind == nil:
 		blind = errors.New("the memory of the host's processes was not recorded")
 	}
@@ -111,16 +110,15 @@ func takingOf(c *diagnose.Case, key kasoku.Key) (*taking, error) {
 	if !allMembersWeighed(c, key.Host) {
 		return nil, errors.New("the memory of a process of the service was not recorded")
 	}
-	x := &taking{host: key.Host, stalled: -1, over: c.Focus.Interval.Len(), anonSeries: key}
+	x := &taking{stalled: -1, over: c.Focus.Interval.Len()}
 	var err error
 	if x.anon, err = c.Counters().Gauge(key); err != nil {
 		return nil, err
 	}
 	named := func(name string) kasoku.Key { return kasoku.Key{Host: key.Host, Source: diagnose.Host, Name: name} }
-	x.freeKey = named(hostkeys.MemAvailable)
 	total, err := c.Counters().Gauge(named(hostkeys.MemTotal))
 	if err == nil {
-		x.free, err = c.Counters().Gauge(x.freeKey)
+		x.free, err = c.Counters().Gauge(named(hostkeys.MemAvailable))
 	}
 	if err == nil && !(total.Max > 0 && total.Max < 1e18 && x.over > 0) {
 		err = errors.New("the memory of the host was not recorded")
@@ -175,42 +173,46 @@ func allMembersWeighed(c *diagnose.Case, host string) bool {
 	}
 	return !slices.ContainsFunc(c.Service.Members, func(m kasoku.Member) bool {
 		return m.Sure != kasoku.Low && (m.Host == host || m.Host == "") &&
-			slices.ContainsFunc(m.Processes, func(p kasoku.MemberProcess) bool { return p.Ended == 0 && !weighed[strconv.Itoa(p.PID)] })
+			slices.ContainsFunc(m.Processes, func(p kasoku.MemberProcess) bool {
+				return p.Ended == 0 && !weighed[strconv.Itoa(p.PID)]
+			})
 	})
 }
 
 func (r MemoryBeside) finding(c *diagnose.Case, x *taking) kasoku.Finding {
 	bytes := func(v float64) string { return unit.BytesIEC(uint64(max(v, 0))) }
-	lasts := unit.Duration(x.lasts().Round(time.Second))
 	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "host", Name: "memory beside the service"}, Severity: kasoku.Info,
 		Title:      "Programs outside of the service took " + bytes(x.by) + " of memory",
 		Clause:     "programs outside of the service take memory",
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true}),
 		Interval:   c.Focus.Interval,
-		Evidence: []kasoku.Evidence{{
-			Source: "host", Text: "memory of all processes grew", Value: bytes(x.anon.Last - x.anon.First), Number: x.anon.Last - x.anon.First,
-			Note: "from " + bytes(x.anon.First) + " to " + bytes(x.anon.Last), Strong: true, Series: []kasoku.Key{x.anonSeries}, Interval: c.Focus.Interval,
-		}, {
-			Source: "host", Text: "of that by programs outside of the service", Value: bytes(x.by), Number: x.by, Strong: true,
-			Note: unit.Percent(x.by/x.total) + " of " + bytes(x.total), Series: []kasoku.Key{x.anonSeries}, Interval: c.Focus.Interval,
-		}, {
-			Source: "host", Text: "memory available at the end", Value: bytes(x.free.Last), Number: x.free.Last,
-			Note: bytes(x.free.First) + " at the start", Strong: true, Series: []kasoku.Key{x.freeKey}, Interval: c.Focus.Interval,
-		}},
-		Cause: "While the service was measured, what else runs on its host took " + bytes(x.by) + " and kept it to the end. At this pace " +
-			"the rest, " + bytes(x.free.Last) + ", is gone in " + lasts + ". It is neither the service's nor kasoku's nor the load's: an " +
-			"editor's language server, a build, or what keeps the log of another program takes memory so.",
+		Cause: "While the service was measured, what else runs on its host took " + bytes(x.by) +
+			" and kept it to the end. At this pace the rest, " + bytes(x.free.Last) + ", is gone in " +
+			unit.Duration(x.lasts().Round(time.Second)) + ". It is neither the service's nor kasoku's nor the " +
+			"load's: an editor's language server, a build, or what keeps the log of another program takes memory so.",
 		Fixes: []kasoku.Fix{{
-			Text: "See what takes it, and stop it, move it to another host, or give it a limit", Where: "the host", Risk: kasoku.RiskNone,
-			Note: "ps ax -o rss,etime,args --sort=-rss lists processes by their memory; a unit of systemd has MemoryMax. Which program it is " +
-				"was not kept: those of others are none of the service's.",
+			Text: "See what takes it, and stop it, move it to another host, or give it a limit", Where: "the host",
+			Note: "ps ax -o rss,etime,args --sort=-rss lists processes by their memory; a unit of systemd has " +
+				"MemoryMax. Which program it is was not kept: those of others are none of the service's.",
+			Risk: kasoku.RiskNone,
 		}},
-		Expect: "the memory available stays as it is", Verify: "repeat the load: the memory of all processes grows by what the service does",
+		Expect: "the memory available stays as it is",
+		Verify: "repeat the load: the memory of all processes grows by what the service does",
 	}
+	quote := func(text, value, note string, number float64, key kasoku.Key) {
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "host", Text: text, Value: value, Note: note,
+			Number: number, Strong: true, Series: []kasoku.Key{key}, Interval: c.Focus.Interval})
+	}
+	grown := x.anon.Last - x.anon.First
+	quote("memory of all processes grew", bytes(grown), "from "+bytes(x.anon.First)+" to "+bytes(x.anon.Last), grown,
+		x.anon.Key)
+	quote("of that by programs outside of the service", bytes(x.by),
+		unit.Percent(x.by/x.total)+" of "+bytes(x.total), x.by, x.anon.Key)
+	quote("memory available at the end", bytes(x.free.Last), bytes(x.free.First)+" at the start", x.free.Last, x.free.Key)
 	if x.stalled > 0 {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "host", Text: "time in which somebody waited for memory", Value: unit.Percent(x.stalled),
-			Number: x.stalled, Series: []kasoku.Key{{Host: x.host, Source: diagnose.Host, Name: hostkeys.PressureMemorySome}}, Interval: c.Focus.Interval})
+		quote("time in which somebody waited for memory", unit.Percent(x.stalled), "", x.stalled,
+			kasoku.Key{Host: x.anon.Key.Host, Source: diagnose.Host, Name: hostkeys.PressureMemorySome})
 	}
 	return f
 }

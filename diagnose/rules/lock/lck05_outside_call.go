@@ -103,7 +103,8 @@ func (r OutsideCall) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	most := &calls[0]
 	return nil, diagnose.Quiet(r.ID(), min(most.measure(), 0.99), "%s asked %s %s while its transaction held rows, "+
 		"%s each, %s of the time of what was traced; the thresholds are %d, %s and %s", most.caller(), most.asked.To,
-		unit.Counted(most.asked.Locked, "time", "times"), unit.Duration(most.each()), unit.Percent(most.share), int(most.enough()),
+		unit.Counted(most.asked.Locked, "time", "times"), unit.Duration(most.each()), unit.Percent(most.share),
+		int(most.enough()),
 		unit.Duration(heldLeast), unit.Percent(heldShare))
 }
 

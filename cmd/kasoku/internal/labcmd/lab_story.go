@@ -53,7 +53,8 @@ func stories() []writtenUp {
 			return []float64{scoreOf(r), failedPercent(r)}
 		}),
 		smallStory(isuportal.Lab(), 30*time.Second, func(r *kasoku.Recording) []float64 {
-			return []float64{passedScore(r), meanOf(r, isuportal.AudienceEndpoint), meanOf(r, isuportal.NotificationsEndpoint)}
+			return []float64{passedScore(r), meanOf(r, isuportal.AudienceEndpoint),
+				meanOf(r, isuportal.NotificationsEndpoint)}
 		}),
 		smallStory(isutrain.Lab(), 40*time.Second, func(r *kasoku.Recording) []float64 {
 			return []float64{passedScore(r), meanOf(r, isutrain.SearchEndpoint)}
