@@ -85,6 +85,10 @@ func TestInit_Question(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.exits(0, "wrote  kasoku.toml")
+			// It has no database.
+			if !strings.Contains(r.said(), "init --force --url "+services[i].URL()+"/ --mysql 'USER@") {
+				t.Errorf("it does not say how a database is named\n%s", r.said())
+			}
 			text, err := os.ReadFile(filepath.Join(r.dir, config.Name))
 			if err != nil {
 				t.Fatal(err)

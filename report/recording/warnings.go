@@ -129,13 +129,22 @@ func (r selfCheck) logNotes() []report.Note {
 // changeNotes describes what kasoku altered on a server and whether it put it back.
 func (r selfCheck) changeNotes(restored bool) []report.Note {
 	var back []string
-	var out []report.Note
+	var out, sessions []report.Note
 	for _, c := range r.Changes {
 		if c.Restored != restored {
 			continue
 		}
+		if text := sessionsText(c); text != "" {
+			sessions = append(sessions, report.Note{Sign: "·", Tone: report.Dim, Label: "Sessions", Text: text})
+			continue
+		}
 		if c.Restored {
 			back = append(back, strings.TrimSpace(c.Name+" "+c.Before))
+			continue
+		}
+		if c.Name == "sessions" {
+			out = append(out, report.Note{Sign: "!", Tone: report.Mark, Label: "Sessions", Text: c.Note,
+				Hint: "restart the application, or `kasoku restore --recycle-connections`"})
 			continue
 		}
 		text := c.Object + " " + c.Name + " was " + c.Before + " and is left at " + c.During
@@ -148,7 +157,27 @@ func (r selfCheck) changeNotes(restored bool) []report.Note {
 	if len(back) > 0 {
 		out = append(out, report.Note{Sign: "✓", Tone: report.Good, Label: "Restored", Text: strings.Join(back, ", ")})
 	}
-	return out
+	return append(out, sessions...)
+}
+
+// sessionsText describes a change that is no setting but what became of sessions, and whether somebody must do
+// something; empty for a setting, and where sessions go on logging, which is a change that is not restored.
+func sessionsText(c kasoku.Change) string {
+	if !c.Restored {
+		return ""
+	}
+	switch c.Name {
+	case "idle sessions":
+		n, _, _ := strings.Cut(c.Before, " ")
+		one := map[bool]string{true: " idle session was", false: " idle sessions were"}[n == "1"]
+		return n + one + " ended when the slow log was on, so that the application opens new ones, which are in it. " +
+			"Nothing is to be done."
+	case "sessions":
+		which, _, _ := strings.Cut(c.Note, ":")
+		return which + " keep the slow log's settings of the run. As slow_query_log is OFF nothing is logged, and " +
+			"nothing is to be done; should it be switched on, they log each statement until the application is restarted."
+	}
+	return ""
 }
 
 // lateAfter is the send delay from which a request counts as sent late.

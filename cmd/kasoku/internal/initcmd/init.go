@@ -102,6 +102,9 @@ func writeConfig(ctx context.Context, e *cli.Env, f initFlags) error {
 		fmt.Fprintf(e.Stdout, "\nother services here, of which nothing is in the file\n")
 		listCandidates(e.Stdout, s.of.others)
 	}
+	for i, line := range databaseHint(s, e.Name, &f) {
+		fmt.Fprintln(e.Stdout, map[bool]string{true: "\ndatabase  ", false: "          "}[i == 0]+terminal.Clean(line))
+	}
 	_, err = fmt.Fprintf(e.Stdout, "\nwrote  %s\nnext   %s doctor\n", f.out, e.Name)
 	return err
 }
@@ -121,16 +124,17 @@ func writeNew(path, text string, force bool) error {
 
 // A Surveyed host is what init writes about.
 type Surveyed struct {
-	found    *topology.Found
-	declared []DeclaredServer
-	who      topology.Who
-	Dir      string // of the file, absolute
-	bench    string // command of a benchmark that lies there; empty when none does
-	db       Reached
-	DBErr    error // why no database let kasoku in
-	of       *subject
-	others   []find.Candidate // services of which none was chosen
-	sites    map[string]bool  // files of nginx that are of other sites alone
+	found     *topology.Found
+	declared  []DeclaredServer
+	who       topology.Who
+	Dir       string // of the file, absolute
+	bench     string // command of a benchmark that lies there; empty when none does
+	db        Reached
+	DBErr     error    // why no database let kasoku in
+	databases []string // that run here, whoever uses them: where each is asked, as a DSN has it
+	of        *subject
+	others    []find.Candidate // services of which none was chosen
+	sites     map[string]bool  // files of nginx that are of other sites alone
 }
 
 // Survey looks at the host, the directory and the only service that runs here. Where
@@ -202,7 +206,9 @@ func lookAt(ctx context.Context, dir string) (s *Surveyed, err error) {
 		return nil, err
 	}
 	s = &Surveyed{who: topology.Me(), Dir: dir, bench: findBench(dir)}
-	s.found, err = LookAt(ctx, &kasoku.Service{})
+	if s.found, err = LookAt(ctx, &kasoku.Service{}); err == nil {
+		s.databases = databasesOf(s.found)
+	}
 	return s, err
 }
 

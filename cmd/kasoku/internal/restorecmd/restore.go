@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +25,7 @@ import (
 // restoreFlags are the flags of restore as they were typed.
 type restoreFlags struct {
 	list, forget bool
+	all          bool // that are listed: of other directories, too
 	dsn          string
 	defaultsFile string
 	recycle      bool
@@ -46,7 +49,9 @@ The journal has the address and the user, or the option file, but no password.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return restoreServers(cmd.Context(), e, &f) },
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom")
+	fl.BoolVar(&f.list, "list", false, "only say what is changed, and by whom: by recordings of this "+
+		"project's directory")
+	fl.BoolVar(&f.all, "all", false, "with --list: by recordings of other directories, too")
 	fl.StringVar(&f.dsn, "mysql", "", "`DSN` of the server: user:password@tcp(host:port)/")
 	fl.StringVar(&f.defaultsFile, "defaults-file", "", "or an option `FILE` with a [client] group, as ~/.my.cnf")
 	fl.BoolVar(&f.recycle, "recycle-connections", false, "end idle sessions that go on logging because they began "+
@@ -57,6 +62,9 @@ The journal has the address and the user, or the option file, but no password.`,
 }
 
 func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
+	if f.all && !f.list {
+		return cli.Usagef("without --list all are put back", "--all goes with --list")
+	}
 	if f.defaultsFile != "" && f.dsn != "" {
 		return cli.Usagef("", "--mysql and --defaults-file both name a database: give one")
 	}
@@ -72,6 +80,16 @@ func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
 	if len(found) == 0 {
 		fmt.Fprintln(e.Stdout, "nothing is to be put back")
 		return nil
+	}
+	if f.list && !f.all {
+		all := len(found)
+		if found, err = ofThisProject(found); err != nil {
+			return err
+		}
+		if n := all - len(found); n > 0 {
+			defer e.SayLine("%s changed by recordings of other directories: `%s restore --list --all` shows them, "+
+				"`%s restore` puts them back, too", unit.Counted(n, "server is", "servers are"), e.Name, e.Name)
+		}
 	}
 	failed := 0
 	var broken error
@@ -101,6 +119,35 @@ func restoreServers(ctx context.Context, e *cli.Env, f *restoreFlags) error {
 		return cli.Stopped(fmt.Sprintf("%d of %d servers could not be put right", failed, len(found)))
 	}
 	return nil
+}
+
+// ofThisProject leaves of some journals those with a recording whose run is in the directory of the kasoku.toml here
+// or above, else in this one. What says of no recording where it is may be of this project.
+func ofThisProject(found []guard.Found) ([]guard.Found, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("this directory: %w", err)
+	}
+	dirs := []string{dir}
+	if c, err := cli.ReadConfig(""); err == nil && c != nil { // a file with an error is no reason to list nothing
+		dirs = []string{filepath.Dir(c.Path), c.Runs}
+	}
+	within := func(h guard.Holder) bool {
+		return h.Run == "" || slices.ContainsFunc(dirs, func(dir string) bool {
+			at, err := filepath.Rel(dir, h.Run)
+			return err == nil && filepath.IsLocal(at)
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(j guard.Found) bool {
+		if j.Journal == nil {
+			return false
+		}
+		by := slices.Concat(j.Journal.Holders, j.Journal.Readers)
+		if j.Journal.Last != nil {
+			by = append(by, *j.Journal.Last)
+		}
+		return len(by) > 0 && !slices.ContainsFunc(by, within)
+	}), nil
 }
 
 // one puts right what one journal records.
