@@ -19,6 +19,8 @@ const muchLess = 0.9
 // lastRun makes the last run and holds it against those before.
 func (w *walker) lastRun(ctx context.Context) {
 	const what = "worth"
+	w.assets(ctx)
+	w.otherHosts()
 	if w.LastRun == nil {
 		w.result.skip(PartRun, what, "no load in kasoku.toml")
 		return

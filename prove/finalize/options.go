@@ -76,6 +76,8 @@ type Options struct {
 	// Earlier are runs before, to hold the last one against.
 	Earlier []store.Info
 
+	Repository string // work tree of the application, whose assets must be as they were; empty: not known
+
 	OnProgress func(text string) // called from Walk's own goroutine
 }
 

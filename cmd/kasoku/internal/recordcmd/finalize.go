@@ -114,7 +114,7 @@ func (f *finalizeFlags) options(e *cli.Env, c *config.Config, hard context.Conte
 	z := &c.Finalize
 	o := finalize.Options{
 		Skip: f.skip, MySQL: dsn, Silent: z.Logs, Initialize: z.Initialize, Limit: z.Limit, Answers: z.Answers, Wait: z.Wait, Gap: z.Gap,
-		Permit: load.Permit{Hosts: c.Load.Allow},
+		Permit: load.Permit{Hosts: c.Load.Allow}, Repository: c.Capture.Repository,
 	}
 	if len(o.Answers) == 0 {
 		o.Answers = c.Answers.Requests

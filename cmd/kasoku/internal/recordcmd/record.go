@@ -156,6 +156,25 @@ func runRecord(cmd *cobra.Command, e *cli.Env, f *recordFlags, args []string) er
 	}
 }
 
+// startable refuses a command whose program is not there, or cannot be run: what cannot start leaves no run. A path
+// that is relative counts from dir.
+func startable(args []string, dir string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	name := args[0]
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+		if !strings.Contains(name, "/") {
+			name = "./" + name
+		}
+	}
+	if _, err := command.LookPath(name); err != nil {
+		return &command.StartError{Path: args[0], Err: err}
+	}
+	return nil
+}
+
 // notBegun reports why a run did not begin; nil when it was stopped while it waited for its
 // request, other runs were made before it, and it left nothing on a server.
 func notBegun(ctx context.Context, err error, made int) error {
@@ -260,10 +279,8 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	if err := checkLogs([]string{o.AccessLog, o.AppLog}); err != nil {
 		return err
 	}
-	if len(args) > 0 { // what cannot start leaves no run
-		if _, err := command.LookPath(args[0]); err != nil {
-			return &command.StartError{Path: args[0], Err: err}
-		}
+	if err := startable(args, ""); err != nil {
+		return err
 	}
 	if o.Run.Project == "" {
 		if wd, err := os.Getwd(); err == nil {

@@ -135,6 +135,9 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	if s.o, err = s.options(); err != nil {
 		return err
 	}
+	if err := startable(s.o.Command, s.o.Dir); err != nil {
+		return err
+	}
 	if s.o.Load != nil {
 		if err := s.o.Load.Permitted(ctx); err != nil {
 			return cli.UsageIf(cli.IsRefused(err), err)
