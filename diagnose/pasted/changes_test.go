@@ -11,11 +11,29 @@ import (
 func changeRows() []row {
 	out := []row{
 		{"QRY-02", "COUNT(*) by the primary key", asksWhether("SELECT COUNT(*) FROM readers WHERE id = %v", 1, 9)},
-		{"QRY-02", "COUNT(1) by a unique key, with more", asksWhether("SELECT COUNT(1) FROM copies WHERE branch = 1 AND book = %v AND n > 3", 1, 2)},
-		{"QRY-02", "COUNT of a column that may be NULL", inWords("QRY-02", "SELECT COUNT(town) FROM readers WHERE id = 1", "Ask for one row")},
+		{"QRY-02", "COUNT(1) by a unique key, with more", asksWhether(
+			"SELECT COUNT(1) FROM copies WHERE branch = 1 AND book = %v AND n > 3", 1, 2)},
+		{"QRY-02", "COUNT of a column that may be NULL", inWords("QRY-02",
+			"SELECT COUNT(town) FROM readers WHERE id = 1", "Ask for one row")},
 		{"QRY-04", "a box, and its rows one by one in a polygon", asksForArea},
 		{"OPS-04", "rows as they are stored", keepsOrder},
-		{"QRY-01", "rows that no answer holds", saysInWords("QRY-01", unread("SELECT * FROM loans WHERE fine > 0 ORDER BY lent DESC"))},
+		{"LCK-03", "a row that is locked by its state", takesOnce(
+			"SELECT id FROM books WHERE id = 1 AND kind = 'novel' FOR UPDATE",
+			"UPDATE books SET kind = 'taken' WHERE id = 1", "kind")},
+		{"LCK-03", "the first row of a state", takesOnce(
+			"SELECT id FROM books WHERE kind = 'map' ORDER BY id LIMIT 1 FOR UPDATE",
+			"UPDATE books SET shelf = 9, kind = 'taken' WHERE id = 3", "kind")},
+		{"LCK-03", "what is written is read before", isNoTaking(
+			"SELECT id, shelf FROM books WHERE id = 1 AND kind = 'novel' FOR UPDATE",
+			"UPDATE books SET shelf = 3, kind = 'taken' WHERE id = 1")},
+		{"LCK-03", "a row by its key alone", isNoTaking("SELECT kind FROM books WHERE id = 1 FOR UPDATE",
+			"UPDATE books SET kind = 'taken' WHERE id = 1")},
+		{"LCK-03", "a row that others skip", isNoTaking(
+			"SELECT id FROM books WHERE kind = 'map' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
+			"UPDATE books SET kind = 'taken' WHERE id = 3")},
+		{"LCK-04", "a lock by name", holdsOff},
+		{"QRY-01", "rows that no answer holds", saysInWords("QRY-01",
+			unread("SELECT * FROM loans WHERE fine > 0 ORDER BY lent DESC"))},
 		{"QRY-01", "rows that no answer holds, in an order", stopsAtLimit},
 	}
 	for _, text := range []string{

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"expvar"
 	"fmt"
 	"io"
@@ -33,6 +34,8 @@ type deskConfig struct {
 	Poll   time.Duration `json:",omitempty"` // after which GET /news answers
 	Jitter time.Duration `json:",omitempty"` // at random, added to it
 	Spin   time.Duration `json:",omitempty"` // CPU of GET /quote
+	Claim  string        `json:",omitempty"` // how POST /claim takes a free seat: locked, else by one UPDATE
+	Admit  string        `json:",omitempty"` // under what POST /admit counts and adds a booking: write, read or named
 }
 
 type desk struct {
@@ -55,7 +58,9 @@ func serveDesk(ctx context.Context, c serviceConfig, access io.Writer) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /debug/vars", expvar.Handler())
 	for pattern, h := range map[string]func(context.Context) error{
-		"GET /seats": d.seats, "POST /book": d.book, "POST /reserve": d.reserve, "POST /swap": d.swap, "GET /report": d.report, "GET /news": d.news, "GET /quote": d.quote,
+		"GET /seats": d.seats, "POST /book": d.book, "POST /reserve": d.reserve, "POST /swap": d.swap,
+		"POST /claim": d.claim, "POST /admit": d.admit,
+		"GET /report": d.report, "GET /news": d.news, "GET /quote": d.quote,
 	} {
 		mux.Handle(pattern, deskTimed(access, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(r.Context()); err != nil {
@@ -89,7 +94,8 @@ func deskTimed(out io.Writer, h http.HandlerFunc) http.Handler {
 		a := &answer{ResponseWriter: w, code: http.StatusOK}
 		h(a, r)
 		now := time.Now()
-		line := fmt.Sprintf("time:%s\tmethod:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:%.6f\n", now.Format(time.RFC3339Nano), r.Method, r.URL.RequestURI(), a.code, a.size, now.Sub(began).Seconds())
+		line := fmt.Sprintf("time:%s\tmethod:%s\turi:%s\tstatus:%d\tsize:%d\treqtime:%.6f\n",
+			now.Format(time.RFC3339Nano), r.Method, r.URL.RequestURI(), a.code, a.size, now.Sub(began).Seconds())
 		deskLog.Lock()
 		defer deskLog.Unlock()
 		io.WriteString(out, line)
@@ -140,7 +146,8 @@ func (d *desk) reserve(ctx context.Context) error {
 	defer tx.Rollback()
 	var visits int
 	seat := 1 + rand.IntN(max(d.c.Rows, 1))
-	if err := tx.QueryRowContext(ctx, "SELECT visits FROM seats WHERE seat = ? FOR UPDATE", seat).Scan(&visits); err != nil {
+	err = tx.QueryRowContext(ctx, "SELECT visits FROM seats WHERE seat = ? FOR UPDATE", seat).Scan(&visits)
+	if err != nil {
 		return err
 	}
 	deskPause(d.c.Hold)
@@ -148,6 +155,57 @@ func (d *desk) reserve(ctx context.Context) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// claim takes a seat that no one has; where someone has it nothing is done.
+func (d *desk) claim(ctx context.Context) error {
+	seat := 1 + rand.IntN(max(d.c.Rows, 1))
+	if d.c.Claim != "locked" {
+		_, err := d.db.ExecContext(ctx, "UPDATE seats SET holder = ? WHERE seat = ? AND holder = 0", d.seq.Add(1), seat)
+		return err
+	}
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	err = tx.QueryRowContext(ctx, "SELECT seat FROM seats WHERE seat = ? AND holder = 0 FOR UPDATE", seat).Scan(&seat)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET holder = ? WHERE seat = ?", d.seq.Add(1), seat); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// admit adds a booking while there are not too many.
+func (d *desk) admit(ctx context.Context) error {
+	lock := map[string][2]string{"write": {"LOCK TABLES bookings WRITE, seats READ", "UNLOCK TABLES"},
+		"read":  {"LOCK TABLES seats READ", "UNLOCK TABLES"},
+		"named": {"SELECT GET_LOCK('bookings', 10)", "SELECT RELEASE_LOCK('bookings')"}}[d.c.Admit]
+	conn, err := d.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, lock[0]); err != nil {
+		return err
+	}
+	var seats, booked int
+	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM seats").Scan(&seats)
+	if err == nil && d.c.Admit != "read" {
+		err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM bookings").Scan(&booked)
+		if err == nil && booked < seats {
+			_, err = conn.ExecContext(ctx, insertBooking, d.seq.Add(1), "a window seat, please")
+		}
+	}
+	deskPause(d.c.Hold)
+	_, failed := conn.ExecContext(ctx, lock[1])
+	return errors.Join(err, failed)
 }
 
 // swap changes two seats, in whichever order they come.

@@ -18,8 +18,10 @@ func databaseReads(id string) (extract.Keys, bool) {
 		return out
 	}
 	server := []string{"version", "version_comment"}
-	variables := append(slices.Clone(server), "innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "max_connections")
-	busy := keys(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle", "cpu.iowait")
+	variables := append(slices.Clone(server), "innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin",
+		"max_connections")
+	busy := keys(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle",
+		"cpu.iowait")
 	programs := append(keys(diagnose.Process, "cpu.user", "cpu.system"), keys(diagnose.Self, "pid")...)
 	locks := status("Innodb_row_lock_waits", "Innodb_row_lock_time", "Questions")
 	pool := keys(evidence.SourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
@@ -35,6 +37,10 @@ func databaseReads(id string) (extract.Keys, bool) {
 		return extract.Keys{Locks: true, Callers: true, Queries: true, Settings: server, Series: append(locks, pool...)}, true
 	case "LCK-02":
 		return extract.Keys{Locks: true, Messages: true, Settings: server, Series: append(locks, keys(diagnose.MySQL, "Innodb_deadlocks")...)}, true
+	case "LCK-03":
+		return extract.Keys{Locks: true, Callers: true, Queries: true, Transactions: true, Settings: server}, true
+	case "LCK-04":
+		return extract.Keys{Callers: true, Queries: true, Settings: server}, true
 	case "POOL-06":
 		return extract.Keys{Settings: variables, Queries: true, Service: true, Series: slices.Concat(locks, pool, busy, programs)}, true
 	case "HW-03":

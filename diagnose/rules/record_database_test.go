@@ -104,8 +104,9 @@ func keepDesk(t *testing.T, s *sandbox.Server, r deskRun, rec, baseline *kasoku.
 			t.Errorf("%s %s", want, w)
 			continue
 		}
-		origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordDesk -args -only %s\nservice: %+v, %s\n",
-			rec.Run.Started.Format(time.DateOnly), c.Server(), version, strings.Trim(r.baseline+","+r.name, ","), r.desk, r.targets)
+		origin := fmt.Sprintf("recorded: %s, %s %s, go test -tags extract ./diagnose/rules -run TestRecordDesk -args "+
+			"-only %s\nservice: %+v, %s\n", rec.Run.Started.Format(time.DateOnly), c.Server(), version,
+			strings.Trim(r.baseline+","+r.name, ","), r.desk, r.targets)
 		if r.crowd > 0 {
 			origin += fmt.Sprintf("beside it: %d writers that keep the disk busy\n", r.crowd)
 		}
@@ -264,40 +265,79 @@ const ms = time.Millisecond
 func loggedRuns() []deskRun {
 	d := deskConfig{Pool: 10, Writes: 3}
 	return []deskRun{
-		{name: "synced", desk: d, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/fires DBC-02/fires DBC-03/silent", want: "variable "},
-		{name: "synced-again", baseline: "synced", desk: d, targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/fires", want: "the disk at commits"},
+		{name: "synced", desk: d,
+			targets: "POST /book,GET /seats", rate: 80,
+			keep: "DBC-01/fires DBC-02/fires DBC-03/silent", want: "variable "},
+		{name: "synced-again", baseline: "synced", desk: d,
+			targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/fires", want: "the disk at commits"},
 	}
 }
 
 func plainRuns() []deskRun {
 	relaxed := []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2"}
+	desk := func(name string, c deskConfig, targets, keep, want string) deskRun {
+		return deskRun{name: name, desk: c, vars: relaxed, targets: targets, rate: 100, keep: keep, want: want}
+	}
 	pool := func(n string) []kasoku.Setting {
 		return []kasoku.Setting{{Scope: "app", Name: "pool.max_open", Value: n}}
 	}
 	return []deskRun{
-		{name: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3}, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/fires DBC-02/silent", want: "variable innodb_flush_log_at_trx_commit"},
-		{name: "relaxed", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-01/silent DBC-02/silent DBC-03/silent MES-14/silent LCK-01/silent LCK-02/silent POOL-06/silent"},
-		{name: "not-synced", baseline: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed, targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/silent"},
-		{name: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "DBC-01/silent DBC-03/silent LCK-01/silent LCK-02/silent POOL-06/silent HW-03/silent HW-11/silent MES-14/silent"},
-		{name: "reads-again", baseline: "reads", desk: deskConfig{Pool: 10}, targets: "GET /seats", rate: 100, keep: "MES-03/silent"},
+		{name: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3},
+			targets: "POST /book,GET /seats", rate: 80,
+			keep: "DBC-01/fires DBC-02/silent", want: "variable innodb_flush_log_at_trx_commit"},
+		{name: "relaxed", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed,
+			targets: "POST /book,GET /seats", rate: 80,
+			keep: "DBC-01/silent DBC-02/silent DBC-03/silent MES-14/silent LCK-01/silent LCK-02/silent POOL-06/silent"},
+		{name: "not-synced", baseline: "redo-synced", desk: deskConfig{Pool: 10, Writes: 3}, vars: relaxed,
+			targets: "POST /book,GET /seats", rate: 80, keep: "MES-03/silent"},
+		{name: "reads", desk: deskConfig{Pool: 10},
+			targets: "GET /seats", rate: 100,
+			keep: "DBC-01/silent DBC-03/silent LCK-01/silent LCK-02/silent POOL-06/silent HW-03/silent HW-11/silent MES-14/silent"},
+		{name: "reads-again", baseline: "reads", desk: deskConfig{Pool: 10},
+			targets: "GET /seats", rate: 100, keep: "MES-03/silent"},
 
-		{name: "queue", desk: deskConfig{Pool: 8, Hold: 20 * ms}, vars: relaxed, settings: pool("8"), targets: "POST /reserve", rate: 55, keep: "LCK-01/fires POOL-06/silent", want: "table seats"},
-		{name: "longer-queue", baseline: "queue", desk: deskConfig{Pool: 60, Hold: 20 * ms}, vars: relaxed, settings: pool("60"), targets: "POST /reserve", rate: 55, keep: "LCK-01/fires", want: "A larger pool"},
-		{name: "spread", desk: deskConfig{Pool: 20, Hold: 5 * ms, Rows: 1000}, vars: relaxed, targets: "POST /reserve", rate: 100, keep: "LCK-01/silent LCK-02/silent MES-14/silent HW-11/silent"},
-		{name: "swapped", desk: deskConfig{Pool: 20, Hold: 5 * ms}, vars: relaxed, targets: "POST /swap", rate: 150, keep: "LCK-02/fires", want: "table seats"},
+		{name: "queue", desk: deskConfig{Pool: 8, Hold: 20 * ms}, vars: relaxed, settings: pool("8"),
+			targets: "POST /reserve", rate: 55, keep: "LCK-01/fires POOL-06/silent", want: "table seats"},
+		{name: "longer-queue", baseline: "queue", desk: deskConfig{Pool: 60, Hold: 20 * ms}, vars: relaxed, settings: pool("60"),
+			targets: "POST /reserve", rate: 55, keep: "LCK-01/fires", want: "A larger pool"},
+		{name: "spread", desk: deskConfig{Pool: 20, Hold: 5 * ms, Rows: 1000}, vars: relaxed,
+			targets: "POST /reserve", rate: 100, keep: "LCK-01/silent LCK-02/silent MES-14/silent HW-11/silent"},
+		{name: "swapped", desk: deskConfig{Pool: 20, Hold: 5 * ms}, vars: relaxed,
+			targets: "POST /swap", rate: 150, keep: "LCK-02/fires", want: "table seats"},
 
-		{name: "small-pool", desk: deskConfig{Pool: 3, Think: 20 * ms}, vars: relaxed, targets: "GET /report", rate: 140, keep: "POOL-06/fires", want: "pool connections"},
-		{name: "pool-left", desk: deskConfig{Pool: 40, Think: 20 * ms}, vars: relaxed, targets: "GET /report", rate: 140, keep: "POOL-06/silent HW-03/silent MES-14/silent"},
+		desk("claimed", deskConfig{Pool: 20, Rows: 1000, Claim: "locked"}, "POST /claim,GET /seats", "LCK-03/fires",
+			"table seats"),
+		desk("claimed-at-once", deskConfig{Pool: 20, Rows: 1000}, "POST /claim,GET /seats", "LCK-03/silent", ""),
+		desk("read-and-written", deskConfig{Pool: 20, Rows: 1000}, "POST /reserve,GET /seats",
+			"LCK-03/silent LCK-04/silent", ""),
+		desk("tables-locked", deskConfig{Pool: 20, Admit: "write", Hold: 2 * ms}, "POST /admit,GET /seats",
+			"LCK-04/fires LCK-03/silent", "table bookings"),
+		desk("tables-read", deskConfig{Pool: 20, Admit: "read", Hold: 2 * ms}, "POST /admit,GET /seats",
+			"LCK-04/silent", ""),
+		desk("named-lock", deskConfig{Pool: 20, Admit: "named", Hold: 2 * ms}, "POST /admit,GET /seats",
+			"LCK-04/silent", ""),
 
-		{name: "burning", desk: deskConfig{Pool: 5, Spin: 16 * ms}, targets: "GET /quote 3,GET /seats", rate: 130, keep: "HW-03/fires", want: "process "},
-		{name: "one-by-one", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 1, keep: "HW-11/silent HW-03/silent"},
+		{name: "small-pool", desk: deskConfig{Pool: 3, Think: 20 * ms}, vars: relaxed,
+			targets: "GET /report", rate: 140, keep: "POOL-06/fires", want: "pool connections"},
+		{name: "pool-left", desk: deskConfig{Pool: 40, Think: 20 * ms}, vars: relaxed,
+			targets: "GET /report", rate: 140, keep: "POOL-06/silent HW-03/silent MES-14/silent"},
+
+		{name: "burning", desk: deskConfig{Pool: 5, Spin: 16 * ms},
+			targets: "GET /quote 3,GET /seats", rate: 130, keep: "HW-03/fires", want: "process "},
+		{name: "one-by-one", desk: deskConfig{Pool: 5, Think: 5 * ms},
+			targets: "GET /report", serial: 1, keep: "HW-11/silent HW-03/silent"},
 		{name: "row-by-row", program: 1, keep: "HW-11/fires", want: "process the client"},
 		{name: "rows-by-four", program: 4, keep: "HW-11/silent"},
-		{name: "four-at-once", desk: deskConfig{Pool: 5, Think: 5 * ms}, targets: "GET /report", serial: 4, keep: "HW-11/silent"},
+		{name: "four-at-once", desk: deskConfig{Pool: 5, Think: 5 * ms},
+			targets: "GET /report", serial: 4, keep: "HW-11/silent"},
 
-		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1}, targets: "GET /news,GET /seats 4,POST /book", rate: 60, keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
-		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 150 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
-		{name: "uneven", desk: deskConfig{Pool: 5, Poll: 100 * ms, Jitter: 400 * ms}, targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/silent"},
+		{name: "polled", desk: deskConfig{Pool: 5, Poll: 250 * ms, Writes: 1},
+			targets: "GET /news,GET /seats 4,POST /book", rate: 60,
+			keep: "MES-14/fires HW-11/silent", want: "endpoint GET /news"},
+		{name: "almost-flat", desk: deskConfig{Pool: 5, Poll: 120 * ms, Jitter: 150 * ms},
+			targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/under"},
+		{name: "uneven", desk: deskConfig{Pool: 5, Poll: 100 * ms, Jitter: 400 * ms},
+			targets: "GET /news,GET /seats 4", rate: 60, keep: "MES-14/silent"},
 	}
 }
 
@@ -307,7 +347,8 @@ func crowdedRuns() []deskRun {
 	vars := []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2", "ALTER TABLE tickets.bookings MODIFY note MEDIUMTEXT NOT NULL"}
 	d := deskConfig{Pool: 40, Writes: 2, Note: 60_000}
 	return []deskRun{
-		{name: "slow-disk", desk: d, vars: vars, targets: "POST /book,GET /seats", rate: 80, crowd: 8, keep: "DBC-03/fires", want: "disk "},
+		{name: "slow-disk", desk: d, vars: vars,
+			targets: "POST /book,GET /seats", rate: 80, crowd: 8, keep: "DBC-03/fires", want: "disk "},
 		{name: "disk-alone", desk: d, vars: vars, targets: "POST /book,GET /seats", rate: 80, keep: "DBC-03/silent"},
 	}
 }
@@ -382,6 +423,18 @@ func TestConstructDesk(t *testing.T) {
 			}
 			for i := range rec.Deadlocks {
 				rec.Deadlocks[i].Count = 4
+			}
+		})
+		f("LCK-03", server+"-claimed", "leaving 18 of its transactions", func(rec, _ *kasoku.Recording) {
+			left := uint64(18)
+			for i := range rec.Transactions {
+				rec.Transactions[i].Count = min(rec.Transactions[i].Count, left)
+				left -= rec.Transactions[i].Count
+			}
+		})
+		f("LCK-04", server+"-tables-locked", "leaving 18 of its statements", func(rec, _ *kasoku.Recording) {
+			for i := range rec.Queries {
+				rec.Queries[i].Calls = min(rec.Queries[i].Calls, 18)
 			}
 		})
 		f("POOL-06", server+"-small-pool", "making requests slower until the pool is 4.5 % of their time", slower(0.045, func(c *diagnose.Case) float64 { p, _ := evidence.PoolLoads(c); return p.Share }))

@@ -9,6 +9,8 @@
 //	POOL-06 ten connections, which waiting benchmarkers hold
 //	DRV-01  each statement is prepared, executed and closed
 //	APP-01  five lines are logged for each request
+//	LCK-03  a job is taken by SELECT … FOR UPDATE and UPDATE
+//	LCK-04  a team is made under LOCK TABLES
 //
 // Its other seeds have no rule yet, and are [kit.Lab.Controls]:
 //
@@ -16,8 +18,6 @@
 //	CCH-05  what was kept before /initialize is sent after it
 //	APP-05  a constant allows ten teams
 //	APP-06  each poll for notifications is a transaction that writes
-//	LCK-03  a job is taken by SELECT … FOR UPDATE and UPDATE
-//	LCK-04  a team is made under LOCK TABLES
 //	IDX-10  indexes that the author added, without a gain
 //	CCH-04S the ranking is kept for the whole second that it may be old
 //	NGX-09  nginx packs what it sends, without a gain
@@ -48,8 +48,6 @@ var controls = []kit.Defect{
 	{ID: "CCH-05", Where: "varnish", About: "what was kept before /initialize is sent after it"},
 	{ID: "APP-05", Where: "service", About: "a constant allows ten teams"},
 	{ID: "APP-06", Where: "service", About: "each poll for notifications is a transaction that writes"},
-	{ID: "LCK-03", Where: "service", About: "a job is taken by SELECT ... FOR UPDATE and UPDATE"},
-	{ID: "LCK-04", Where: "service", About: "a team is made under LOCK TABLES"},
 	{ID: "IDX-10", Where: "database", About: "indexes on contestants and jobs that bring nothing"},
 	{ID: "CCH-04S", Where: "varnish", About: "the ranking is kept for the whole second that it may be old"},
 	{ID: "NGX-09", Where: "nginx", About: "nginx packs what it sends"},
@@ -74,6 +72,9 @@ func Lab() *kit.Lab {
 			{ID: "POOL-06", Where: "service", About: "waiting benchmarkers hold the ten connections"},
 			{ID: "DRV-01", Where: "service", About: "each statement is prepared, executed and closed"},
 			{ID: "APP-01", Where: "service", About: "five lines are logged for each request"},
+			{ID: "LCK-03", Where: "service", About: "a job is taken by SELECT ... FOR UPDATE and UPDATE",
+				Object: `benchmark_jobs`},
+			{ID: "LCK-04", Where: "service", About: "a team is made under LOCK TABLES", Object: `teams|contestants`},
 		},
 		Controls: controls,
 		Args: func(d kit.Set, _ string) []string {

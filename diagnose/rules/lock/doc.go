@@ -1,5 +1,5 @@
-// Package lock has the rules about locks of rows: queues of transactions, deadlocks, locks that
-// are held while another service is asked.
+// Package lock has the rules about locks: queues of transactions for rows, deadlocks, rows and tables that are
+// locked where less would do, locks that are held while another service is asked.
 package lock
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -9,6 +9,8 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		Queue{},
 		Deadlocks{},
+		TakenRows{},
+		LockedTables{},
 		OutsideCall{},
 	}
 }
