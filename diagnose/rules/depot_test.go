@@ -179,6 +179,7 @@ func (d depot) routes(db *sql.DB) http.Handler {
 		}
 		w.Write(bytes.Repeat([]byte("b"), size))
 	})
+	mux.HandleFunc("POST /initialize", func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) })
 	mux.HandleFunc("GET /v1/overview", func(w http.ResponseWriter, r *http.Request) {
 		if d.Asks == "" {
 			time.Sleep(d.Board)

@@ -35,6 +35,10 @@ func webReads(id string) (extract.Keys, bool) {
 		k.Configs = conf
 	case "CCH-02":
 		k.Configs, k.Series = []string{capture.KindVCL, capture.KindNginx}, keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit")
+	case "CCH-04", "CCH-05":
+		k.Configs, k.Latencies = []string{capture.KindVCL, capture.KindNginx}, true
+		k.Series = keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit", "MAIN.cache_miss",
+			"MAIN.cache_hit_grace")
 	case "APP-01":
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":

@@ -35,6 +35,7 @@ type webRun struct {
 	nginx    webConf
 	perSec   float64
 	mix      []webTarget
+	stale    string // how old the board may be by its contract; empty: there is none
 	vcl      string // Varnish between nginx and the depot; empty: none
 	answers  bool   // the board is asked at the end
 	pprof    bool   // profiles of the depot are taken, of a longer load
@@ -152,7 +153,9 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 			origin += "want: " + map[string]string{
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
-				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish", "APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
+				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish",
+				"CCH-04": "endpoint GET /v1/board", "CCH-05": "endpoint GET /v1/board",
+				"APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
 				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events", "APP-10": "endpoint POST /v1/papers",
 			}[id] + "\n"
 		}
@@ -229,6 +232,7 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	res, err := record.Record(t.Context(), record.Options{
 		Path:     filepath.Join(dir, "run.kasoku"),
 		Run:      kasoku.Run{Project: "rules", Label: "kept", Revision: "test"},
+		Settings: r.contract(),
 		Database: record.Database{MySQL: dsn, SlowLog: true},
 		Sources: record.Sources{Trace: r.plan(), Pprof: r.profiled(url), AccessLog: front.AccessLog, AppLog: appLog,
 			MoreLogs: record.Logs{Error: []string{front.ErrorLog}},
@@ -243,6 +247,15 @@ func (r webRun) measure(t *testing.T, db *sandbox.Server) *kasoku.Recording {
 	}
 	keepOnly(res.Recording, db.Pid(), pid, os.Getpid())
 	return res.Recording
+}
+
+// contract is what the board's clients are promised.
+func (r webRun) contract() []kasoku.Setting {
+	d, err := time.ParseDuration(r.stale)
+	if err != nil {
+		return nil
+	}
+	return kasoku.Terms{Route: "GET /v1/board", Stale: &d}.Settings()
 }
 
 // length is that of the load: profiles begin 5 s into one.
@@ -358,6 +371,8 @@ func webRuns() []webRun {
 	good := depot{Copy: "link", BoardEvery: 1, Manifest: 4 << 10}
 	tuned := webConf{keep: true, static: true, buffers: true, refuse: true}
 	board := []webTarget{{weight: 1, line: "GET /v1/board", cookie: true}}
+	anew := []webTarget{{weight: 9, line: "GET /v1/board", cookie: true}, {weight: 1, line: "POST /initialize"}}
+	const banning = "sub vcl_deliver { if (req.url == \"/initialize\") { ban(\"req.url ~ .\"); } }\n"
 	css := []webTarget{{weight: 4, line: "GET /look/depot.css"}, {weight: 1, line: "GET /v1/parcels/*"}}
 	overview := []webTarget{{weight: 3, line: "GET /v1/overview"}, {weight: 1, line: "GET /v1/board"}}
 	payments := []webTarget{{weight: 24, line: "POST /v1/payments/*"}, {weight: 8, line: "GET /v1/board"}}
@@ -373,6 +388,11 @@ func webRuns() []webRun {
 	events := func(what, kind string) webRun {
 		return webRun{name: "events-" + what, depot: depot{Board: ms, Events: what}, trace: true, nginx: tuned, perSec: 150,
 			mix: []webTarget{{weight: 3, line: "POST /v1/events"}, {weight: 1, line: "GET /v1/board"}}, keep: "APP-04/" + kind}
+	}
+	// Workers of Varnish add to its counters when a connection was idle for 50 ms: timeout_linger.
+	kept := func(name, stale, vcl string, mix []webTarget, keep string) webRun {
+		return webRun{name: name, stale: stale, depot: bare, nginx: webConf{keep: true}, vcl: vcl, perSec: 16, mix: mix,
+			keep: keep}
 	}
 	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
 		{weight: 40, line: "GET /look/depot.css"}, {weight: 320, line: "GET /v1/board"}, {weight: 128, line: "GET /v1/parcels/*"},
@@ -404,6 +424,13 @@ func webRuns() []webRun {
 		pays("held", "fires"), pays("read", "silent"), pays("before", "silent"),
 		{name: "passing", depot: bare, nginx: webConf{keep: true}, vcl: passingVCL, perSec: 100, mix: board, keep: "CCH-02/fires"},
 		{name: "keeping", depot: bare, nginx: webConf{keep: true}, vcl: keepingVCL, perSec: 100, mix: board, keep: "CCH-02/silent"},
+		kept("kept-too-long", "900ms", keepingVCL, board, "CCH-04/fires"),
+		kept("kept-for-long", "1150ms", keepingVCL, board, "CCH-04/under"),
+		kept("may-be-older", "5s", keepingVCL, board, "CCH-04/silent"),
+		kept("no-terms", "", keepingVCL, board, "CCH-04/silent CCH-05/silent"),
+		kept("kept-over-initialize", "", keepingVCL, anew, "CCH-05/fires"),
+		kept("banned", "", keepingVCL+banning, anew, "CCH-05/silent"),
+		kept("not-kept", "", passingVCL, anew, "CCH-05/silent"),
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,
 			mix: append(board, webTarget{weight: 1, line: "GET /v1/parcels/1", cookie: true}), keep: "CCH-02/silent"},
 	}

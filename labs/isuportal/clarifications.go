@@ -38,7 +38,7 @@ func (s *questions) openQuestions(r *http.Request) (any, error) {
 
 func (s *questions) clarifications(ctx context.Context, where string, args ...any) ([]clarification, error) {
 	const own = "c.id, c.team_id, c.question, COALESCE(c.answer, ''), c.answered_at IS NOT NULL"
-	if s.d.Has("QRY-06") {
+	if s.d.Has("QRY-05") {
 		rows, err := s.db.QueryContext(ctx, "SELECT "+own+" FROM clarifications c"+where, args...)
 		all, err := kit.Collect(rows, err, func(c *clarification) []any {
 			return []any{&c.ID, &c.team, &c.Question, &c.Answer, &c.Answered}

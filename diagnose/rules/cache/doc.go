@@ -9,6 +9,8 @@ func Rules() []diagnose.Rule {
 	return []diagnose.Rule{
 		SharedAnswer{},
 		Passes{},
+		KeptTooLong{},
+		KeptOverInitialize{},
 		Unvalidated{},
 		QueryCache{},
 	}
