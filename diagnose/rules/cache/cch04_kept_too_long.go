@@ -22,9 +22,7 @@ import (
 type KeptTooLong struct{}
 
 const (
-	// usualMade of the answers that are made take longer than what counts, and slowestMade than what the fix leaves
-	// room for: one slow answer of a run makes no rule of it.
-	usualMade   = 0.5
+	// slowestMade is the part of the answers that are made which take longer than what the fix leaves room for.
 	slowestMade = 0.01
 	// defaultGrace is Varnish's: varnishd(1), default_grace.
 	defaultGrace = 10 * time.Second
@@ -43,9 +41,8 @@ func (KeptTooLong) ID() string { return "CCH-04" }
 func (KeptTooLong) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds answers that Varnish keeps for longer than they may be old.`,
-		Evidence: `[contract] says how old an answer of a route may be; ttl and grace that the VCL sets for it, and what half
-			of the answers take at least that the application makes, are longer together. Varnish sent 50 kept answers
-			meanwhile.`,
+		Evidence: `[contract] says how old an answer of a route may be, and ttl and grace that the VCL sets for it use up all
+			of that: nothing is left for what an answer takes. Varnish sent 50 kept answers meanwhile.`,
 		Cause: `an answer is as old as the time for which it is kept, and the time that it took to be made; in grace
 			Varnish sends it on while it asks for a new one.`,
 		Fix: `a ttl that leaves room for the answer that is made, and no grace.`,
@@ -60,12 +57,11 @@ type keptRoute struct {
 	e       *kasoku.Endpoint
 	terms   kasoku.Terms
 	keeping webserver.Keeping
-	usual   time.Duration // what half of the answers take at least that are made
-	made    time.Duration // what the slowest hundredth of them takes
+	made    time.Duration // what the slowest hundredth of the answers takes that are made
 }
 
-// sum is how old an answer gets.
-func (k *keptRoute) sum() time.Duration { return k.keeping.TTL + k.keeping.Grace + k.usual }
+// sum is how old an answer gets that took no time.
+func (k *keptRoute) sum() time.Duration { return k.keeping.TTL + k.keeping.Grace }
 
 func (k *keptRoute) name() string { return k.e.Method + " " + k.e.Route }
 
@@ -91,7 +87,7 @@ func (r KeptTooLong) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	var most *keptRoute
 	for i := range all {
 		k := &all[i]
-		if k.sum() > *k.terms.Stale {
+		if k.sum() >= *k.terms.Stale {
 			out = append(out, r.finding(c, k, &c.Configs[at], hits, came))
 		}
 		if most == nil || k.near() > most.near() {
@@ -102,7 +98,7 @@ func (r KeptTooLong) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	case len(out) > 0:
 		return out, nil
 	case most != nil:
-		return nil, diagnose.Quiet(r.ID(), min(most.near(), 0.99), "%s: ttl, grace and what an answer takes are %s, "+
+		return nil, diagnose.Quiet(r.ID(), min(most.near(), 0.99), "%s: ttl and grace are %s, "+
 			"[contract] allows %s", most.name(), unit.Duration(most.sum()), *most.terms.Stale)
 	case undecided != "":
 		return nil, diagnose.Quiet(r.ID(), 0, "%s", undecided)
@@ -139,7 +135,7 @@ func findKept(c *diagnose.Case, vcl *kasoku.Config, hit float64) (out []keptRout
 			k.Grace = defaultGrace
 		}
 		made := max(1-hit, slowestMade) // of all answers
-		out = append(out, keptRoute{e: e, terms: terms, keeping: k, usual: e.Latency.Quantile(1 - usualMade*made),
+		out = append(out, keptRoute{e: e, terms: terms, keeping: k,
 			made: e.Latency.Quantile(1 - slowestMade*made)})
 	}
 	slices.SortStableFunc(out, func(a, b keptRoute) int { return cmp.Compare(b.e.Count, a.e.Count) })
@@ -170,7 +166,6 @@ func hitsInGrace(c *diagnose.Case) float64 {
 func (r KeptTooLong) finding(c *diagnose.Case, k *keptRoute, vcl *kasoku.Config, hits, came float64) kasoku.Finding {
 	stale := *k.terms.Stale
 	kept := k.keeping.TTL + k.keeping.Grace
-	alone := kept > stale
 	grace := "grace " + unit.Duration(k.keeping.Grace)
 	if !k.keeping.SetGrace && k.keeping.Grace > 0 {
 		grace += ", Varnish's own"
@@ -183,7 +178,7 @@ func (r KeptTooLong) finding(c *diagnose.Case, k *keptRoute, vcl *kasoku.Config,
 		Impact: kasoku.Impact{Share: webserver.Ratio(hits, came) * partOfAll(c, float64(k.e.Count)), Of: "of requests",
 			Estimate: true},
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
-			diagnose.Signal{Holds: alone, Lacks: "ttl and grace alone fit"}),
+			diagnose.Signal{Holds: kept+k.made > stale, Lacks: "answers take no time"}),
 		Evidence: []kasoku.Evidence{
 			{Source: "contract", Text: k.terms.Route + " may be so old", Value: stale.String(), Number: stale.Seconds(),
 				Strong: true, Interval: c.Whole()},
@@ -193,8 +188,8 @@ func (r KeptTooLong) finding(c *diagnose.Case, k *keptRoute, vcl *kasoku.Config,
 				Value: unit.Duration(k.made), Number: k.made.Seconds(),
 				Interval: kasoku.Interval{From: k.e.First, To: k.e.Last}},
 		},
-		Cause: fmt.Sprintf("An answer of %s is kept for %s, %s, and takes %s to be made: it gets %s old, and may be %s.",
-			k.name(), unit.Duration(k.keeping.TTL), grace, unit.Duration(k.usual), unit.Duration(k.sum()), stale),
+		Cause: fmt.Sprintf("An answer of %s is kept for %s, %s, and takes up to %s to be made: it gets %s old, and may be %s.",
+			k.name(), unit.Duration(k.keeping.TTL), grace, unit.Duration(k.made), unit.Duration(kept+k.made), stale),
 		Expect:   "no answer is older than " + stale.String() + "; the application makes a little more of them",
 		Verify:   "repeat the load: the benchmark has no word on answers that are too old",
 		Interval: c.Whole(),
