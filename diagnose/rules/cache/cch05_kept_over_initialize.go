@@ -24,7 +24,7 @@ func (KeptOverInitialize) ID() string { return "CCH-05" }
 // Doc describes the rule.
 func (KeptOverInitialize) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds answers of before initialize that Varnish still has after it.`,
+		Summary: `finds answers that Varnish keeps and that nothing bans at initialize.`,
 		Evidence: `the captured VCL keeps answers of an endpoint, by a ttl that it sets, and has neither a ban nor a purge; the
 			run has initialize; and the endpoint was asked in the seconds before it and after it, no further apart than ttl and
 			grace. It is a finding where Varnish sent kept answers, whose endpoint they were is not counted.`,
@@ -119,8 +119,8 @@ func (r KeptOverInitialize) finding(c *diagnose.Case, e *kasoku.Endpoint, in kas
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name},
-		Title:    wording.Cut("Varnish has answers of before initialize: "+name, wording.MaxTitle),
-		Clause:   "Varnish still has answers of " + name + " from before initialize",
+		Title:    wording.Cut("Nothing bans at initialize what Varnish keeps of "+name, wording.MaxTitle),
+		Clause:   "nothing bans at initialize what Varnish keeps of " + name,
 		Severity: kasoku.Problem,
 		Impact:   kasoku.Impact{Share: partOfAll(c, float64(after)), Of: "of requests", Estimate: true},
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},

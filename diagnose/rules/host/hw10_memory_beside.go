@@ -44,6 +44,7 @@ func (MemoryBeside) Doc() diagnose.Doc {
 		Silent: `below the thresholds, where memory was given back by the end, and blind where the members of the
 			service are not known or the memory of one of their processes was not recorded. It is always a
 			remark, and names no program: those of others are none of the service's.`,
+		Host: []diagnose.Pressure{diagnose.OnMemory},
 	}
 }
 
