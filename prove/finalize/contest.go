@@ -10,6 +10,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/store"
 )
@@ -78,6 +79,10 @@ func firstRevision(runs []store.Info) string {
 	return first.Revision[strings.LastIndexByte(first.Revision, '@')+1:]
 }
 
+// commitName is what names a commit by its digits: a run file may lie, and nothing else that it calls a revision is
+// given to git, or printed to be pasted.
+var commitName = lazyregexp.New(`^[0-9a-f]{4,64}$`)
+
 // changedAssets returns which assets of a work tree are changed or gone since a revision, and that revision; without
 // one, since the first commit. Files that are new are none of them.
 func changedAssets(ctx context.Context, dir, since string) (_ string, changed []string, err error) {
@@ -89,6 +94,9 @@ func changedAssets(ctx context.Context, dir, since string) (_ string, changed []
 		git.Args = append(slices.Clone(git.Args), args...)
 		out, err := command.Output(ctx, git, 0)
 		return string(out), err
+	}
+	if since != "" && !commitName().MatchString(since) {
+		return "", nil, fmt.Errorf("the first run says %q, which names no commit", since)
 	}
 	if since == "" {
 		roots, err := run("rev-list", "--max-parents=0", "--abbrev-commit", "HEAD")

@@ -71,6 +71,7 @@ func TestAssets(t *testing.T) {
 	}
 	look(began, Bad, "public/logo.png")
 	look([]store.Info{{Revision: "main@--output=x", Started: at}}, Skipped, "")
+	look([]store.Info{{Revision: "main@:/two|;reboot", Started: at}}, Skipped, "names no commit") // git would find one
 	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
 		t.Error("what a run file calls a revision was an option of git")
 	}

@@ -22,12 +22,24 @@ type Cover struct {
 	names func() *Names // as the service is known by now; nil: nothing is known of it, and what is seen then is named
 
 	mu    sync.Mutex
-	first time.Duration    // when the first frame came
-	early []*kasoku.Frame  // of the time before anything was known
-	open  bool             // frames are no longer held
-	shown map[place]string // what stands for an instance in the file; it stays the same, so that a series is one
-	real  map[place]string // the instance that something stands for
+	first time.Duration     // when the first frame came
+	early []*kasoku.Frame   // of the time before anything was known
+	open  bool              // frames are no longer held
+	shown map[place]*called // it stays the same, so that a series is one
+	real  map[place]string  // the instance that something stands for
+	stand int               // how many stand-ins there were
+	swept time.Duration     // when those were forgotten that had gone
 }
+
+// called is what stands for an instance in the file, and when it was seen last.
+type called struct {
+	name string
+	seen time.Duration
+}
+
+// remembered is how long an instance is remembered that was not seen again: processes come and go, and what is
+// held of them must not grow with the length of a run. One that was not known to be the service's by then is not.
+const remembered = time.Minute
 
 // A place is an instance of a source's series of one kind, which is its name up to the first dot.
 type place struct{ source, kind, instance string }
@@ -37,7 +49,7 @@ const patience = 3 * time.Second
 
 // NewCover returns a sink that hands all on to another. names returns nil where nothing is known of a service.
 func NewCover(to observe.Sink, names func() *Names) *Cover {
-	return &Cover{Sink: to, names: names, shown: map[place]string{}, real: map[place]string{}}
+	return &Cover{Sink: to, names: names, shown: map[place]*called{}, real: map[place]string{}}
 }
 
 // Frame hands a frame on, or holds it until something is known of the service; its samples' instances are changed.
@@ -50,58 +62,67 @@ func (c *Cover) Frame(f *kasoku.Frame) error {
 	if len(c.early) == 0 {
 		c.first = f.At
 	}
-	if !c.open && f.At-c.first < patience && c.names() == nil {
+	names := sync.OnceValue(c.names)
+	if !c.open && f.At-c.first < patience && names() == nil {
 		held := *f
 		held.Samples = slices.Clone(f.Samples)
 		c.early = append(c.early, &held)
 		return nil
 	}
-	return errors.Join(c.release(), c.pass(f))
+	return errors.Join(c.release(names), c.pass(f, names))
 }
 
 // release hands on what was held. The caller holds mu.
-func (c *Cover) release() (err error) {
+func (c *Cover) release(names func() *Names) (err error) {
 	c.open = true
 	for _, f := range c.early {
-		err = errors.Join(err, c.pass(f))
+		err = errors.Join(err, c.pass(f, names))
 	}
 	c.early = nil
 	return err
 }
 
 // pass hands a frame on. The caller holds mu.
-func (c *Cover) pass(f *kasoku.Frame) error {
-	c.cover(f)
-	return c.Sink.Frame(f)
-}
-
-func (c *Cover) cover(f *kasoku.Frame) {
-	var names *Names
+func (c *Cover) pass(f *kasoku.Frame, names func() *Names) error {
 	for i := range f.Samples {
 		x := &f.Samples[i]
 		p := placeOf(f.Source, x.Name, x.Instance)
-		shown, ok := c.shown[p]
-		if !ok {
-			if names == nil {
-				names = c.names()
+		known := c.shown[p]
+		if known == nil {
+			known = &called{name: x.Instance}
+			if n := names(); n != nil {
+				known.name = n.of(f.Source)(x.Name, x.Instance)
 			}
-			if shown = x.Instance; names != nil {
-				shown = names.of(f.Source)(x.Name, x.Instance)
+			if known.name != x.Instance {
+				known.name = c.standIn(p, known.name)
 			}
-			if shown != x.Instance {
-				shown = c.standIn(p, shown)
-			}
-			c.shown[p] = shown
+			c.shown[p] = known
 		}
-		x.Instance = shown
+		known.seen, x.Instance = f.At, known.name
+	}
+	if f.At-c.swept >= remembered {
+		c.forget(f.At)
+	}
+	return c.Sink.Frame(f)
+}
+
+// forget forgets what was not seen for long. The caller holds mu.
+func (c *Cover) forget(now time.Duration) {
+	c.swept = now
+	for p, known := range c.shown {
+		if now-known.seen >= remembered {
+			delete(c.shown, p)
+			delete(c.real, place{p.source, p.kind, known.name})
+		}
 	}
 }
 
 // standIn returns what stands for a place alone. The caller holds mu.
 func (c *Cover) standIn(p place, shown string) string {
 	free := place{p.source, p.kind, shown}
+	c.stand++
 	if _, taken := c.real[free]; taken || shown == Neighbour || strings.HasSuffix(shown, " "+Others) {
-		free.instance = fmt.Sprintf("%s #%d", shown, len(c.real)+1)
+		free.instance = fmt.Sprintf("%s #%d", shown, c.stand)
 	}
 	c.real[free] = p.instance
 	return free.instance
@@ -117,7 +138,7 @@ func placeOf(source, series, instance string) place {
 func (c *Cover) Uncover(file Renamer, names *Names) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	errs := []error{c.release()}
+	errs := []error{c.release(func() *Names { return names })}
 	for _, source := range []string{process.Name, sockets.Name} {
 		errs = append(errs, file.RenameInstances(source, func(series, instance string) string {
 			if real, ok := c.real[placeOf(source, series, instance)]; ok {

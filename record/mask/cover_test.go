@@ -145,3 +145,23 @@ func TestCover_Unknown(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestCover_Memory: what is held of processes that come and go is that of the last two minutes, however long a run.
+func TestCover_Memory(t *testing.T) {
+	names := OwnNames(&kasoku.Service{Members: []kasoku.Member{{Program: "nginx", Sure: kasoku.High,
+		Processes: []kasoku.MemberProcess{{PID: 7, Leader: true}}}}}, nil, nil, func(string) bool { return false })
+	c := NewCover(&file{}, func() *Names { return names })
+	for s := range 3600 {
+		frame := kasoku.Frame{Source: process.Name, At: time.Duration(s) * time.Second, Samples: []kasoku.Sample{
+			{Name: "rss", Instance: "7 nginx"}, {Name: "rss", Instance: fmt.Sprintf("%d sh", 100+s)}, {Name: "exe.cpu", Instance: "sh"}}}
+		if err := c.Frame(&frame); err != nil {
+			t.Fatal(err)
+		}
+		if want := "neighbour #2"; frame.Samples[2].Instance != want {
+			t.Fatalf("second %d: %s, want %s: what is seen all the time is one series", s, frame.Samples[2].Instance, want)
+		}
+	}
+	if len(c.shown) > 125 || len(c.real) > 125 {
+		t.Errorf("%d and %d are remembered of 3,602", len(c.shown), len(c.real))
+	}
+}

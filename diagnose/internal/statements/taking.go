@@ -47,8 +47,11 @@ func TakingOf(lock, update *kasoku.Query) (Taking, bool) {
 		return Taking{}, false
 	}
 	if text = TextOf(update); onlyEquals(text, len(b.Keys)) && !strings.Contains(text, "…") {
-		t.Update = strings.TrimRight(strings.TrimSpace(TextOf(update)), "; ")
+		t.Update = strings.TrimRight(strings.TrimSpace(text), "; ")
 		for _, column := range t.State {
+			if quoted := "`" + column + "`"; strings.Contains(text, quoted) { // as where it is set
+				column = quoted
+			}
 			t.Update += " AND " + column + " = ?"
 		}
 	}

@@ -33,13 +33,13 @@ func databaseHint(s *Surveyed, program string, f *initFlags) []string {
 	again := program + " init --force"
 	switch {
 	case f.url != "":
-		again += " --url " + f.url
+		again += " --url " + unit.ShellQuote(f.url)
 	case f.port != 0:
 		again += " --port " + strconv.Itoa(f.port)
 	case f.unit != "":
-		again += " --unit " + f.unit
+		again += " --unit " + unit.ShellQuote(f.unit)
 	case s.of != nil && s.of.named.URL != "":
-		again += " --url " + s.of.named.URL
+		again += " --url " + unit.ShellQuote(s.of.named.URL)
 	}
 	out := []string{what}
 	at := s.databases
@@ -47,7 +47,7 @@ func databaseHint(s *Surveyed, program string, f *initFlags) []string {
 		at = []string{"tcp(HOST:3306)"}
 	}
 	for _, at := range at {
-		out = append(out, again+" --mysql 'USER@"+at+"/DATABASE'")
+		out = append(out, again+" --mysql "+unit.ShellQuote("USER@"+at+"/DATABASE"))
 	}
 	return append(out, again+" --defaults-file ~/.my.cnf   (with a password)")
 }

@@ -27,6 +27,8 @@ func TestDatabaseHint(t *testing.T) {
 		"2 run here, and none is seen to be the service's; name it by",
 		"kasoku init --force --url "+url+" --mysql 'USER@unix(/run/a.sock)/DATABASE'",
 		"kasoku init --force --url "+url+" --mysql 'USER@tcp(127.0.0.1:3307)/DATABASE'", "kasoku init --force --url "+url+file)
+	f(Surveyed{databases: []string{"unix(/tmp/a';reboot;')"}}, initFlags{unit: "a&b"}, "one runs here, and is not seen to be the service's; name it by",
+		`kasoku init --force --unit 'a&b' --mysql 'USER@unix(/tmp/a'\'';reboot;'\'')/DATABASE'`, "kasoku init --force --unit 'a&b'"+file)
 	f(Surveyed{databases: []string{"a", "b", "c", "d"}}, initFlags{}, "4 run here, and none is seen to be the service's; name it by",
 		"kasoku init --force --mysql 'USER@tcp(HOST:3306)/DATABASE'", "kasoku init --force"+file)
 	mariadb := topology.Service{Kind: topology.MySQL, Name: "mariadbd", MySQL: &topology.Database{Port: 3306}}
