@@ -83,7 +83,10 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			"passed on rightly")
 	}
 	readsPassed := min(passed, 1-webserver.Ratio(writes, requests.By))
-	vcl, text := vclOf(c.Recording)
+	vcl, text := "", ""
+	if f := vclOf(c.Recording); f != nil {
+		vcl, text = ", "+f.Name, strings.ToLower(f.Text)
+	}
 	cookie := diagnose.Signal{Holds: !strings.Contains(text, "unset req.http.cookie"),
 		Lacks: "the VCL unsets a cookie somewhere"}
 	if text == "" {
@@ -239,13 +242,13 @@ func partOfAll(c *diagnose.Case, requests float64) float64 {
 	return requests / float64(all.Count)
 }
 
-// vclOf returns the captured VCL: its name in words and its text in lower case.
-func vclOf(rec *kasoku.Recording) (name, text string) {
+// vclOf returns the captured VCL of Varnish; nil without one.
+func vclOf(rec *kasoku.Recording) *kasoku.Config {
 	i := slices.IndexFunc(rec.Configs, func(f kasoku.Config) bool { return f.Kind == capture.KindVCL })
 	if i < 0 {
-		return "", ""
+		return nil
 	}
-	return ", " + rec.Configs[i].Name, strings.ToLower(rec.Configs[i].Text)
+	return &rec.Configs[i]
 }
 
 // keptRoutes returns the routes of the contract whose answers may be kept, and those

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
@@ -74,21 +73,21 @@ func (r KeptTooLong) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 	if may, _ := keptRoutes(c); len(may) == 0 {
 		return nil, diagnose.Quiet(r.ID(), 0, "no route of [contract] may be old for a while: stale says how long")
 	}
-	at := slices.IndexFunc(c.Configs, func(f kasoku.Config) bool { return f.Kind == capture.KindVCL && f.Text != "" })
-	if at < 0 {
+	vcl := vclOf(c.Recording)
+	if vcl == nil || vcl.Text == "" {
 		return nil, diagnose.Blind(r.ID(), errNoVCL)
 	}
 	if hits < fewKept {
 		return nil, diagnose.Quiet(r.ID(), 0.7*hits/fewKept,
 			"Varnish sent %s answers that it kept; the threshold is %d", diagnose.Whole(hits), fewKept)
 	}
-	all, undecided := findKept(c, &c.Configs[at], webserver.Ratio(hits, came))
+	all, undecided := findKept(c, vcl, webserver.Ratio(hits, came))
 	var out []kasoku.Finding
 	var most *keptRoute
 	for i := range all {
 		k := &all[i]
 		if k.sum() >= *k.terms.Stale {
-			out = append(out, r.finding(c, k, &c.Configs[at], hits, came))
+			out = append(out, r.finding(c, k, vcl, hits, came))
 		}
 		if most == nil || k.near() > most.near() {
 			most = k

@@ -2,12 +2,10 @@ package cache
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
@@ -43,11 +41,10 @@ func (r KeptOverInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	at := slices.IndexFunc(c.Configs, func(f kasoku.Config) bool { return f.Kind == capture.KindVCL && f.Text != "" })
-	if at < 0 {
+	vcl := vclOf(c.Recording)
+	if vcl == nil || vcl.Text == "" {
 		return nil, diagnose.Blind(r.ID(), errNoVCL)
 	}
-	vcl := &c.Configs[at]
 	inits := initializesOf(c)
 	switch {
 	case len(inits) == 0:
