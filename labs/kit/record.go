@@ -52,6 +52,9 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 	}
 	if s.Lab.Pages.Expvar != "" {
 		o.Expvar = []string{s.AppURL() + s.Lab.Pages.Expvar}
+		if s.beside != nil { // it has a pool of its own
+			o.Expvar = append(o.Expvar, "http://"+s.beside.Addr()+s.Lab.Pages.Expvar)
+		}
 	}
 	if s.Lab.Pages.Pprof != nil && s.Lab.Pages.Pprof(s.Defects) != "" {
 		o.Pprof = []string{s.AppURL() + s.Lab.Pages.Pprof(s.Defects)}

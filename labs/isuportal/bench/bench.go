@@ -128,6 +128,12 @@ func (r *run) user(step *scenario.Step, id string) (*contest.User, error) {
 	return contest.NewUser(r.o, step, cookie, answerWithin)
 }
 
+// visitor returns a client of the audience. Its browser has a cookie, as statistics of pages set one, by which no
+// answer differs.
+func (r *run) visitor(step *scenario.Step) (*contest.User, error) {
+	return contest.NewUser(r.o, step, "visitor="+strconv.FormatInt(r.viewers.Load(), 10), answerWithin)
+}
+
 // post returns a request with a body.
 func post(path string, body any) *agent.Request {
 	b, err := json.Marshal(body)
@@ -175,7 +181,7 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) (err error) {
 	}
 	r.teams, r.byID, r.given, r.contestants = nil, map[int64]*team{}, map[int64]bool{}, 0
 	r.answered = map[int64]time.Time{}
-	v, err := r.user(step, "")
+	v, err := r.visitor(step)
 	if err != nil {
 		return err
 	}
@@ -251,7 +257,7 @@ func (r *run) Validate(ctx context.Context, step *scenario.Step) error {
 	if teams == 0 {
 		return scenario.Errorf(scenario.Critical, "no team could register")
 	}
-	v, err := r.user(step, "")
+	v, err := r.visitor(step)
 	if err != nil {
 		return err
 	}
@@ -273,7 +279,7 @@ func (r *run) factor() string {
 func (r *run) view(ctx context.Context, step *scenario.Step) {
 	r.viewers.Add(1)
 	step.Go(ctx, func(ctx context.Context) error {
-		v, err := r.user(step, "")
+		v, err := r.visitor(step)
 		if err != nil {
 			return err
 		}
