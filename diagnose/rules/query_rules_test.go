@@ -120,7 +120,7 @@ func TestAggregate(t *testing.T) {
 	q.RowsExamined, q.Tables = 20_000*1000, []string{"papers", "pupils"}
 	w := class("W", "INSERT INTO papers (pupil, score) VALUES (?, ?)", 100, 0, time.Second)
 	w.Tables = []string{"papers"}
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "endpoint GET /v1/orders", "adds up 20,000 rows at each call", "change 0.10 times a call", "finding")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}, runBy("S", 1, kasoku.CallerHigh)), "endpoint GET /v1/orders", "adds up 20,000 rows at each call", "changes 0.10 times a call", "finding")
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table papers", "A sum over papers adds up 20,000 rows at each call")
 	w.Calls = 2100
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q, w}), "quiet: a sum over papers")

@@ -140,17 +140,9 @@ func sendsColumn(c *diagnose.Case, list *kasoku.Query, fits func(column string) 
 // columnsOf returns the columns of the first table of a statement in lower case, nil where its
 // definition is not known.
 func columnsOf(c *diagnose.Case, q *kasoku.Query) (names []string) {
-	table := Of(q).Table
-	for i := range c.Tables {
-		t := &c.Tables[i]
-		if t.Host != q.Host || !strings.EqualFold(t.Name, table[strings.LastIndexByte(table, '.')+1:]) {
-			continue
-		}
-		for line := range strings.Lines(t.Create) { // as SHOW CREATE TABLE writes it: a column a line
-			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "`"); ok {
-				name, _, _ := strings.Cut(rest, "`")
-				names = append(names, strings.ToLower(name))
-			}
+	for line := range strings.Lines(definitionOf(c, q)) {
+		if name, _, ok := columnLine(line); ok {
+			names = append(names, strings.ToLower(name))
 		}
 	}
 	return names
