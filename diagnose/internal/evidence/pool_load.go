@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -19,6 +20,20 @@ type PoolLoad struct {
 	Of          string
 	Ahead       float64 // requests that waited at once, on average
 	Queued      int     // seconds in which at least one in ten requests waited
+	Used        float64 // seconds for which its connections were in use under the load, added up
+	// Idle is the least part of Used in which no statement ran on them: in it the program had taken them and did
+	// something else. All statements of the run are taken to be of this pool.
+	Idle float64
+}
+
+// leastIdle is the part of the time of a pool's connections from which on it is not the database that they are
+// taken for.
+const leastIdle = 0.5
+
+// HeldIdle reports whether the program holds its connections mostly without running a statement on them, as in a
+// transaction in which it waits for something else, and for longer than statements wait for locks of rows.
+func (p PoolLoad) HeldIdle(locks float64) bool {
+	return p.Used > 0 && p.Idle >= leastIdle && p.Idle*p.Used > locks
 }
 
 // QueuedShare is how many waits there are at least for a request where a pool is too small; one may wait for
@@ -65,7 +80,29 @@ func PoolLoads(c *diagnose.Case) (p PoolLoad, err error) {
 		p.Ahead = waited.Seconds() / busy
 	}
 	p.Queued = queuedSeconds(c, p.Waits.Key)
+	p.Used = usedSeconds(c, p.Wait.Key)
+	if p.Used > 0 && len(c.Queries) > 0 && c.StatementSource() == "slow.log" {
+		p.Idle = max(1-statementTime(c).Seconds()/p.Used, 0)
+	}
 	return p, nil
+}
+
+// usedSeconds returns the connections of a pool that were in use on average, times the seconds of the load.
+func usedSeconds(c *diagnose.Case, of kasoku.Key) float64 {
+	of.Name = expvar.InUse
+	s := c.Find(of)
+	if s == nil {
+		return 0
+	}
+	var sum, n float64
+	for _, p := range s.Points {
+		if len(c.Steps) == 0 || slices.ContainsFunc(c.Steps, func(x kasoku.Step) bool {
+			return x.Interval.From <= p.At && p.At < x.Interval.To
+		}) {
+			sum, n = sum+p.Value, n+1
+		}
+	}
+	return sum / max(n, 1) * BusyTime(c)
 }
 
 // queuedSeconds counts the seconds in which at least [QueuedShare] of the requests waited, by a counter of waits.

@@ -38,13 +38,15 @@ func (SmallPool) Doc() diagnose.Doc {
 		Summary: `finds a pool of connections that is too small.`,
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
 			waited for a connection for at least 5 % of their time, with at least one wait for each
-			ten requests of the run or of three of its seconds, while locks of rows took less than half of that; from 1 % on it is a
-			remark. Where none is published: the slow log has nine in ten of the statements that the
+			ten requests of the run or of three of its seconds, while locks of rows took less than half
+			of that, or no statement ran on the connections for half of the time for which they were
+			taken; from 1 % on it is a remark. Where none is published: the slow log has nine in ten of the statements that the
 			server counted, all of one connection, which was in them for 70 % of the time; with the
 			program's CPU they fill nine tenths of it, two requests and more were open on average,
 			and half a core was idle.`,
 		Cause: `requests queue in the program for one of few connections; the database is not asked.`,
-		Fix:   `as many connections as requests want at once, which follows from what they waited.`,
+		Fix: `as many connections as requests want at once, which follows from what they waited; where the
+			program holds them while it waits for something else, to give them back before.`,
 		Silent: `when they waited less, or locks hold the connections (LCK-01: more of them would only
 			wait too), or the service uses all of its database's host, or three statements for each core
 			run at once there and no CPU is left, whoever uses it; blind when no pool is published
@@ -73,7 +75,8 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			diagnose.Whole(least), unit.Percent(somePoolShare), queuedSeconds)
 	}
 	locks := evidence.LockTime(c).Seconds()
-	if locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c) {
+	idle := p.HeldIdle(locks)
+	if !idle && (locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c)) {
 		return nil, diagnose.Quiet(r.ID(), 0.5,
 			"connections are held up by locks of rows for %s: more of them would wait too",
 			unit.Duration(time.Duration(locks*float64(time.Second))))
@@ -91,7 +94,7 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		severity = kasoku.Info
 	}
 	limit := unit.Plain(p.Limit)
-	return []kasoku.Finding{{
+	f := kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "pool", Name: "connections"},
 		Title:  fmt.Sprintf("Requests wait for one of %s connections", limit),
 		Clause: fmt.Sprintf("requests wait for one of %s connections of the pool", limit), Severity: severity,
@@ -118,7 +121,27 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			unit.Percent(min(locks/max(p.Wait.By, 1e-9), 1))),
 		Fixes:  r.fixes(c, p),
 		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
-	}}, nil
+	}
+	if idle {
+		r.addIdle(&f, c, p)
+	}
+	return []kasoku.Finding{f}, nil
+}
+
+// addIdle says that the program holds its connections while no statement runs on them.
+func (SmallPool) addIdle(f *kasoku.Finding, c *diagnose.Case, p evidence.PoolLoad) {
+	f.Evidence = append(f.Evidence, kasoku.Evidence{Source: c.StatementSource(), Strong: true, Interval: c.Whole(),
+		Text: "time of its connections without a statement", Note: "at least, of " +
+			unit.Duration(time.Duration(p.Used*float64(time.Second))), Value: unit.Percent(p.Idle), Number: p.Idle})
+	f.Cause += fmt.Sprintf(" For at least %s of the time for which they are taken no statement runs on them: the program "+
+		"has a transaction open, or rows that it did not close, and does something else.", unit.Percent(p.Idle))
+	f.Explains = append(f.Explains, "LCK-01") // what the open transaction has locked
+	f.Fixes = append([]kasoku.Fix{{
+		Text: "Give the connection back before the program waits for something else", Risk: kasoku.RiskAppRestart,
+		Where: "the handlers that wait: for a job, for another service, between two looks",
+		Note: "End the transaction, and close the rows, before a wait, and begin anew after it: what each look reads is " +
+			"newer then. A transaction that is open has a connection to itself, and keeps what it locked.",
+	}}, f.Fixes...)
 }
 
 // serverPart is the part of max_connections that one pool takes at most.
