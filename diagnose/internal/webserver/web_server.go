@@ -3,6 +3,7 @@ package webserver
 import (
 	"errors"
 	"fmt"
+	"net"
 	"path"
 	"slices"
 	"strconv"
@@ -296,6 +297,34 @@ func (w *Config) Upstream(name string) int {
 		}
 	}
 	return -1
+}
+
+// PortsOf returns the ports of this host to which requests go that are passed to a place, as [Config.Passes] names
+// it: "http://app", "http://127.0.0.1:8080". None where one of its servers is another host or a socket.
+func (w *Config) PortsOf(to string) (ports []int) {
+	_, host, ok := strings.Cut(to, "://")
+	if !ok || strings.Contains(host, "$") {
+		return nil
+	}
+	host, _, _ = strings.Cut(host, "/")
+	servers := []string{host}
+	if at := w.Upstream(host); at >= 0 {
+		servers = nil
+		for _, d := range w.In(at, "server") {
+			if len(d.Words) > 1 {
+				servers = append(servers, d.Words[1])
+			}
+		}
+	}
+	for _, s := range servers {
+		name, port, err := net.SplitHostPort(s)
+		n, bad := strconv.Atoi(port)
+		if ip := net.ParseIP(name); err != nil || bad != nil || name != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return nil
+		}
+		ports = append(ports, n)
+	}
+	return ports
 }
 
 // Number returns the value of a directive anywhere that is a number, 0 when there

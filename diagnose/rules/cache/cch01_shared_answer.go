@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/advice"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
 	"github.com/kasoku/kasoku/diagnose/internal/webserver"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -33,6 +34,9 @@ const (
 	// turns is how many answers may differ in size from the one before, for each that is new
 	// in its second: more alternate within seconds, as where answers differ by who asks.
 	turns = 1.2
+	// overtaking is how long answers take that are logged in another order than they were made in: some tenths of
+	// a second, in which what they show changes.
+	overtaking = 200 * time.Millisecond
 	// fewWho are different statements of a class, for each that a request runs, from which on they are by
 	// who asks.
 	fewWho = 5
@@ -63,7 +67,8 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			CPU alone, for files, for what waits
 			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
 			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
-			within a second, where requests to one URI look rows up by values that differ, as of who asks, and
+			within a second (but those of answers of 200 ms and more that the contract allows to be old, which
+			overtake one another), where requests to one URI look rows up by values that differ, as of who asks, and
 			for what must be fresh by [contract]; blind without an access log that says what was passed on.`,
 	}
 }
@@ -102,9 +107,9 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		terms, _ := c.TermsOf(e.Method, e.Route)
 		asks := asksWho(c, e)
 		switch {
-		case terms.Stale != nil && *terms.Stale <= mean:
+		case terms.Stale != nil && *terms.Stale <= cost: // what waits for CPU is quick again when most are kept
 			left = append(left, fmt.Sprintf("%s must be fresh: [contract] has stale = %s and an answer takes %s",
-				webserver.EndpointName(e), *terms.Stale, unit.Duration(mean)))
+				webserver.EndpointName(e), *terms.Stale, unit.Duration(cost)))
 		case terms.Stale == nil && (evidence.WaitsByDesign(c, endpoints, e) || evidence.NamedToWait(e.Route)):
 			left = append(left, webserver.EndpointName(e)+" waits by design")
 		case kept.of(e) >= mostlyKept:
@@ -115,11 +120,11 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		case asks != nil:
 			left = append(left, webserver.EndpointName(e)+" has one URI and looks rows up by values that differ from "+
 				"request to request, as where the answer depends on who asks: "+asks.Fingerprint)
-		case float64(e.Varied) > turns*float64(e.Variants):
+		case float64(e.Varied) > turns*float64(e.Variants) && !overtakes(terms.Stale, mean):
 			left = append(left, webserver.EndpointName(e)+" has sizes that alternate within a second, as where answers "+
 				"differ by who asks")
 		default:
-			out = append(out, r.finding(c, e, alike, mean, terms.Stale))
+			out = append(out, r.finding(c, e, alike, cost, terms.Stale))
 		}
 	}
 	switch {
@@ -153,8 +158,9 @@ func upstreamTime(endpoints []kasoku.Endpoint) (sum time.Duration) {
 	return sum
 }
 
-func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float64, mean time.Duration,
+func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float64, cost time.Duration,
 	stale *time.Duration) kasoku.Finding {
+	mean := e.Upstream / time.Duration(e.UpstreamCount)
 	impact := webserver.SavedTime(c, savedOf(e, alike), true)
 	rarely := webserver.Ratio(float64(e.Varied), float64(e.Codes[200]))
 	f := kasoku.Finding{
@@ -174,7 +180,7 @@ func (r SharedAnswer) finding(c *diagnose.Case, e *kasoku.Endpoint, alike float6
 			"Each took the application %s.",
 			webserver.EndpointName(e), unit.Count(e.Codes[200]), unit.Counted(e.Paths, "URI", "URIs"),
 			unit.Sig3(alike), unit.Duration(mean)),
-		Fixes:  []kasoku.Fix{keepAnswer(c, e, stale, mean)},
+		Fixes:  []kasoku.Fix{keepAnswer(c, e, stale, min(cost, mean))},
 		Expect: fmt.Sprintf("one of %s such requests reaches the application", unit.Sig3(alike)),
 		Verify: "repeat the load: this endpoint's mean falls to that of a hit", Interval: c.Whole(),
 	}
@@ -215,7 +221,7 @@ func asksWho(c *diagnose.Case, e *kasoku.Endpoint) *kasoku.Query {
 	}
 	for i := range c.Queries {
 		q := &c.Queries[i]
-		if q.Verb != "SELECT" {
+		if q.Verb != "SELECT" || onlyRanges(q) {
 			continue
 		}
 		for _, x := range c.Statements().CallersOf(q.ID) {
@@ -228,9 +234,22 @@ func asksWho(c *diagnose.Case, e *kasoku.Endpoint) *kasoku.Query {
 	return nil
 }
 
+// overtakes reports whether answers that the contract allows to be old take so long that the log has them in
+// another order than that in which they were made: sizes alternate then, whoever asks.
+func overtakes(stale *time.Duration, mean time.Duration) bool {
+	return stale != nil && *stale > 0 && mean >= overtaking
+}
+
+// onlyRanges reports whether a class compares columns by < and > alone, as with the time up to which everything is
+// known: who asks is looked for by what equals a value.
+func onlyRanges(q *kasoku.Query) bool {
+	s := statements.Of(q)
+	return len(s.Ranged) > 0 && len(s.Keys) == 0 && !wording.ContainsFold(q.Fingerprint, " in (", " in(")
+}
+
 // keepAnswer returns how to keep an answer for less than stale, the age that the contract
-// allows; where stale is nil the fix asks for one.
-func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean time.Duration) kasoku.Fix {
+// allows, less what an answer takes; where stale is nil the fix asks for one.
+func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, takes time.Duration) kasoku.Fix {
 	f := kasoku.Fix{Where: "nginx.conf, Varnish, or the handler", Risk: kasoku.RiskSemantics}
 	place := ""
 	const compare = "First compare the answers that two clients get; drop what is kept on initialize. " +
@@ -245,7 +264,7 @@ func keepAnswer(c *diagnose.Case, e *kasoku.Endpoint, stale *time.Duration, mean
 	} else {
 		f.Text = fmt.Sprintf("Keep the answer for less than the %s that [contract] allows", *stale)
 		f.Note = compare
-		left := *stale - mean
+		left := *stale - takes
 		if seconds := int(left / time.Second); seconds >= 1 {
 			f.Code, place = nginxKeeps(c, e.Route, seconds, "")
 		} else {

@@ -120,8 +120,8 @@ func (r Passes) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 }
 
 // countWrites returns how many requests with another method than GET and HEAD may have come to
-// Varnish, of so many that came: those that nginx passes on to where about as many requests
-// went. Where that is not known, those of the whole log.
+// Varnish, of so many that came: those that nginx passes on to where it listens, or where about as many
+// requests went. Where that is not known, those of the whole log.
 func countWrites(c *diagnose.Case, came float64) (n float64) {
 	var to passedOn
 	if w, err := webserver.ConfigOf(c.Recording); err == nil && w.Undecided() == nil {
@@ -136,7 +136,7 @@ func countWrites(c *diagnose.Case, came float64) (n float64) {
 		}
 		to.add(e, write)
 	}
-	if name := to.only(came); name != "" {
+	if name := to.varnish(c, came); name != "" {
 		return to.writes[name]
 	}
 	return n
@@ -164,6 +164,33 @@ func (p *passedOn) add(e *kasoku.Endpoint, write bool) {
 	}
 }
 
+// varnish returns the one of several places to which nginx passes requests that is Varnish: it listens there, or
+// about so many requests were passed on to it. Varnish adds up its counters late, and requests that a client gave
+// up are missing, so that the place itself counts more. Empty where neither is known.
+func (p *passedOn) varnish(c *diagnose.Case, came float64) string {
+	if p.web == nil || len(p.all) < 2 || c.Service == nil {
+		return p.only(came)
+	}
+	var at []string
+	for to := range p.all {
+		ports := p.web.PortsOf(to)
+		if len(ports) > 0 && slices.ContainsFunc(c.Service.Members, func(m kasoku.Member) bool {
+			return m.Role == kasoku.RoleCache && !slices.ContainsFunc(ports, func(port int) bool { return !listensAt(&m, port) })
+		}) {
+			at = append(at, to)
+		}
+	}
+	if len(at) != 1 {
+		return p.only(came)
+	}
+	return at[0]
+}
+
+// listensAt reports whether a member listens at a port of its host.
+func listensAt(m *kasoku.Member, port int) bool {
+	return slices.ContainsFunc(m.Listeners, func(l kasoku.Listener) bool { return l.Port() == port && !l.Private })
+}
+
 // only returns the one of several places to which about so many requests were passed on; empty
 // where it is not known.
 func (p *passedOn) only(came float64) (name string) {
@@ -189,8 +216,8 @@ type keptAnswers struct {
 	part float64 // of the requests that came there, which found their answer
 }
 
-// keptAnswersOf returns what a Varnish between nginx and the application keeps: about as many
-// requests came to it as nginx passes to one place.
+// keptAnswersOf returns what a Varnish between nginx and the application keeps: it listens where nginx passes
+// requests to, or about as many requests came to it as nginx passes to one place.
 func keptAnswersOf(c *diagnose.Case, endpoints []kasoku.Endpoint) keptAnswers {
 	came, hits, err := lookedUp(c)
 	web, conf := webserver.ConfigOf(c.Recording)
@@ -201,7 +228,7 @@ func keptAnswersOf(c *diagnose.Case, endpoints []kasoku.Endpoint) keptAnswers {
 	for i := range endpoints {
 		to.add(&endpoints[i], false)
 	}
-	return keptAnswers{web: web, to: to.only(came), part: min(webserver.Ratio(hits, came), 1)}
+	return keptAnswers{web: web, to: to.varnish(c, came), part: min(webserver.Ratio(hits, came), 1)}
 }
 
 // lookedUp returns how many requests came to Varnish, and how many of them found their answer.
