@@ -12,6 +12,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
+	"github.com/kasoku/kasoku/labs/isuportal"
 	"github.com/kasoku/kasoku/labs/truth"
 	"github.com/kasoku/kasoku/store"
 )
@@ -30,7 +31,8 @@ func TestRecorded(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recorded runs: %v", err)
 	}
-	labs := map[string]*truth.Lab{"insertbench": truth.Of(insertbench.Lab()), "isucholar": truth.Of(isucholar.Lab()), "userapi": truth.Userapi()}
+	labs := map[string]*truth.Lab{"insertbench": truth.Of(insertbench.Lab()), "isucholar": truth.Of(isucholar.Lab()),
+		"isuportal": truth.Of(isuportal.Lab()), "userapi": truth.Userapi()}
 	var table truth.Table
 	for _, path := range files {
 		name, variant, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".kasoku.gz"), "-")
