@@ -262,7 +262,7 @@ func TestSmallPool(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	locked := pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000)
-	speaks(t, r, locked.alone(), kasoku.High, "Requests wait for one of 10 connections", "no statement runs on them")
+	speaks(t, r, locked.alone(), kasoku.Medium, "Requests wait for one of 10 connections", "no statement runs on them")
 	locked.Queries = append(locked.Queries, kasoku.Query{Verb: "UPDATE", Tables: []string{"stock"}, Calls: 1000, Total: 400 * time.Second})
 	keepsQuiet(t, r, locked.alone(), false, "held up by locks")
 	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "which more connections would share")
