@@ -300,7 +300,7 @@ func (w *Config) Upstream(name string) int {
 }
 
 // PortsOf returns the ports of this host to which requests go that are passed to a place, as [Config.Passes] names
-// it: "http://app", "http://127.0.0.1:8080". None where one of its servers is another host or a socket.
+// it: "http://app". None where one of its servers is another host or a socket.
 func (w *Config) PortsOf(to string) (ports []int) {
 	_, host, ok := strings.Cut(to, "://")
 	if !ok || strings.Contains(host, "$") {
