@@ -28,7 +28,7 @@ func (IdlePool) Doc() diagnose.Doc {
 		Evidence: `at least 0.2 connections are opened and closed again for each request that gets
 			through, and at least 20 in all. It is borne out when many more were opened than were ever open at
 			once, few stay open once the load is over, the clients close them rather than the server, and
-			sockets pile up in TIME_WAIT.`,
+			sockets pile up in TIME_WAIT. From 0.1 to 0.2 it is a remark.`,
 		Cause: `the pool's idle limit is far below the number of connections in use at once, so each burst
 			opens new ones, with a TCP and a login handshake each, and closes all but a few. database/sql
 			keeps 2 unless another limit is set.`,
@@ -47,15 +47,15 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	if err != nil {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
-	if !p.churns() {
+	if !p.churnsALittle() {
 		if p.reopened < fewConnections {
-			return nil, diagnose.Quiet(r.ID(), min(p.perServed()/reopenedPerRequest, p.reopened/fewConnections),
+			return nil, diagnose.Quiet(r.ID(), min(p.perServed()/remarkedPerRequest, p.reopened/fewConnections),
 				"%s connections were opened and closed again, %s per request; the thresholds are %d and %s",
-				diagnose.Whole(p.reopened), unit.Sig3(p.perServed()), fewConnections, unit.Plain(reopenedPerRequest))
+				diagnose.Whole(p.reopened), unit.Sig3(p.perServed()), fewConnections, unit.Plain(remarkedPerRequest))
 		}
-		return nil, diagnose.Quiet(r.ID(), p.perServed()/reopenedPerRequest,
+		return nil, diagnose.Quiet(r.ID(), p.perServed()/remarkedPerRequest,
 			"connections opened and closed again were %s per request; the threshold is %s", unit.Sig3(p.perServed()),
-			unit.Plain(reopenedPerRequest))
+			unit.Plain(remarkedPerRequest))
 	}
 	size := poolOf(c)
 	title, clause := r.words(c, p)
@@ -69,6 +69,9 @@ func (r IdlePool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Expect:   "connections opened and closed again per request below 0.05, and no Error " + errTooMany,
 		Verify:   "repeat the load: Connections may grow by no more than the size of the pool",
 		Explains: []string{"POOL-04", "MES-07"}, Interval: c.Focus.Interval,
+	}
+	if !p.churns() {
+		f.Severity, f.Explains = kasoku.Info, nil
 	}
 	return []kasoku.Finding{f}, nil
 }
