@@ -153,7 +153,7 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 			strings.Contains(p.Extra, "filesort") || strings.Contains(p.Extra, "temporary") || p.Rows > 2*top.After,
 			Lacks: "the server's plan is not long"}
 	}
-	return kasoku.Finding{
+	f := kasoku.Finding{
 		ID: r.ID, Object: kasoku.Object{Kind: "table", Name: g.Table}, Title: wording.Cut(r.Title(c, g), wording.MaxTitle),
 		Clause: r.clause(g), Severity: evidence.StatementSeverity(impact), Impact: impact, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
@@ -164,6 +164,10 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 			rowsLeft(top), wording.Average(top.Before), unit.Duration(g.saved)),
 		Verify: "EXPLAIN names the index; `kasoku try` creates it, measures, and takes it back",
 	}
+	if f.Confidence.Level == kasoku.Low { // most rows are read as before, and nothing says how the server reads them
+		f.Severity = kasoku.Info
+	}
+	return f
 }
 
 // rowsLeft describes how many rows a statement reads with an index, those that its OFFSET skips among them.

@@ -35,7 +35,8 @@ func (LikeScan) Doc() diagnose.Doc {
 			and compared.`,
 		Fix: `a full-text index, or a search service, where words are what is sought: they find other
 			rows than LIKE does. A pattern that begins with text needs an index of the column alone.`,
-		Silent: `when the search is for nothing ('%'), when other conditions leave few rows, when most rows
+		Silent: `when the search is for nothing ('%'), when other conditions leave few rows, or would with an index that
+			is proposed for them, when most rows
 			are sent, when it takes little time, and blind without a slow log or the tables' definitions.`,
 	}
 }
@@ -62,6 +63,10 @@ func (r LikeScan) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 				out = append(out, r.prefix(c, s))
 			}
 		default:
+			if s.leavesFew(advised) {
+				said = "an index for the other conditions of a LIKE on " + s.read.Table.Name + " is proposed first"
+				continue
+			}
 			if s.foundSome() {
 				said = "an index serves some of the patterns of a LIKE on " + s.read.Table.Name
 				continue
@@ -103,6 +108,23 @@ func (s *scan) foundSome() bool {
 		slices.ContainsFunc(s.hidden, func(h indexes.Hidden) bool {
 			return h.Pattern == "" && !h.Folded && s.indexed(h.Column)
 		})
+}
+
+// leavesFew reports whether other conditions leave few rows to the LIKE once what is proposed for them is
+// there: an index by which few rows are read, or one on the number of a fixed range, which reads those of a
+// range in the order that is wanted.
+func (s *scan) leavesFew(advised *indexes.Advice) bool {
+	for i := range advised.Proposals {
+		if slices.ContainsFunc(advised.Proposals[i].Serves, func(v indexes.Served) bool {
+			return v.QueryID == s.query.ID && v.After < scannedRows && v.After < v.Before/2
+		}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(advised.Ranges, func(f indexes.FixedRanges) bool {
+		return f.Table == s.read.Table.Name && f.Schema == s.read.Table.Schema && f.Host == s.read.Table.Host &&
+			slices.Contains(f.QueryIDs, s.query.ID)
+	})
 }
 
 func isText(kind string) bool {
