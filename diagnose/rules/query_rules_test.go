@@ -96,6 +96,18 @@ func TestUnusedRows(t *testing.T) {
 	sayAll(t, r, some, "quiet: ", "answers of GET /v1/orders have 4,000 bytes")
 	some.Endpoints[0].MaxBytes = 90
 	sayAll(t, r, some, "reads 400 rows a call and uses few", "the largest answer has 90 B")
+	// Rows that grow over the run: those of its last third are held against the largest answer, where the means
+	// of both say nothing.
+	grown := class("H", q.Sample, 900, 250, 30*time.Second)
+	grown.Seconds = map[int]kasoku.QuerySecond{}
+	for s := range 9 {
+		grown.Seconds[s] = kasoku.QuerySecond{Calls: 100, Rows: uint64(100 * (s/3*200 + 50))}
+	}
+	late := sized(queryRun(ordersGet, []kasoku.Query{grown}, runBy("H", 1, kasoku.CallerHigh)), 2400)
+	late.Configs = []kasoku.Config{{Kind: "nginx", Name: "/etc/nginx/nginx.conf", Text: "http { server { } }"}}
+	sayAll(t, r, late, "reads 450 rows of visits, in the last third of the run, and the largest answer of the run has 2.4 kB")
+	late.Endpoints[0].MaxBytes = 3601
+	sayAll(t, r, late, "quiet: ")
 	// All of a table in an order, of which a page shows the first, has one text too; settings have no order, and
 	// a menu has few rows.
 	list := class("H", "SELECT id, body FROM posts ORDER BY created_at DESC", 1000, 10_000, 30*time.Second)

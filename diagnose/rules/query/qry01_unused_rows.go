@@ -55,7 +55,8 @@ func (UnusedRows) Doc() diagnose.Doc {
 			where nginx is known to compress nothing, else a byte for four rows; or, where nginx compresses
 			nothing and answers hardly differ in size, a third of the bytes that the server sent for them.
 			The bytes are taken for those of answers with status 200; of its largest answer where not each of
-			its requests runs the statement. Where the endpoint is only possible, all
+			its requests runs the statement, or where rows a call grow over the run: those of its last third are
+			held against it. Where the endpoint is only possible, all
 			answers of the run together are too small for the rows.`,
 		Cause: `the program reads a whole history and uses its first row, or counts and adds up rows
 			itself; the server finds, sorts and sends all of them.`,
@@ -77,6 +78,7 @@ type unusedRow struct {
 	bytes    float64 // of an answer
 	largest  bool    // of its largest answer, not of the mean
 	byBytes  bool    // only the bytes that were sent say so
+	late     bool    // rows are those of the last third of the run
 }
 
 // mostlyOf returns the endpoint that most of a class overlaps with in time, nil when there is
@@ -153,6 +155,10 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			byBytes, small = small < 1 && few >= 1, max(small, few)
 		}
 		u.byBytes = byBytes
+		if late := lateRows(q) * max(x.PerRequest, 1); small < 1 && x.Class != kasoku.CallerPossible && e.MaxBytes > 0 &&
+			perRow*late >= float64(e.MaxBytes) {
+			u.rows, u.bytes, u.largest, u.late, small = late, float64(e.MaxBytes), true, true, perRow*late/float64(e.MaxBytes)
+		}
 		if many >= 1 && small >= 1 {
 			out = append(out, r.finding(c, u, s))
 			continue
@@ -167,6 +173,15 @@ func (r UnusedRows) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		return out, nil
 	}
 	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// lateRows is how many rows a call of a class sends in the last third of a run in which it sends more and
+// more; 0 for others.
+func lateRows(q *kasoku.Query) float64 {
+	if g := growthOf(q); g.grows() {
+		return g.last
+	}
+	return 0
 }
 
 // isMenu reports whether a class is of settings, or of a menu, that pages load whole.
@@ -198,12 +213,16 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 	}
 	reads, verb, use := " reads %s rows a call and uses few", "reads", "uses"
 	has := "its answer has"
-	if u.largest {
+	when := ""
+	switch {
+	case u.late:
+		has, when = "the largest answer of the run has", ", in the last third of the run"
+	case u.largest:
 		has = "the largest answer has"
 	}
-	cause := fmt.Sprintf("A request of %s reads %s rows of %s, and %s %s: too few for so many rows. The "+
+	cause := fmt.Sprintf("A request of %s reads %s rows of %s%s, and %s %s: too few for so many rows. The "+
 		"rest is found, sent and thrown away.",
-		name, wording.Average(u.rows), s.Table, has, unit.Bytes(uint64(u.bytes)))
+		name, wording.Average(u.rows), s.Table, when, has, unit.Bytes(uint64(u.bytes)))
 	if u.caller.Class == kasoku.CallerPossible {
 		reads, verb, use = " may read %s rows a call and use few", "may read", "use"
 		cause = fmt.Sprintf("The statement read %s rows of %s, and all answers of the run have %s: too few for so many "+
