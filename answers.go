@@ -20,6 +20,7 @@ const (
 	answersAge    = "age"
 	answersBare   = "bare"
 	answersHold   = "hold"
+	answersBeyond = "outside"
 )
 
 // ComparedAnswers are what a run knows of the answers at its end.
@@ -31,6 +32,9 @@ type ComparedAnswers struct {
 	// Bare has, by endpoint, the host and port that was asked where all answers were 200 without ETag,
 	// Last-Modified, Cache-Control and Expires; "" where one was not.
 	Bare map[string]string
+	// Outside has, by endpoint, in words, the first value of an answer that lies outside of the population whose
+	// statistics stand beside it.
+	Outside map[string]string
 	// Sequences are, by endpoint, what its answers hold and in which order.
 	Sequences map[string]AnswerSequence
 }
@@ -54,6 +58,9 @@ func (a ComparedAnswers) Settings() []Setting {
 	for endpoint, age := range a.Oldest {
 		out = append(out, Setting{Scope: AnswersScope, Name: answersAge + " " + endpoint, Value: age.String()})
 	}
+	for endpoint, words := range a.Outside {
+		out = append(out, Setting{Scope: AnswersScope, Name: answersBeyond + " " + endpoint, Value: words})
+	}
 	for endpoint, host := range a.Bare {
 		out = append(out, Setting{Scope: AnswersScope, Name: answersBare + " " + endpoint, Value: host})
 	}
@@ -69,7 +76,7 @@ func (a ComparedAnswers) Settings() []Setting {
 // anywhere.
 func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
 	out = ComparedAnswers{Order: map[string]string{}, Oldest: map[string]time.Duration{}, Bare: map[string]string{},
-		Sequences: map[string]AnswerSequence{}}
+		Outside: map[string]string{}, Sequences: map[string]AnswerSequence{}}
 	for _, s := range r.Settings {
 		if s.Scope != AnswersScope {
 			continue
@@ -85,6 +92,8 @@ func (r *Recording) ComparedAnswers() (out ComparedAnswers, ok bool) {
 			}
 		case answersOrder:
 			out.Order[endpoint] = s.Value
+		case answersBeyond:
+			out.Outside[endpoint] = s.Value
 		case answersBare:
 			out.Bare[endpoint] = s.Value
 		case answersHold:

@@ -22,7 +22,7 @@ func webReads(id string) (extract.Keys, bool) {
 	switch id {
 	case "NGX-01":
 		k.Configs, k.Series = conf, keys(diagnose.Host, "tcp.active_opens", "cpu.idle")
-	case "NGX-05", "CCH-01":
+	case "NGX-05", "CCH-01", "APP-08":
 	case "NGX-02", "CCH-08":
 		k.Configs = conf
 	case "NGX-03", "NGX-04":

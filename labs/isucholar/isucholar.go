@@ -7,6 +7,7 @@
 //	LCK-01  an export holds the row of the class while it copies and packs files
 //	LCK-02  scores of a class are written in the order in which they came, and no victim of a
 //	        deadlock is tried again
+//	APP-08  a student without a grade is given one of 0, among those who have some
 //	APP-02  an export copies each file, and packs them, with programs
 //	APP-10  a file that is handed in is read whole before it is kept
 //	NGX-03  the body of a submission goes through a temporary file of nginx
@@ -29,6 +30,7 @@ import (
 
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/prove/answers"
 )
 
 //go:embed nginx.conf
@@ -49,6 +51,8 @@ func Lab() *kit.Lab {
 			{ID: "LCK-02", Where: "service", About: "scores are written in the order in which they came",
 				Object: `totals|scores`, Brings: []string{"LCK-01", "MES-07"}},
 			{ID: "APP-02", Where: "service", About: "an export copies and packs files with programs"},
+			{ID: "APP-08", Where: "service", About: "a student without a grade is placed among those who have some",
+				Object: `grades`, Apart: "it costs no time"},
 			{ID: "APP-10", Where: "service", About: "a file that is handed in is read whole", Object: `assignments`,
 				Apart: "it costs memory, and no time where there is enough of that"},
 			{ID: "NGX-03", Where: "nginx", About: "submissions are spooled",
@@ -61,7 +65,7 @@ func Lab() *kit.Lab {
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
 		Variants: variants(), Story: story(),
-		Args: listArgs, Fill: fillTables, Serve: serveService, Load: kit.Load{Targets: listTargets, PerSec: 60}, Pages: kit.Pages{Pprof: profiles},
+		Args: listArgs, Fill: fillTables, Serve: serveService, Load: kit.Load{Targets: listTargets, PerSec: 60, Asked: asked()}, Pages: kit.Pages{Pprof: profiles},
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 	}
 }
@@ -85,6 +89,7 @@ func listArgs(d kit.Set, _ string) []string {
 // How much there is.
 const (
 	students   = 120
+	freshman   = students + 1 // has no course that is over
 	courses    = 60
 	parts      = 5       // classes of a course
 	perStudent = 12      // courses of a student
@@ -128,6 +133,7 @@ func fillTables(ctx context.Context, db *sql.DB, _ kit.Set) error {
 			classes = append(classes, fmt.Sprintf("(%d,%d,%d,'class %d')", c*parts+p+1, c+1, p+1, p+1))
 		}
 	}
+	users = append(users, fmt.Sprintf("(%d,'S99999','a student without a grade')", freshman))
 	for u := range students {
 		users = append(users, fmt.Sprintf("(%d,'S%05d','student %d')", u+1, u+1, u+1))
 		totals = append(totals, fmt.Sprintf("(%d,%d,0)", u+1, perStudent*parts*60))
@@ -196,6 +202,12 @@ func listTargets(base string, d kit.Set) ([]load.Target, error) {
 		}
 	}
 	return all, nil
+}
+
+// asked is the golden answer of a run: the grades of one who has none.
+func asked() []answers.Request {
+	return []answers.Request{{Endpoint: "GET /api/users/me/grades", Method: http.MethodGet, URL: "/api/users/me/grades",
+		Header: http.Header{"Cookie": {fmt.Sprintf("user=%d", freshman)}}}}
 }
 
 // encodeForm is a submission of a file.

@@ -149,3 +149,22 @@ func TestDefects(t *testing.T) {
 		}
 	}
 }
+
+// TestSummary: a student without a grade is placed nowhere, with APP-08 far below all who have one.
+func TestSummary(t *testing.T) {
+	s := &server{}
+	all, mine := statisticsOf([]float64{60, 62, 64}), 64.0
+	if got := s.summarize(nil, all); got.GPA != nil || got.TScore != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := s.summarize(&mine, all); *got.TScore < 62.2 || *got.TScore > 62.3 {
+		t.Errorf("a T-score of %v", *got.TScore)
+	}
+	s.d = kit.Set{"APP-08"}
+	if got := s.summarize(nil, all); *got.GPA != 0 || *got.TScore > -300 {
+		t.Errorf("%v has a T-score of %v", *got.GPA, *got.TScore)
+	}
+	if got := s.summarize(&mine, statistics{Average: 64}); *got.TScore != 50 {
+		t.Errorf("a T-score of %v where all are alike", *got.TScore)
+	}
+}

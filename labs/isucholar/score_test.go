@@ -24,7 +24,7 @@ func TestScore(t *testing.T) {
 		Name: "wrongly", Spoils: []contesttest.Spoil{
 			{Path: "/scores", Old: "110", New: "109", Want: "PUT /api/courses/:id/classes/:id/assignments/scores: 109"},
 			{Path: "/export", Old: "PK", New: "KP", Want: "POST /api/courses/:id/classes/:id/assignments/export: zip"},
-			{Path: "/grades", Old: `"most":`, New: `"most":0,"x":`, Want: "GET /api/users/me/grades"},
+			{Path: "/grades", Old: `"gpa_max":`, New: `"gpa_max":0,"x":`, Want: "GET /api/users/me/grades"},
 			{Path: "/me/courses", Old: `"id":`, New: `"id":-`, Want: "GET /api/users/me/courses: out of order"},
 		}}})
 }

@@ -46,12 +46,36 @@ type server struct {
 	counts time.Time // when stats were computed
 }
 
-// statistics are those of the grade points of all students.
+// statistics are those of the grade points of all students who have some.
 type statistics struct {
-	Average   float64 `json:"average"`
-	Deviation float64 `json:"deviation"`
-	Least     float64 `json:"least"`
-	Most      float64 `json:"most"`
+	Average   float64 `json:"gpa_avg"`
+	Deviation float64 `json:"-"`
+	Least     float64 `json:"gpa_min"`
+	Most      float64 `json:"gpa_max"`
+}
+
+// summary is one student among them, as the contest has it.
+type summary struct {
+	GPA    *float64 `json:"gpa"` // nil: no course of the student is over
+	TScore *float64 `json:"gpa_t_score"`
+	statistics
+}
+
+// summarize places a student, who without a grade is not of the population. With APP-08 the grade points
+// are 0 then, and far below the least.
+func (s *server) summarize(gpa *float64, all statistics) summary {
+	if gpa == nil && s.d.Has("APP-08") {
+		gpa = new(float64)
+	}
+	out := summary{GPA: gpa, statistics: all}
+	if gpa != nil {
+		score := 50.0
+		if all.Deviation > 0 {
+			score += 10 * (*gpa - all.Average) / all.Deviation
+		}
+		out.TScore = &score
+	}
+	return out
 }
 
 // serveService runs the service until the context ends.
@@ -250,8 +274,8 @@ func (s *server) grades(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var out struct {
-		Courses    []course   `json:"courses"`
-		Statistics statistics `json:"statistics"`
+		Summary summary  `json:"summary"`
+		Courses []course `json:"courses"`
 	}
 	err = s.read(r.Context(), "GetGrades", func(q querier) (err error) {
 		of := s.scoresOf
@@ -261,7 +285,12 @@ func (s *server) grades(r *http.Request) (any, error) {
 		if out.Courses, err = of(r.Context(), q, u); err != nil {
 			return err
 		}
-		out.Statistics, err = s.statistics(r.Context(), q)
+		var gpa *float64
+		if err := q.QueryRowContext(r.Context(), ownPoints, u).Scan(&gpa); err != nil {
+			return err
+		}
+		all, err := s.statistics(r.Context(), q)
+		out.Summary = s.summarize(gpa, all)
 		return err
 	})
 	return out, err
@@ -315,6 +344,10 @@ func (s *server) scoresOneByOne(ctx context.Context, q querier, u int64) ([]cour
 	}
 	return out, nil
 }
+
+// ownPoints are those of one student, NULL without a course that is over.
+const ownPoints = "SELECT SUM(x.score * c.credit) / 100 / SUM(c.credit) FROM results x " +
+	"JOIN courses c ON c.id = x.course_id WHERE x.user_id = ?"
 
 // gradePoints are those of each student, of the courses that are over, as the contest's service has them:
 // each table is joined twice, for the credits and for the scores.

@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/writeup"
 	"github.com/kasoku/kasoku/load"
+	"github.com/kasoku/kasoku/prove/answers"
 )
 
 // A Defect is something that makes a lab slow and can be seeded by itself.
@@ -130,6 +131,8 @@ type Load struct {
 	PerSec  float64
 	// Least is how long it has to be for all defects to show; 0: a few seconds will do.
 	Least time.Duration
+	// Asked are golden answers of the run, asked at its end; their URLs are paths.
+	Asked []answers.Request
 	// Contract is what the clients are promised; nil: nothing is said.
 	Contract []kasoku.Terms
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/load/nethttp"
 	"github.com/kasoku/kasoku/observe/nginx"
 	"github.com/kasoku/kasoku/observe/varnish"
+	"github.com/kasoku/kasoku/prove/answers"
 	"github.com/kasoku/kasoku/record"
 )
 
@@ -38,7 +39,7 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 	for _, t := range s.Lab.Load.Contract {
 		o.Settings = append(o.Settings, t.Settings()...)
 	}
-	o.MySQL, o.SlowLog = s.DSN, true
+	o.MySQL, o.SlowLog, o.Answers = s.DSN, true, s.answers()
 	o.PIDs = s.PIDs()
 	o.Capture = &capture.Options{Schema: true}
 	o.AccessLog = s.AccessLog
@@ -78,6 +79,22 @@ func (s *Stack) RecordOptions(o record.Options, d time.Duration) (record.Options
 		return o, nil
 	}
 	return o, s.load(&o, d)
+}
+
+// answers asks for the golden answers of the lab, nil without any.
+func (s *Stack) answers() func(context.Context) (kasoku.ComparedAnswers, error) {
+	requests := slices.Clone(s.Lab.Load.Asked)
+	if len(requests) == 0 {
+		return nil
+	}
+	for i := range requests {
+		requests[i].URL = s.URL() + requests[i].URL
+	}
+	return func(ctx context.Context) (kasoku.ComparedAnswers, error) {
+		a := answers.Asker{}
+		defer a.Close()
+		return a.Twice(ctx, requests)
+	}
 }
 
 // load is an open loop of one step.

@@ -39,6 +39,9 @@ type Checked struct {
 	// Bare has, by endpoint, the host and port that was asked where all answers were 200 without ETag,
 	// Last-Modified, Cache-Control and Expires; "" where one was not.
 	Bare map[string]string
+	// Outside has, by endpoint, the first value that lies outside of the population whose statistics stand
+	// beside it, in words.
+	Outside map[string]string
 	// Sequences are, by endpoint, what its answers hold and in which order, less what is volatile;
 	// none where one failed or was not asked.
 	Sequences map[string]kasoku.AnswerSequence
@@ -60,6 +63,12 @@ func (c *Checked) Reordered() map[string]string {
 	return out
 }
 
+// Compared returns what a run keeps of it.
+func (c *Checked) Compared() kasoku.ComparedAnswers {
+	return kasoku.ComparedAnswers{Asked: c.Answers - c.Failed, Failed: c.Failed, Order: c.Reordered(),
+		Oldest: c.Oldest, Bare: c.Bare, Outside: c.Outside, Sequences: c.Sequences}
+}
+
 // Check asks for all golden answers again, alone and with others under way. When the
 // context ends, or the service is not there, what was found so far is returned with the
 // error.
@@ -69,7 +78,7 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 	}
 	requests := make([]Request, len(g.Answers))
 	out := &Checked{Of: len(g.Answers), Oldest: map[string]time.Duration{}, Bare: map[string]string{},
-		Sequences: map[string]kasoku.AnswerSequence{}}
+		Outside: map[string]string{}, Sequences: map[string]kasoku.AnswerSequence{}}
 	for i := range g.Answers {
 		if err := g.Answers[i].check(); err != nil { // recorded just now, perhaps, and not read
 			return nil, err
@@ -96,6 +105,9 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 				host = ""
 			}
 			out.Bare[endpoint] = host
+			if words := outside(got[i].answer.tree()[bodyOf(formJSON)]); words != "" && out.Outside[endpoint] == "" {
+				out.Outside[endpoint] = words
+			}
 			s.add(i, &g.Answers[i], &got[i], false)
 			if !failed[endpoint] {
 				out.Sequences[endpoint] = sequenceOf(out.Sequences[endpoint], &g.Answers[i], &got[i].answer)
@@ -115,6 +127,19 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 	}
 	out.Differences = s.differences()
 	return out, err
+}
+
+// Twice records requests and checks them at once: what a run knows of answers that no file has.
+func (a *Asker) Twice(ctx context.Context, requests []Request) (kasoku.ComparedAnswers, error) {
+	kept, err := a.Record(ctx, requests)
+	if err != nil {
+		return kasoku.ComparedAnswers{}, err
+	}
+	got, err := a.Check(ctx, kept.Golden)
+	if got == nil {
+		return kasoku.ComparedAnswers{}, err
+	}
+	return got.Compared(), err
 }
 
 type summaryKey struct{ endpoint, path, what string }

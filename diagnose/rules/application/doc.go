@@ -1,6 +1,6 @@
 // Package application has the rules about the program of the service itself: logs of requests,
 // programs that it starts, requests that it sends to itself, requests
-// that it confirms and drops, uploads that it holds in memory.
+// that it confirms and drops, answers that contradict themselves, uploads that it holds in memory.
 package application
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -12,6 +12,7 @@ func Rules() []diagnose.Rule {
 		Forks{},
 		SelfCalls{},
 		DroppedWork{},
+		Population{},
 		WholeUploads{},
 	}
 }

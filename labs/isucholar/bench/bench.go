@@ -282,24 +282,30 @@ type shown struct {
 func grades(ctx context.Context, u *contest.User) error {
 	var got struct {
 		Courses    []shown `json:"courses"`
-		Statistics struct {
-			Average   float64 `json:"average"`
-			Deviation float64 `json:"deviation"`
-			Least     float64 `json:"least"`
-			Most      float64 `json:"most"`
-		} `json:"statistics"`
+		Summary struct {
+			GPA     float64 `json:"gpa"`
+			TScore  float64 `json:"gpa_t_score"`
+			Average float64 `json:"gpa_avg"`
+			Least   float64 `json:"gpa_min"`
+			Most    float64 `json:"gpa_max"`
+		} `json:"summary"`
 	}
 	r := &agent.Request{Step: "GET /api/users/me/grades", Path: "/api/users/me/grades"}
 	if err := u.JSON(ctx, r, &got); err != nil {
 		return err
 	}
-	s := &got.Statistics
+	s := &got.Summary
 	switch {
 	case len(got.Courses) == 0:
 		return scenario.Errorf(contest.Wrong, "%s: no courses", r.Step)
-	case s.Least > s.Average+mayDiffer || s.Average > s.Most+mayDiffer || s.Deviation < 0:
+	case s.Least > s.Average+mayDiffer || s.Average > s.Most+mayDiffer:
 		return scenario.Errorf(contest.Wrong, "%s: an average of %.2f between %.2f and %.2f",
 			r.Step, s.Average, s.Least, s.Most)
+	case s.GPA < s.Least-mayDiffer || s.GPA > s.Most+mayDiffer:
+		return scenario.Errorf(contest.Wrong, "%s: %.2f, of %.2f to %.2f", r.Step, s.GPA, s.Least, s.Most)
+	case (s.TScore-50)*(s.GPA-s.Average) < -mayDiffer:
+		return scenario.Errorf(contest.Wrong, "%s: %.2f has a T-score of %.1f, the average is %.2f", r.Step, s.GPA, s.TScore,
+			s.Average)
 	}
 	for i := range got.Courses {
 		for k := range got.Courses[i].Classes {

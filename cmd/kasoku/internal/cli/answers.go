@@ -66,8 +66,7 @@ func ComparedAnswers(c *config.Config) (func(context.Context) (kasoku.ComparedAn
 		if got == nil {
 			return kasoku.ComparedAnswers{}, err
 		}
-		return kasoku.ComparedAnswers{Asked: got.Answers - got.Failed, Failed: got.Failed, Order: got.Reordered(),
-			Oldest: got.Oldest, Bare: got.Bare, Sequences: got.Sequences}, err
+		return got.Compared(), err
 	}, nil
 }
 
