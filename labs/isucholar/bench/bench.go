@@ -281,7 +281,7 @@ type shown struct {
 
 func grades(ctx context.Context, u *contest.User) error {
 	var got struct {
-		Courses    []shown `json:"courses"`
+		Courses []shown `json:"courses"`
 		Summary struct {
 			GPA     float64 `json:"gpa"`
 			TScore  float64 `json:"gpa_t_score"`
