@@ -50,7 +50,8 @@ func (CommitSync) Doc() diagnose.Doc {
 			remark.`,
 		Silent: `when commits cost little, as on a disk that synchronises at once, and when neither log is
 			synchronised at commit; when the disk's own times account for less than a quarter of the wait, or
-			the host has no CPU left and they do not account for all of it; blind without the slow log.`,
+			the host has no CPU left and they do not account for all of it, unless neighbours fill it: then the share
+			is what the disk itself takes; blind without the slow log.`,
 		Host: []diagnose.Pressure{diagnose.OnDisk},
 	}
 }
@@ -73,8 +74,15 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			unit.Percent(k.Share), k.Of, unit.Duration(k.Each()), unit.Percent(syncShare))
 	}
 	w := diskWaitOf(c, k)
+	beside := ""
 	if busy, ok := evidence.HostBusy(c); ok && busy >= evidence.Saturated && !w.explains() {
-		return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy))
+		used, cores, known := evidence.NeighboursOf(c)
+		if !known || w.unknown != "" || busy-used/max(cores, 0.01) >= evidence.Saturated {
+			return nil, diagnose.Quiet(r.ID(), 0.5, "the host's CPU is %s busy: statements wait for that", unit.Percent(busy))
+		}
+		k.Share *= w.part
+		beside = " Programs outside of the service fill the host's CPU, for which statements wait, too: the share is " +
+			"what the disk itself takes."
 	}
 	if w.unknown == "" && w.part < leastByDisk {
 		return nil, diagnose.Quiet(r.ID(), w.part/leastByDisk, "commits take %s each, and the disk %s %s for a write and %s "+
@@ -97,11 +105,15 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		Evidence: slices.Concat(r.variables(c, k), k.Evidence(c), w.evidence(c)),
 		Cause: fmt.Sprintf("%s waits at each commit until the log is on the disk: %s commits waited %s each beyond "+
 			"what a statement takes, %s %s.",
-			wording.Capital(c.Server()), unit.Count(k.Calls), unit.Duration(k.Each()), unit.Percent(k.Share), k.Of),
+			wording.Capital(c.Server()), unit.Count(k.Calls), unit.Duration(k.Each()), unit.Percent(k.Share), k.Of) + beside,
 		Fixes: r.fixes(k), Expect: fmt.Sprintf("commits that take some tens of µs instead of %s",
 			unit.Duration(k.Each())),
 		Verify:   "repeat the load: the time of COMMIT and of single writes in the slow log must fall",
 		Interval: c.Whole(),
+	}
+	if k.Share < syncShare {
+		return nil, diagnose.Quiet(r.ID(), k.Share/syncShare, "the disk itself takes %s %s; the threshold is %s",
+			unit.Percent(k.Share), k.Of, unit.Percent(syncShare))
 	}
 	if k.Share < riskShare {
 		f.Severity = kasoku.Info
