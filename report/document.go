@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
 )
 
@@ -15,6 +16,7 @@ const (
 	KindCompare  Kind = "compare"
 	KindStory    Kind = "story"
 	KindFinalize Kind = "finalize" // the end of a contest, checked
+	KindDoctor   Kind = "doctor"   // what a run can see here
 	KindLab      Kind = "lab"      // what a lab's variants came to
 
 	KindAccessLog Kind = "accesslog" // what access logs hold
@@ -67,9 +69,10 @@ type Document struct {
 
 // An Alert stands above the verdict and limits what it says.
 type Alert struct {
-	Tone Tone
-	Text string
-	Hint Prose
+	Tone  Tone
+	Text  string
+	Hint  Prose
+	Below bool // in a brief report it follows the findings: it limits what is not said, not what is
 }
 
 // The labels of facts that say what was measured, which every output shows.
@@ -173,6 +176,8 @@ type Options struct {
 	Made     time.Time      // when the report is made; zero leaves it out
 	File     string         // name of the run file
 	Commands []string       // that make the run again; none builds what it can
+
+	Known []kasoku.Warning // that the reader has seen: of the run before, or while this one was made
 }
 
 // wants reports whether a section is asked for.

@@ -94,6 +94,11 @@ func (t *taker) hold(p *process) bool {
 	if !slices.Contains(t.o.Servers, p.pid) {
 		if err := held.Believe(servers[held.Name]); err != nil {
 			_ = held.Close() // it was only looked at
+			// An nginx that root started has workers of nobody, who is no account of the system: only
+			// the master's files are read.
+			if isWorker(held.Args) {
+				return false
+			}
 			if t.doubts++; t.doubts <= foreign.MostDoubts {
 				t.warn(hintOf(err), "%v", err)
 			}
@@ -123,6 +128,12 @@ func (t *taker) release() {
 // it was started with as its title.
 func (p *process) isMaster() bool {
 	return len(p.args) > 0 && strings.HasPrefix(p.args[0], "nginx: master process ")
+}
+
+// isWorker reports whether a process of nginx is none that was started: a worker, or one that
+// looks after a cache.
+func isWorker(args []string) bool {
+	return len(args) > 0 && (strings.HasPrefix(args[0], "nginx: worker process") || strings.HasPrefix(args[0], "nginx: cache "))
 }
 
 // nameOf is the name that a text of the process is kept under: its path, or what is no

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -112,15 +113,22 @@ func (r summary) alerts() []report.Alert {
 	for _, what := range r.Damage {
 		out = append(out, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
 	}
-	for _, w := range append(r.Raised(), blinding(r.Warnings)...) {
-		out = append(out, report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint)})
+	for _, w := range slices.Concat(r.Raised(), blinding(r.Warnings)) {
+		a := report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint), Below: w.Weight() >= kasoku.Blind}
+		if a.Below && r.known(w) {
+			a.Hint = "said before; `kasoku doctor` has what helps"
+		}
+		out = append(out, a)
 	}
 	return out
 }
 
+// known reports whether the reader has seen the warning already.
+func (r summary) known(w kasoku.Warning) bool { return slices.ContainsFunc(r.Options.Known, w.Same) }
+
 // blinding are the warnings that rules of weight are blind, or that a log is another's.
 func blinding(all []kasoku.Warning) (out []kasoku.Warning) {
-	for _, w := range all {
+	for _, w := range kasoku.ByWeight(all) {
 		if w.Code == "log-lacks" || w.Code == "log-foreign" || w.Code == "database-unasked" {
 			out = append(out, w)
 		}

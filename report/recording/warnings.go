@@ -14,41 +14,13 @@ import (
 	"github.com/kasoku/kasoku/report/recorded"
 )
 
-// asRoot begins the hints of what the user who records may not see.
-const asRoot = "run as root, or as the user of the "
-
 // mostGaps is how many gaps of a source are named one by one.
 const mostGaps = 3
 
 // WarningsSection lists what limits the trust in the report, and what was checked
 // and holds.
 func WarningsSection(r recorded.View) report.Section {
-	n := &report.Notes{}
-	raised := append(r.Raised(), blinding(r.Warnings)...)
-	var rights []string
-	for _, w := range r.Warnings {
-		if slices.Contains(raised, w) {
-			continue // it stands above the verdict
-		}
-		if strings.HasPrefix(w.Hint, asRoot) {
-			rights = append(rights, w.Text)
-			continue
-		}
-		n.List = append(n.List, report.Note{Sign: "!", Tone: report.Mark, Label: report.LabelOf(w.Code), Text: w.Text,
-			Hint: report.Prose(w.Hint)})
-	}
-	if len(rights) > 0 { // what a user may not see is the same in each run: one note, after what is wrong in this one
-		n.List = append(n.List, report.Note{Sign: "!", Tone: report.Mark, Label: "Rights", Text: strings.Join(rights, "; "),
-			Hint: "run as root; `kasoku doctor` says what else would do"})
-	}
-	n.List = append(n.List, selfCheck{r}.gapNotes()...)
-	n.List = append(n.List, selfCheck{r}.logNotes()...)
-	n.List = append(n.List, selfCheck{r}.changeNotes(false)...)
-	for _, c := range r.RowChecks {
-		if !c.Matches() {
-			n.List = append(n.List, report.Note{Sign: "✗", Tone: report.Bad, Label: "Rows", Text: rowText(c)})
-		}
-	}
+	n := &report.Notes{List: weighed(r)}
 	warned := len(n.List)
 	n.List = append(n.List, selfCheck{r}.generatorNote()...)
 	for _, c := range r.RowChecks {
@@ -63,6 +35,53 @@ func WarningsSection(r recorded.View) report.Section {
 		s.Blocks = []report.Block{n}
 	}
 	return s
+}
+
+// weighed lists what limits the trust, the heaviest first. What the reader has seen already and
+// no figure rests upon is one note, as is what a user may not see.
+func weighed(r recorded.View) []report.Note {
+	var by [kasoku.Lasting + 1][]report.Note
+	check := selfCheck{r}
+	by[kasoku.Left] = check.changeNotes(false)
+	for _, c := range r.RowChecks {
+		if !c.Matches() {
+			by[kasoku.Spoiled] = append(by[kasoku.Spoiled], report.Note{Sign: "✗", Tone: report.Bad, Label: "Rows", Text: rowText(c)})
+		}
+	}
+	by[kasoku.Partial] = slices.Concat(check.gapNotes(), check.logNotes())
+	raised := slices.Concat(r.Raised(), blinding(r.Warnings))
+	var rights, before []string
+	for _, w := range kasoku.ByWeight(r.Warnings) {
+		label := report.LabelOf(w.Code)
+		switch {
+		case slices.Contains(raised, w): // it stands above the verdict
+		case w.Weight() >= kasoku.Partial && slices.ContainsFunc(r.Options.Known, w.Same):
+			before = append(before, lowerFirst(label))
+		case w.Unseen():
+			rights = append(rights, w.Text)
+		default:
+			by[w.Weight()] = append(by[w.Weight()], report.Note{Sign: "!", Tone: report.Mark, Label: label, Text: w.Text,
+				Hint: report.Prose(w.Hint)})
+		}
+	}
+	if len(rights) > 0 {
+		by[kasoku.Lasting] = append(by[kasoku.Lasting], report.Note{Sign: "!", Tone: report.Mark, Label: "Rights",
+			Text: strings.Join(rights, "; "), Hint: "run as root; `kasoku doctor` says what else would do"})
+	}
+	if len(before) > 0 {
+		slices.Sort(before)
+		by[kasoku.Lasting] = append(by[kasoku.Lasting], report.Note{Sign: "·", Tone: report.Dim, Label: "Warnings",
+			Text: "said before: " + strings.Join(slices.Compact(before), ", ") + "; `kasoku show --section warnings` has them"})
+	}
+	return slices.Concat(by[:]...)
+}
+
+// lowerFirst is a label within a sentence.
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }
 
 // selfCheck words what was missed, changed and put back.

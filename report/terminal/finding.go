@@ -18,17 +18,43 @@ func (p *printer) findings(b *report.Findings) {
 		}
 		return
 	}
+	list := b.List
+	if p.o.Brief {
+		list = list[:briefly(list)]
+	}
 	id, impact := 0, 0
-	for _, f := range b.List {
+	for _, f := range list {
 		id, impact = max(id, width(p.label(f.ID))), max(impact, width(p.label(f.Impact)))
 	}
-	for i := range b.List {
-		f := &b.List[i]
-		if !p.o.Brief || f.Open || i == 0 || b.List[i-1].Open {
+	for i := range list {
+		f := &list[i]
+		if !p.o.Brief || f.Open || i == 0 || list[i-1].Open {
 			p.gap()
 		}
 		(&finding{p.sheet, f}).write(id, impact)
 	}
+	if more := len(b.List) - len(list); more > 0 {
+		p.para(2, "and "+unit.Counted(more, "remark", "remarks")+" more: `kasoku show` has all", dim)
+	}
+}
+
+// mostBrief is how many findings a brief report lists: with a verdict above them that is a
+// screen of 24 lines.
+const mostBrief = 6
+
+// briefly is how many of the findings a brief report lists: those that are problems, filled up
+// with remarks to mostBrief. One alone is not left out: the line that says so is as long.
+func briefly(all []report.Finding) int {
+	n := 0
+	for i := range all {
+		if !all[i].Info {
+			n = i + 1
+		}
+	}
+	if n = max(n, mostBrief); n+1 >= len(all) {
+		return len(all)
+	}
+	return n
 }
 
 // A finding is written on a sheet.

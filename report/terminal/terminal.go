@@ -76,7 +76,7 @@ func (p *printer) contained(name string, write func()) {
 
 // showsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true,
+var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindDoctor: true, report.KindLab: true,
 	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
 	report.KindProbe: true, report.KindTry: true, report.KindAnswers: true, report.KindAutopilot: true}
@@ -93,7 +93,18 @@ func (p *printer) brief(d *report.Document) {
 		}
 		p.blocks(s.ID, blocks)
 	}
-	p.contained("alerts", func() { p.alerts(d.Alerts) })
+	var above, below []report.Alert
+	for _, a := range d.Alerts {
+		switch {
+		case !a.Below || findings == nil:
+			above = append(above, a)
+			continue
+		case strings.Contains(string(a.Hint), "\n"): // lines of a configuration
+			a.Hint = "`kasoku doctor` has what to write where"
+		}
+		below = append(below, a)
+	}
+	p.contained("alerts", func() { p.alerts(above) })
 	if findings != nil {
 		p.contained("verdict", func() { p.verdict(d.Verdict) })
 	}
@@ -101,6 +112,7 @@ func (p *printer) brief(d *report.Document) {
 	if findings != nil {
 		p.blocks(findings.ID, findings.Blocks)
 	}
+	p.contained("alerts", func() { p.alerts(below) })
 	if s := d.Section(report.SectionWarnings); s != nil {
 		p.blocks(s.ID, s.Blocks)
 	}
@@ -248,11 +260,19 @@ func (p *printer) warnings(n *report.Notes) {
 			p.said("hint:", dim, prose(x.Hint), dim)
 		}
 	}
-	rest := &report.Notes{}
+	rest, held := &report.Notes{}, []string(nil)
 	for _, x := range n.List {
-		if x.Tone != report.Mark {
+		switch {
+		case x.Tone == report.Mark:
+		case p.o.Brief && x.Tone == report.Good:
+			held = append(held, noteLabel(x))
+		case p.o.Brief && x.Sign == "·" && x.Label == "Sessions": // nothing is to be done
+		default:
 			rest.List = append(rest.List, x)
 		}
+	}
+	if len(held) > 0 {
+		rest.List = append(rest.List, report.Note{Sign: "✓", Tone: report.Good, Label: "Checked", Text: strings.Join(held, ", ")})
 	}
 	if len(rest.List) > 0 {
 		p.gap()

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -40,9 +41,10 @@ type Env struct {
 	StderrTTY      bool // stderr is a terminal
 	Color          string
 	ASCII          bool
-	Share          bool     // others may read what is written
-	damaged        []string // run files that were opened, and lack something
-	hinted         []string // hints that HintOnce has printed
+	Share          bool             // others may read what is written
+	damaged        []string         // run files that were opened, and lack something
+	hinted         []string         // hints that HintOnce has printed
+	warned         []kasoku.Warning // that Warn has printed
 }
 
 // NewEnv returns the world of this process. It hides passwords in the arguments that

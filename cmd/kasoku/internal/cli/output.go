@@ -224,7 +224,7 @@ func (o *Output) Print(e *Env, p Printer) error {
 
 // ReportOptions are those of every report that this program makes.
 func (e *Env) ReportOptions(path string) report.Options {
-	return report.Options{Made: e.Now(), File: path}
+	return report.Options{Made: e.Now(), File: path, Known: e.warned}
 }
 
 // ShowRun is a run as show prints it; sections limit it.
@@ -247,9 +247,24 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return private.Output.Replace(path, write)
 }
 
-// Warn prints warnings on stderr, such as what spoils the figures of a load.
+// Warn prints warnings on stderr, such as what spoils the figures of a load: the heaviest
+// first, and what it has printed before no more.
 func (e *Env) Warn(all []kasoku.Warning) {
-	for _, w := range all {
-		e.Caution(w.Text, w.Hint)
+	for _, w := range kasoku.ByWeight(all) {
+		if e.Unsaid(w) {
+			e.Caution(w.Text, w.Hint)
+		}
 	}
 }
+
+// Unsaid reports whether this program has not printed the warning yet, and counts it as printed.
+func (e *Env) Unsaid(w kasoku.Warning) bool {
+	if slices.ContainsFunc(e.warned, w.Same) {
+		return false
+	}
+	e.warned = append(e.warned, w)
+	return true
+}
+
+// Known counts warnings as printed, such as those of the run before.
+func (e *Env) Known(all []kasoku.Warning) { e.warned = append(e.warned, all...) }

@@ -2,8 +2,10 @@ package doctorcmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/report"
 )
@@ -42,6 +44,29 @@ type check struct {
 	Grants []grant    `json:"grants"`
 }
 
+// weight is how much a check that is not well takes from a run: what is asked for and missing
+// most, then what rules of weight look at, then by area; what lies in the host or in who
+// records comes last.
+func (c *check) weight() kasoku.Weight {
+	switch {
+	case c.State == checkOK:
+		return kasoku.Lasting + 1
+	case c.Asked && c.State == checkMissing:
+		return kasoku.Spoiled
+	}
+	switch c.Area {
+	case areaService, areaLoad:
+		return kasoku.Blind
+	case areaMySQL, areaLogs:
+		if c.State == checkMissing || c.Name == "access log" {
+			return kasoku.Blind
+		}
+	case areaRights, areaHost:
+		return kasoku.Lasting
+	}
+	return kasoku.Partial
+}
+
 // A checklist gathers checks.
 type checklist struct{ checks []check }
 
@@ -74,14 +99,39 @@ var signs = map[checkState]struct {
 	tone report.Tone
 }{checkOK: {"✓", report.Good}, checkWarn: {"!", report.Mark}, checkMissing: {"✗", report.Bad}}
 
+// unwell lists the checks that are not well, in the order of their weight, and names the
+// others in a line.
+func (l *checklist) unwell() []report.Section {
+	bad, well := &checklist{}, []string(nil)
+	for _, c := range l.checks {
+		switch {
+		case c.State != checkOK:
+			bad.checks = append(bad.checks, c)
+		case c.Area != areaService && !slices.Contains(well, c.Name):
+			well = append(well, c.Name)
+		}
+	}
+	out := bad.sections()
+	if at := slices.IndexFunc(l.checks, func(c check) bool { return c.State == checkOK && c.Area == areaService && c.Name == membersCheck }); at >= 0 {
+		out = append([]report.Section{{ID: areaService, Title: areaService, Blocks: []report.Block{report.Para{Text: report.Prose(l.checks[at].Seen)}}}}, out...)
+	}
+	if len(well) > 0 {
+		out = append(out, report.Section{ID: "well", Title: "well", Blocks: []report.Block{
+			report.Para{Text: report.Prose(strings.Join(well, ", ") + " (--all lists them)")}}})
+	}
+	return out
+}
+
 // sections lists the checks, one section an area.
 func (l *checklist) sections() []report.Section {
 	var out []report.Section
 	for _, c := range l.checks {
-		if len(out) == 0 || out[len(out)-1].ID != c.Area {
+		at := slices.IndexFunc(out, func(s report.Section) bool { return s.ID == c.Area })
+		if at < 0 {
+			at = len(out)
 			out = append(out, report.Section{ID: c.Area, Title: c.Area, Blocks: []report.Block{&report.Notes{}}})
 		}
-		notes := out[len(out)-1].Blocks[0].(*report.Notes)
+		notes := out[at].Blocks[0].(*report.Notes)
 		s := signs[c.State]
 		n := report.Note{Sign: s.sign, Tone: s.tone, Label: c.Name, Code: true, Text: c.Seen}
 		if c.State == checkMissing {

@@ -24,13 +24,15 @@ import (
 // NewDoctor returns the command doctor, which checks what a run can see.
 func NewDoctor(e *cli.Env) *cobra.Command {
 	var o cli.Output
+	all := false
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what a run can see: rights, logs, settings; and what would grant the rest",
 		Long: `Check what kasoku can see and do here: for the kasoku.toml of this directory or
-one above it, without one for what is found on this host. Each line is ok, a
-warning or missing; what is missing comes with what is lost without it, what it
-costs, and the line that grants it. Nothing is changed.
+one above it, without one for what is found on this host. First stands what is
+missing, then what a run would not see, the heaviest first, each with what is lost
+without it, what it costs, and the line that grants it; what is well is named in a
+line, and listed with --all. Nothing is changed.
 
 It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 		Example: `  kasoku doctor
@@ -40,10 +42,11 @@ It exits with 1 when something that kasoku.toml asks for cannot be done.`,
 			if err := o.Check(); err != nil {
 				return err
 			}
-			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return examineHost(ctx, e, &o) })
+			return e.WhileReading(cmd.Context(), func(ctx context.Context) error { return examineHost(ctx, e, &o, all) })
 		},
 	}
 	cli.RegisterFormats(cmd, &o.Format, cli.Formats)
+	cmd.Flags().BoolVar(&all, "all", false, "list also what is well")
 	return cmd
 }
 
@@ -75,7 +78,7 @@ type exam struct {
 // A doctor examines a host.
 type doctor struct{ exam }
 
-func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
+func examineHost(ctx context.Context, e *cli.Env, o *cli.Output, all bool) error {
 	d := &doctor{exam{&patient{ctx: ctx, e: e, who: topology.Me(), host: topology.CheckHost()}, &checklist{}}}
 	var err error
 	if d.c, err = cli.ReadConfig(""); err != nil {
@@ -99,22 +102,14 @@ func examineHost(ctx context.Context, e *cli.Env, o *cli.Output) error {
 			d.add(check{Area: area.name, Name: "check", State: checkWarn, Seen: "this part is lost: " + bug.Error()})
 		}
 	}
-	slices.SortStableFunc(d.checks, func(a, b check) int { return serviceFirst(a) - serviceFirst(b) })
-	if err := d.print(o); err != nil {
+	slices.SortStableFunc(d.checks, func(a, b check) int { return int(a.weight()) - int(b.weight()) })
+	if err := d.print(o, all); err != nil {
 		return err
 	}
 	if d.cannot() > 0 {
 		return cli.Bad(d.verdict())
 	}
 	return nil
-}
-
-// serviceFirst puts what is measured before what can be seen of it.
-func serviceFirst(c check) int {
-	if c.Area == areaService {
-		return 0
-	}
-	return 1
 }
 
 // An area is a group of checks. One that panics is a warning; the others are done.
@@ -146,9 +141,10 @@ func (d *doctor) verdict() string {
 	return "all that " + config.Name + " asks for can be done"
 }
 
-// print writes the list in the format asked for. On a terminal the lines that
-// grant something stand alone at the end, unwrapped, to be pasted.
-func (d *doctor) print(o *cli.Output) error {
+// print writes the list in the format asked for. On a terminal it is what is not well, unless
+// all is asked for, and the lines that grant something stand alone at the end, unwrapped, to be
+// pasted.
+func (d *doctor) print(o *cli.Output, all bool) error {
 	switch o.Format {
 	case "json":
 		return d.json(d.e.Stdout)
@@ -157,10 +153,29 @@ func (d *doctor) print(o *cli.Output) error {
 	case "md":
 		return encode.Markdown(d.e.Stdout, d.document(append(d.sections(), d.grantSections()...)...))
 	}
-	if err := terminal.Write(d.e.Stdout, d.document(d.sections()...), d.e.Terminal()); err != nil {
+	sections := d.sections()
+	if !all {
+		sections = d.unwell()
+	}
+	if err := terminal.Write(d.e.Stdout, d.document(sections...), d.e.Terminal()); err != nil {
 		return err
 	}
-	return d.printGrants(d.e.Stdout)
+	if err := d.printGrants(d.e.Stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(d.e.Stdout, "\nnext  %s %s\n", d.e.Name, d.next())
+	return err
+}
+
+// next is the command that comes after this one.
+func (d *doctor) next() string {
+	switch {
+	case !d.configured():
+		return "init"
+	case d.cannot() > 0:
+		return "doctor   when that is done"
+	}
+	return "run"
 }
 
 func (d *doctor) document(sections ...report.Section) *report.Document {
@@ -168,7 +183,7 @@ func (d *doctor) document(sections ...report.Section) *report.Document {
 	if d.file != "" {
 		source = d.file
 	}
-	return &report.Document{Title: "kasoku doctor", Verdict: d.verdict(), Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
+	return &report.Document{Kind: report.KindDoctor, Title: "kasoku doctor", Verdict: d.verdict(), Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
 }
 
 // printGrants writes the lines to be pasted.

@@ -20,6 +20,9 @@ import (
 
 const areaService = "service"
 
+// membersCheck draws the service.
+const membersCheck = "members"
+
 // A serviceExam is of the service that is measured.
 type serviceExam struct {
 	exam
@@ -39,11 +42,11 @@ func (x *serviceExam) find() {
 	}
 	switch {
 	case err != nil:
-		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: err.Error(), Lost: "which programs are the service's, and which are neighbours"})
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(), Lost: "which programs are the service's, and which are neighbours"})
 		return
 	case len(all) > 1:
 		initcmd.Narrow(x.found, &x.service, false) // what a run would keep: nothing of any
-		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + initcmd.Ports(all),
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + initcmd.Ports(all),
 			Lost: "which of them is measured", Grants: []grant{{inShell, x.e.Name + " init --port " + strconv.Itoa(all[0].Port)}}})
 		return
 	}
@@ -52,7 +55,7 @@ func (x *serviceExam) find() {
 		ours, err = topology.Look(x.ctx, topology.Options{})
 	}
 	if err != nil {
-		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: err.Error(), Lost: "what the members report of themselves"})
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(), Lost: "what the members report of themselves"})
 		return
 	}
 	initcmd.KeepLost(ours, x.found)
@@ -76,7 +79,7 @@ func (x *serviceExam) check() {
 		beside = machine.Neighbours(used, cores)
 	}
 	if line := machine.Service(&x.service, beside); line != "" {
-		x.ok(areaService, "members", "%s", line)
+		x.ok(areaService, membersCheck, "%s", line)
 	}
 	for i := range x.service.Members {
 		m := &x.service.Members[i]
@@ -93,7 +96,7 @@ func (x *serviceExam) check() {
 		x.add(check{Area: areaService, Name: "not seen", State: checkWarn, Seen: machine.Unseen(u)})
 	}
 	if x.configured() && !x.service.Known() && len(x.service.Unknown) == 0 {
-		x.add(check{Area: areaService, Name: "members", State: checkWarn, Seen: "which programs are the service's is not known",
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: "which programs are the service's is not known",
 			Lost: "findings about its members", Grants: []grant{{config.Name, "[service]\nurl = 'http://127.0.0.1:8080/'"}}})
 	}
 }

@@ -332,7 +332,7 @@ func TestDoctor_Print(t *testing.T) {
 	for _, format := range cli.Formats {
 		e, out, _ := clitest.New()
 		d.e = e
-		if err := d.print(&cli.Output{Format: format}); err != nil {
+		if err := d.print(&cli.Output{Format: format}, false); err != nil {
 			t.Fatal(err)
 		}
 		if format != "json" && strings.ContainsAny(out.String(), "\x1b\a") {

@@ -255,7 +255,7 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	}
 	o.Run.Version = cli.VersionString()
 	o.Rules = rules.All()
-	o.OnDoubt = func(w kasoku.Warning) { sayDoubt(e, w) }
+	o.OnDoubt = func(w kasoku.Warning) { e.Warn([]kasoku.Warning{w}) }
 	o.Capture = f.capture.Options()
 	f.nameService(e)
 	if len(args) > 0 && o.For > 0 {
@@ -337,11 +337,6 @@ func checkLogs(paths []string) error {
 		}
 	}
 	return nil
-}
-
-// sayDoubt says before the load what is wrong already.
-func sayDoubt(e *cli.Env, w kasoku.Warning) {
-	e.Caution(w.Text, w.Hint)
 }
 
 // logsGave refuses access logs that gained nothing while the load made requests: they are

@@ -316,7 +316,7 @@ func (s *series) one(ctx context.Context, observers string) (*record.Result, err
 		return nil, err
 	}
 	o.Env = []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_LABEL=" + o.Run.Label, "KASOKU_REPEAT=" + strconv.Itoa(max(o.Run.Repeat, 1))}
-	o.OnProgress, o.OnDoubt = s.show, func(w kasoku.Warning) { sayDoubt(s.e, w) }
+	o.OnProgress, o.OnDoubt = s.show, func(w kasoku.Warning) { s.e.Warn([]kasoku.Warning{w}) }
 	res, err := record.Record(ctx, o)
 	if res != nil {
 		g.id = cmp.Or(g.id, o.Run.ID)

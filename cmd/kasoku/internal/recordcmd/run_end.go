@@ -22,9 +22,17 @@ func (s *series) printEnd() {
 	for _, g := range s.groups {
 		all = append(all, g.runs...)
 	}
-	switch {
-	case len(all) == 0:
+	if len(all) == 0 {
 		return
+	}
+	var previous []*kasoku.Recording
+	if now := finishedRuns(all); len(now) > 0 {
+		previous = previousRuns(s.dir, now[0].Run)
+	}
+	for _, rec := range previous {
+		s.e.Known(rec.Warnings)
+	}
+	switch {
 	case s.planned() == 1:
 		shown := s.e.ShowRun(all[0], s.last.Path)
 		shown.Brief = true
@@ -41,12 +49,15 @@ func (s *series) printEnd() {
 		s.printObserverCost()
 		return
 	}
-	before := s.printAgainstPrevious(all)
+	before := s.printAgainst(previous, all)
 	if s.planned() != 1 {
 		s.printFirstFinding(all)
 	}
-	if before != "" {
+	switch {
+	case before != "":
 		fmt.Fprintf(s.e.Stdout, "next     %s compare %s %s\n", s.e.Name, before, nameOf(all))
+	case all[0].Diagnosis != nil && firstProblem(all[0].Diagnosis) != nil:
+		fmt.Fprintf(s.e.Stdout, "next     %s show %s\n", s.e.Name, nameOf(all[:1]))
 	}
 }
 
@@ -133,14 +144,13 @@ func (s *series) printGroup(g *runGroup) {
 	}
 }
 
-// printAgainstPrevious compares with the runs before of the same project and load, and
-// returns their name; empty when there is nothing to compare.
-func (s *series) printAgainstPrevious(now []*kasoku.Recording) (name string) {
+// printAgainst compares with the runs before of the same project and load, and returns
+// their name; empty when there is nothing to compare.
+func (s *series) printAgainst(before, now []*kasoku.Recording) (name string) {
 	now = finishedRuns(now)
 	if len(now) == 0 {
 		return ""
 	}
-	before := previousRuns(s.dir, now[0].Run)
 	if len(before) == 0 {
 		if now[0].Run.Base != "" {
 			base, why := unlikeBase(s.dir, now[0].Run)
@@ -249,10 +259,15 @@ func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 // sayFirst prints what to do first by one diagnosis.
 func (s *series) sayFirst(d *kasoku.Diagnosis, warnings []kasoku.Warning) {
 	s.e.SayLine("verdict  %s", d.Verdict)
-	for _, w := range warnings {
-		if w.Code == diagnose.UnloggedCode {
+	for _, w := range kasoku.ByWeight(warnings) {
+		if w.Weight() <= kasoku.Blind && s.e.Unsaid(w) {
 			s.e.SayLine("warning  %s", w.Text)
-			s.e.SayLine("hint     %s", w.Hint)
+			switch {
+			case strings.Contains(w.Hint, "\n"): // lines of a configuration
+				s.e.SayLine("hint     `%s doctor` has what to write where", s.e.Name)
+			case w.Hint != "":
+				s.e.SayLine("hint     %s", w.Hint)
+			}
 		}
 	}
 	if f := firstProblem(d); f != nil {
