@@ -20,6 +20,7 @@ var bare = map[string]string{
 	"cmd/mackerel-plugin-maxcpu/server.go serve":                 "as above",
 	"cmd/kasoku/internal/logscmd/accesslog_follow.go readChunks": "calls Read of standard input alone",
 	"cmd/kasoku/internal/watchcmd/export.go runToCarbon":         "ends a context",
+	"cmd/kasoku/internal/initcmd/wake.go findAwake":              "sends GETs by net/http, and reads the answers into nothing",
 	"cmd/kasoku/internal/cli/env.go Interruptible":               "waits for channels and closes contexts",
 	"cmd/kasoku/internal/cli/env.go EndSoon":                     "waits for channels, prints one line and exits",
 	"internal/command/process.go Forward":                        "waits for channels and sends signals",
