@@ -123,11 +123,15 @@ func absolutePath(path string) string {
 }
 
 // PlaceRun returns the file of a new run, which is not there yet: the one that was
-// named, else one in dir, whose name is the run's id.
+// named, else one in dir, whose name is the run's id. The id of a run without a label, whose
+// file was named, has that name for one: two may begin in the same second.
 func PlaceRun(run *kasoku.Run, named, dir string, at time.Time) (path string, err error) {
 	if named != "" {
 		if _, err := os.Lstat(named); err == nil {
 			return "", Usagef("choose another name, or remove it", "run file %q exists", named)
+		}
+		if run.ID == "" && run.Label == "" {
+			run.ID = kasoku.NewRunID(at, strings.TrimSuffix(filepath.Base(named), store.Extension))
 		}
 		return named, nil
 	}
