@@ -42,6 +42,12 @@ install: ## build and install kasoku, its manual pages and its completions for b
 	  $(GO) run tools/man/main.go bin/kasoku $(DESTDIR)$(PREFIX)/share/man/man1 && \
 	  echo "manual pages: $(DESTDIR)$(PREFIX)/share/man/man1/kasoku*.1"; fi
 
+.PHONY: uninstall
+uninstall: ## remove what make install put there (PREFIX=/usr/local, DESTDIR=)
+	rm -f $(DESTDIR)$(PREFIX)/bin/kasoku $(DESTDIR)$(PREFIX)/share/man/man1/kasoku.1 $(DESTDIR)$(PREFIX)/share/man/man1/kasoku-*.1 \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kasoku $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_kasoku \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/kasoku.fish
+
 .PHONY: demo
 demo: ## set up all it needs and show the whole story: load, diagnosis, fix, proof
 	tools/setup demo
@@ -153,6 +159,11 @@ golden: ## rewrite the golden files; read the diff before you commit it
 dist: ## archives for linux amd64 and arm64 as the plugin installer of Mackerel expects them, with checksums
 	GO=$(GO) VERSION=$(VERSION) tools/dist dist
 	KASOKU_DIST=dist $(GO) test -count=1 -run TestDist .
+
+.PHONY: packages
+packages: ## deb and rpm packages of the archives in dist, by dpkg-deb and the pinned nfpm
+	$(GO) build -modfile=tools/packaging/go.mod -o bin/nfpm github.com/goreleaser/nfpm/v2/cmd/nfpm
+	GO=$(GO) NFPM=$(CURDIR)/bin/nfpm tools/packages dist
 
 .PHONY: clean
 clean: ## remove what the targets made

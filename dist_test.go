@@ -87,6 +87,7 @@ func TestDist(t *testing.T) {
 	if got := readFile(t, filepath.Join(dir, "SHA256SUMS")); !bytes.Equal(got, sums.Bytes()) {
 		t.Errorf("SHA256SUMS is\n%swant\n%s", got, &sums)
 	}
+	checkPackage(t, dir)
 }
 
 // TestNotice: the licence of each linked module, of the chart script and of Go stands
