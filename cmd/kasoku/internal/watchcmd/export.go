@@ -2,6 +2,7 @@ package watchcmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 )
 
 // exportForms are the values of --to.
-var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "graphite", "mackerel"}
+var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "remote-write", "graphite", "mackerel"}
 
 // flushWithin is how long the last values may take at the end.
 const flushWithin = 10 * time.Second
@@ -58,6 +59,7 @@ type exportFlags struct {
 	listen   string
 	token    string // file with the page's token
 	open     bool   // the page needs none
+	push     string // URL of remote write
 	mackerel mackerelFlags
 }
 
@@ -72,12 +74,13 @@ func NewExport(e *cli.Env) *cobra.Command {
   csv, json     a table: time, host, source, entity, metric, value, unit
   openmetrics   text with times, for promtool tsdb create-blocks-from openmetrics
   prometheus    a page /metrics that Prometheus scrapes, until Ctrl-C
+  remote-write  of a run: sent to Prometheus, Mimir, VictoriaMetrics … at --push
   graphite      Carbon: lines or pickled lists over TCP, lines over UDP
   mackerel      metrics of hosts, and with --service those of the load and, of a run,
                 annotations for its phases and findings; key in MACKEREL_APIKEY
 
-Counters are reported as rates; --raw reports them as they were read, as prometheus and
-openmetrics always do. What is live is what kasoku.toml names; without one, what runs
+Counters are reported as rates; --raw reports them as they were read, as prometheus,
+remote-write and openmetrics always do. What is live is what kasoku.toml names; without one, what runs
 here; and the load beside it, of a kasoku attack or a run that is recorded. A server that is slow or gone never
 holds up the sampling: what does not fit is dropped and counted. Carbon is asked what became
 of what it was sent, where it answers (--query) or its files are at hand (--storage). Ctrl-C
@@ -86,6 +89,7 @@ hands on what is left and ends.`,
   kasoku export latest --to graphite --address carbon.example.com:2003
   kasoku export latest --to graphite --storage /var/lib/graphite/whisper
   kasoku export --live --to prometheus
+  kasoku export before --to remote-write --push http://127.0.0.1:9090/api/v1/write
   kasoku export --live --to graphite --protocol pickle --only host,mysql.Threads_*
   MACKEREL_APIKEY=… kasoku export latest --to mackerel --service shop`,
 		Args: cobra.MaximumNArgs(1),
@@ -118,6 +122,7 @@ hands on what is left and ends.`,
 	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; "+
 		"default $"+tokenEnv)
 	fl.BoolVar(&f.open, "open", false, "prometheus: let everybody read the page who reaches it")
+	fl.StringVar(&f.push, "push", "", "remote-write: `URL` to send to; user:password@ is basic authentication; default $"+pushEnv)
 	f.mackerel.register(fl)
 	f.watch.database.Register(fl, "live: `DSN` of the database: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.watch.config, "config", "", "live: `FILE` instead of the kasoku.toml here or above")
@@ -143,6 +148,10 @@ func (f *exportFlags) check(args []string) error {
 		return cli.Usagef("", "--to %q: want %s", f.to, strings.Join(exportForms, ", "))
 	case f.live && len(args) > 0:
 		return cli.Usagef("", "--live is what is sampled now, %q is a run: give one", args[0])
+	case f.push != "" && f.to != "remote-write":
+		return cli.Usagef("", "--push is for --to remote-write")
+	case f.live && f.to == "remote-write":
+		return cli.Usagef("`--to prometheus` shows a page that Prometheus or an agent scrapes", "remote-write sends a whole run")
 	case f.live && f.to == "openmetrics":
 		return cli.Usagef("`--to prometheus` shows a page of that form", "openmetrics is the text of a whole run")
 	case f.out != "" && !text:
@@ -232,6 +241,8 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 		return f.runToMackerel(ctx, e, rec)
 	case "prometheus":
 		return f.serveRun(ctx, e, rec)
+	case "remote-write":
+		return f.pushRun(ctx, e, rec)
 	}
 	w, end, err := f.create(e)
 	if err != nil {
@@ -307,6 +318,28 @@ func carbonSummary(s graphite.Stats, address string) string {
 		text += fmt.Sprintf("; %s failures, the last: %s", unit.Count(s.Failures), s.LastError)
 	}
 	return text
+}
+
+// pushEnv names the variable for who keeps a password out of command lines.
+const pushEnv = "KASOKU_PUSH"
+
+// pushRun sends a run by remote write.
+func (f *exportFlags) pushRun(ctx context.Context, e *cli.Env, rec *kasoku.Recording) error {
+	address := cmp.Or(f.push, e.Getenv(pushEnv))
+	if address == "" {
+		return cli.Usagef("Prometheus takes it at http://HOST:9090/api/v1/write, with --web.enable-remote-write-receiver",
+			"--to remote-write: --push URL says where to")
+	}
+	out, err := export.NewRemoteWrite(address)
+	if err != nil {
+		return cli.Usagef("", "--push: %w", err)
+	}
+	err = out.Run(ctx, rec, f.only)
+	fmt.Fprintf(e.Stderr, "sent  %s values\n", unit.Count(out.Sent))
+	if ctx.Err() != nil {
+		return cli.Stopped("stopped: not all of the run was sent")
+	}
+	return err
 }
 
 // serveRun shows a run as one page until Ctrl-C.
