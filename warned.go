@@ -61,7 +61,8 @@ func (w Warning) Unseen() bool { return strings.HasPrefix(w.Hint, rightsHint) }
 func ByWeight(all []Warning) []Warning {
 	var out []Warning
 	for _, w := range all {
-		if !slices.ContainsFunc(out, func(o Warning) bool { return o.Host == w.Host && o.Code == w.Code && o.Text == w.Text }) {
+		same := func(o Warning) bool { return o.Host == w.Host && o.Code == w.Code && o.Text == w.Text }
+		if !slices.ContainsFunc(out, same) {
 			out = append(out, w)
 		}
 	}

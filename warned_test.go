@@ -11,8 +11,10 @@ import (
 )
 
 func TestByWeight(t *testing.T) {
-	in := []Warning{{Code: "one-run", Text: "a"}, {Code: "profile", Text: "b", Hint: "run as root, or as the user of the service"},
-		{Code: "mysql-partial", Text: "c"}, {Code: "log-lacks", Text: "d"}, {Code: "late-generator", Text: "e"}, {Code: "not-restored", Text: "f"},
+	in := []Warning{{Code: "one-run", Text: "a"},
+		{Code: "profile", Text: "b", Hint: "run as root, or as the user of the service"},
+		{Code: "mysql-partial", Text: "c"}, {Code: "log-lacks", Text: "d"}, {Code: "late-generator", Text: "e"},
+		{Code: "not-restored", Text: "f"},
 		{Code: "log-lacks", Text: "d"}, {Code: "log-lacks", Text: "d", Host: "other"}}
 	var got []string
 	for _, w := range ByWeight(in) {

@@ -125,7 +125,7 @@ func (r *RemoteWrite) send(ctx context.Context, w *prometheus.WriteRequest) erro
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", r.address.Redacted(), err)
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	if res.StatusCode/100 != 2 {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")

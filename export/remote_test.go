@@ -112,7 +112,8 @@ func TestRemoteWrite_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.Run(t.Context(), recording(), nil)
-	if err == nil || !strings.HasSuffix(err.Error(), "429 Too Many Requests: tenant is full") || strings.Contains(err.Error(), "hidden") || user != "me" {
+	if err == nil || !strings.HasSuffix(err.Error(), "429 Too Many Requests: tenant is full") ||
+		strings.Contains(err.Error(), "hidden") || user != "me" {
 		t.Errorf("%v, user %q", err, user)
 	}
 	for _, bad := range []string{"", "127.0.0.1:9090", "ftp://a/b", "http:///x"} {

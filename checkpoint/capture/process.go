@@ -94,8 +94,8 @@ func (t *taker) hold(p *process) bool {
 	if !slices.Contains(t.o.Servers, p.pid) {
 		if err := held.Believe(servers[held.Name]); err != nil {
 			_ = held.Close() // it was only looked at
-			// An nginx that root started has workers of nobody, who is no account of the system: only
-			// the master's files are read.
+			// An nginx that root started without `user` has workers of uid 65534, which is above the
+			// accounts of the system: the master's files alone are read.
 			if isWorker(held.Args) {
 				return false
 			}

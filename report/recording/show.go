@@ -114,7 +114,8 @@ func (r summary) alerts() []report.Alert {
 		out = append(out, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
 	}
 	for _, w := range slices.Concat(r.Raised(), blinding(r.Warnings)) {
-		a := report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint), Below: w.Weight() >= kasoku.Blind}
+		a := report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint)}
+		a.Below = w.Weight() >= kasoku.Blind
 		if a.Below && r.known(w) {
 			a.Hint = "said before; `kasoku doctor` has what helps"
 		}

@@ -45,7 +45,8 @@ func weighed(r recorded.View) []report.Note {
 	by[kasoku.Left] = check.changeNotes(false)
 	for _, c := range r.RowChecks {
 		if !c.Matches() {
-			by[kasoku.Spoiled] = append(by[kasoku.Spoiled], report.Note{Sign: "✗", Tone: report.Bad, Label: "Rows", Text: rowText(c)})
+			n := report.Note{Sign: "✗", Tone: report.Bad, Label: "Rows", Text: rowText(c)}
+			by[kasoku.Spoiled] = append(by[kasoku.Spoiled], n)
 		}
 	}
 	by[kasoku.Partial] = slices.Concat(check.gapNotes(), check.logNotes())
@@ -71,7 +72,8 @@ func weighed(r recorded.View) []report.Note {
 	if len(before) > 0 {
 		slices.Sort(before)
 		by[kasoku.Lasting] = append(by[kasoku.Lasting], report.Note{Sign: "·", Tone: report.Dim, Label: "Warnings",
-			Text: "said before: " + strings.Join(slices.Compact(before), ", ") + "; `kasoku show --section warnings` has them"})
+			Text: "said before: " + strings.Join(slices.Compact(before), ", ") +
+				"; `kasoku show --section warnings` has them"})
 	}
 	return slices.Concat(by[:]...)
 }

@@ -76,7 +76,8 @@ func (p *printer) contained(name string, write func()) {
 
 // showsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindDoctor: true, report.KindLab: true,
+var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindFinalize: true, report.KindLab: true,
+	report.KindDoctor:    true,
 	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
 	report.KindProbe: true, report.KindTry: true, report.KindAnswers: true, report.KindAutopilot: true}
@@ -272,7 +273,8 @@ func (p *printer) warnings(n *report.Notes) {
 		}
 	}
 	if len(held) > 0 {
-		rest.List = append(rest.List, report.Note{Sign: "✓", Tone: report.Good, Label: "Checked", Text: strings.Join(held, ", ")})
+		rest.List = append(rest.List, report.Note{Sign: "✓", Tone: report.Good, Label: "Checked",
+			Text: strings.Join(held, ", ")})
 	}
 	if len(rest.List) > 0 {
 		p.gap()

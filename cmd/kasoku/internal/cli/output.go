@@ -266,5 +266,5 @@ func (e *Env) Unsaid(w kasoku.Warning) bool {
 	return true
 }
 
-// Known counts warnings as printed, such as those of the run before.
-func (e *Env) Known(all []kasoku.Warning) { e.warned = append(e.warned, all...) }
+// CountPrinted counts warnings as printed, such as those of the run before.
+func CountPrinted(e *Env, all []kasoku.Warning) { e.warned = append(e.warned, all...) }

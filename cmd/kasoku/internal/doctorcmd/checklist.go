@@ -112,8 +112,10 @@ func (l *checklist) unwell() []report.Section {
 		}
 	}
 	out := bad.sections()
-	if at := slices.IndexFunc(l.checks, func(c check) bool { return c.State == checkOK && c.Area == areaService && c.Name == membersCheck }); at >= 0 {
-		out = append([]report.Section{{ID: areaService, Title: areaService, Blocks: []report.Block{report.Para{Text: report.Prose(l.checks[at].Seen)}}}}, out...)
+	drawn := func(c check) bool { return c.State == checkOK && c.Area == areaService && c.Name == membersCheck }
+	if at := slices.IndexFunc(l.checks, drawn); at >= 0 {
+		line := report.Para{Text: report.Prose(l.checks[at].Seen)}
+		out = append([]report.Section{{ID: areaService, Title: areaService, Blocks: []report.Block{line}}}, out...)
 	}
 	if len(well) > 0 {
 		out = append(out, report.Section{ID: "well", Title: "well", Blocks: []report.Block{

@@ -183,7 +183,8 @@ func (d *doctor) document(sections ...report.Section) *report.Document {
 	if d.file != "" {
 		source = d.file
 	}
-	return &report.Document{Kind: report.KindDoctor, Title: "kasoku doctor", Verdict: d.verdict(), Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
+	return &report.Document{Kind: report.KindDoctor, Title: "kasoku doctor", Verdict: d.verdict(),
+		Head: []string{d.found.Host, "as " + d.who.Name, source}, Sections: sections}
 }
 
 // printGrants writes the lines to be pasted.

@@ -205,8 +205,8 @@ func (x exam) checkHost() {
 	if h.Synced {
 		x.ok(areaHost, "clock", "kept by a time service, right to %s", unit.Duration(h.ClockError.Round(time.Microsecond)))
 	} else {
-		x.ok(areaHost, "clock", "no time service keeps it, by which recordings of several hosts would lose the order of what "+
-			"happened; one host loses nothing (`timedatectl set-ntp true`)")
+		x.ok(areaHost, "clock", "no time service keeps it, by which recordings of several hosts would lose the order "+
+			"of what happened; one host loses nothing (`timedatectl set-ntp true`)")
 	}
 	switch h.Cgroup {
 	case 2:
@@ -226,7 +226,8 @@ func (x exam) checkHost() {
 			Cost: "all users see which programs run", Grants: rootGrants([]string{"mount -o remount,hidepid=0 /proc"})})
 	}
 	if h.Perf > 1 && x.who.UID != 0 {
-		x.ok(areaHost, "perf", "kernel.perf_event_paranoid is %d, so that perf(1) asks for root; kasoku needs none", h.Perf)
+		x.ok(areaHost, "perf", "kernel.perf_event_paranoid is %d, so that perf(1) asks for root; kasoku needs none",
+			h.Perf)
 	}
 	if h.Systemd {
 		x.ok(areaHost, "systemd", "runs this host")

@@ -42,11 +42,13 @@ func (x *serviceExam) find() {
 	}
 	switch {
 	case err != nil:
-		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(), Lost: "which programs are the service's, and which are neighbours"})
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(),
+			Lost: "which programs are the service's, and which are neighbours"})
 		return
 	case len(all) > 1:
 		initcmd.Narrow(x.found, &x.service, false) // what a run would keep: nothing of any
-		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + initcmd.Ports(all),
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn,
+			Seen: strconv.Itoa(len(all)) + " services run here, at the ports " + initcmd.Ports(all),
 			Lost: "which of them is measured", Grants: []grant{{inShell, x.e.Name + " init --port " + strconv.Itoa(all[0].Port)}}})
 		return
 	}
@@ -55,7 +57,8 @@ func (x *serviceExam) find() {
 		ours, err = topology.Look(x.ctx, topology.Options{})
 	}
 	if err != nil {
-		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(), Lost: "what the members report of themselves"})
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: err.Error(),
+			Lost: "what the members report of themselves"})
 		return
 	}
 	initcmd.KeepLost(ours, x.found)
@@ -96,7 +99,8 @@ func (x *serviceExam) check() {
 		x.add(check{Area: areaService, Name: "not seen", State: checkWarn, Seen: machine.Unseen(u)})
 	}
 	if x.configured() && !x.service.Known() && len(x.service.Unknown) == 0 {
-		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn, Seen: "which programs are the service's is not known",
+		x.add(check{Area: areaService, Name: membersCheck, State: checkWarn,
+			Seen: "which programs are the service's is not known",
 			Lost: "findings about its members", Grants: []grant{{config.Name, "[service]\nurl = 'http://127.0.0.1:8080/'"}}})
 	}
 }

@@ -58,7 +58,8 @@ const (
 
 // findAwake looks at the service while GETs of the URL are sent one after another, and says so.
 func findAwake(e *cli.Env, ctx context.Context, ask find.Ask, address string) (s kasoku.Service, err error) {
-	fmt.Fprintf(e.Stderr, "%s: none stayed open: at most %d more, one after another, to look meanwhile\n", e.Name, awakeGets)
+	fmt.Fprintf(e.Stderr, "%s: none stayed open: at most %d more, one after another, to look meanwhile\n", e.Name,
+		awakeGets)
 	sending, stop := context.WithTimeout(ctx, wakeLimit)
 	defer stop()
 	var sent sync.WaitGroup

@@ -30,7 +30,7 @@ func (s *series) printEnd() {
 		previous = previousRuns(s.dir, now[0].Run)
 	}
 	for _, rec := range previous {
-		s.e.Known(rec.Warnings)
+		cli.CountPrinted(s.e, rec.Warnings)
 	}
 	switch {
 	case s.planned() == 1:

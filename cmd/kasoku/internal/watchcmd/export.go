@@ -122,7 +122,8 @@ hands on what is left and ends.`,
 	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; "+
 		"default $"+tokenEnv)
 	fl.BoolVar(&f.open, "open", false, "prometheus: let everybody read the page who reaches it")
-	fl.StringVar(&f.push, "push", "", "remote-write: `URL` to send to; user:password@ is basic authentication; default $"+pushEnv)
+	fl.StringVar(&f.push, "push", "", "remote-write: `URL` to send to; user:password@ is basic authentication; "+
+		"default $"+pushEnv)
 	f.mackerel.register(fl)
 	f.watch.database.Register(fl, "live: `DSN` of the database: user:password@tcp(host:port)/database")
 	fl.StringVar(&f.watch.config, "config", "", "live: `FILE` instead of the kasoku.toml here or above")
@@ -151,7 +152,8 @@ func (f *exportFlags) check(args []string) error {
 	case f.push != "" && f.to != "remote-write":
 		return cli.Usagef("", "--push is for --to remote-write")
 	case f.live && f.to == "remote-write":
-		return cli.Usagef("`--to prometheus` shows a page that Prometheus or an agent scrapes", "remote-write sends a whole run")
+		return cli.Usagef("`--to prometheus` shows a page that Prometheus or an agent scrapes",
+			"remote-write sends a whole run")
 	case f.live && f.to == "openmetrics":
 		return cli.Usagef("`--to prometheus` shows a page of that form", "openmetrics is the text of a whole run")
 	case f.out != "" && !text:
