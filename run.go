@@ -179,13 +179,20 @@ func (s Step) Partial() bool { return s.Planned > 0 && s.Interval.Len() < s.Plan
 type Event struct {
 	At   time.Duration
 	Host string
-	Kind string // clock, restart, replication, rotate, interrupt, phase, mark, trigger, EventLevel, EventBenchmark
+	// Kind is clock, restart, replication, rotate, interrupt, phase, mark, trigger, EventLevel, EventInitialize or
+	// EventBenchmark.
+	Kind string
 	Text string
 }
 
 // EventLevel is the kind of the event with which a level of a benchmark begins. Its
 // text begins with the level: "level 3 at 800 points".
 const EventLevel = "level"
+
+// EventInitialize is the kind of the event with which a benchmark says what numbers the
+// service answered when it was brought to its initial state:
+// "POST /initialize: available_days 10", or "POST /initialize: no number".
+const EventInitialize = "initialize"
 
 // EventBenchmark is the kind of the event with which a benchmark says that something went
 // wrong: "POST /api/estate/nazotte: timeout (34 in all)".

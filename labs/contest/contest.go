@@ -52,8 +52,11 @@ func Run(ctx context.Context, o *Options, rules scenario.Options, s scenario.Sce
 	return b.Run(ctx), nil
 }
 
-// initializeWithin is how long /initialize may take in the contests.
-const initializeWithin = 20 * time.Second
+const (
+	initializePath = "/initialize"
+	// initializeWithin is how long it may take in the contests.
+	initializeWithin = 20 * time.Second
+)
 
 // Initialize has the service begin anew.
 func Initialize(ctx context.Context, o *Options, step *scenario.Step) error {
@@ -65,7 +68,8 @@ func Initialize(ctx context.Context, o *Options, step *scenario.Step) error {
 	var said struct {
 		Language string `json:"language"`
 	}
-	err = u.JSON(ctx, &agent.Request{Step: "POST /initialize", Method: http.MethodPost, Path: "/initialize"}, &said)
+	err = u.JSON(ctx, &agent.Request{Step: "POST " + initializePath, Method: http.MethodPost, Path: initializePath},
+		&said)
 	step.SetLanguage(said.Language)
 	return scenario.Fail(scenario.Critical, err)
 }
@@ -74,30 +78,33 @@ func Initialize(ctx context.Context, o *Options, step *scenario.Step) error {
 type User struct {
 	agent  *agent.Agent
 	header http.Header
+	step   *scenario.Step // that initialize is reported to
 }
 
 // NewUser returns a user with a cookie, or without one, who waits so long for an answer.
 func NewUser(o *Options, step *scenario.Step, cookie string, timeout time.Duration) (*User, error) {
-	return newUser(o, step.Record, cookie, timeout)
+	return newUser(o, step, step.Record, cookie, timeout)
 }
 
 // NewReporter returns a user whose requests may fail: those that do are none of the load's.
 func NewReporter(o *Options, step *scenario.Step, timeout time.Duration) (*User, error) {
-	return newUser(o, func(r scenario.Record) {
+	return newUser(o, step, func(r scenario.Record) {
 		if r.Err == "" {
 			step.Record(r)
 		}
 	}, "", timeout)
 }
 
-func newUser(o *Options, record func(scenario.Record), cookie string, timeout time.Duration) (*User, error) {
+func newUser(o *Options, step *scenario.Step, record func(scenario.Record), cookie string,
+	timeout time.Duration,
+) (*User, error) {
 	h := http.Header{}
 	if cookie != "" {
 		h.Set("Cookie", cookie)
 	}
 	a, err := agent.New(agent.Options{BaseURL: o.Target, Timeout: timeout, NoCookies: true, Permit: o.Permit,
 		Record: record})
-	return &User{a, h}, scenario.Fail(scenario.Internal, err)
+	return &User{a, h, step}, scenario.Fail(scenario.Internal, err)
 }
 
 // Close closes the user's connections.
@@ -112,6 +119,9 @@ func (u *User) Answer(ctx context.Context, r *agent.Request, read func(status in
 		return err
 	}
 	defer res.Release()
+	if r.Method == http.MethodPost && r.Path == initializePath && res.Status == http.StatusOK {
+		u.step.Initialized(r.Step, res.Body)
+	}
 	err = read(res.Status, res.Body)
 	if status, ok := errors.AsType[*statusError](err); ok {
 		return scenario.Errorf(scenario.Application, "%s: status %d, expected %d", r.Step, status.got, status.want)

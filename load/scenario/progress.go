@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -62,6 +63,7 @@ type Report struct {
 	Seconds []kasoku.LoadSecond // Second counts from Start, Step is [Phase.Number]
 	Phases  []Span
 	Levels  []Rise
+	Answers []Answer           // of initialize, the last ones
 	Summary kasoku.LoadSummary // of the load, once it is over
 	Result  *Result            // of the run, in the last report; nil before
 }
@@ -114,6 +116,7 @@ func (r *run) report(result *Result) {
 		report.Phases = append(report.Phases, span)
 	}
 	steps := r.steps
+	report.Answers = slices.Clone(r.answers)
 	r.mu.Unlock()
 	if r.o.OnProgress != nil && last != nil && result == nil {
 		r.o.OnProgress(r.progress(last, report.Phases[len(report.Phases)-1]))

@@ -34,6 +34,7 @@ type run struct {
 	steps    []*Step
 	summary  kasoku.LoadSummary
 	warnings []kasoku.Warning
+	answers  []Answer // of initialize
 }
 
 func newRun(ctx context.Context, o *Options) *run {

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load/scenario"
@@ -38,6 +39,18 @@ func ScenarioSink(path string, failed func(error)) scenario.Sink {
 	}
 }
 
+// answerText words an answer as [kasoku.EventInitialize] has it.
+func answerText(a *scenario.Answer) string {
+	numbers := make([]string, 0, len(a.Numbers))
+	for _, n := range a.Numbers {
+		numbers = append(numbers, n.Name+" "+n.Value)
+	}
+	if len(numbers) == 0 {
+		numbers = append(numbers, "no number")
+	}
+	return a.Request + ": " + strings.Join(numbers, ", ")
+}
+
 // handedScenario words what a benchmark reports as a load. The load phase is its one
 // step, so that runs which reached different levels can be compared; the levels are
 // events. Which requests there were follows from how far it got, so it is not among
@@ -60,6 +73,9 @@ func handedScenario(r *scenario.Report) Report {
 	}
 	for _, rise := range r.Levels {
 		h.Events = append(h.Events, kasoku.Event{At: rise.At, Kind: kasoku.EventLevel, Text: fmt.Sprintf("level %d at %d points", rise.Level, rise.Score)})
+	}
+	for _, a := range r.Answers {
+		h.Events = append(h.Events, kasoku.Event{At: a.At, Kind: kasoku.EventInitialize, Text: answerText(&a)})
 	}
 	if r.Result != nil {
 		h.Score = &kasoku.Score{Value: float64(r.Result.Score), Outcome: kasoku.Failed, Source: "the benchmark"}

@@ -44,6 +44,10 @@ func reportSample(began time.Time, sink scenario.Sink) {
 		Seconds: []kasoku.LoadSecond{second(4, 2, "GET /a", time.Millisecond), second(8, 3, "GET /b", time.Millisecond)},
 		Phases:  []scenario.Span{span(scenario.Prepare, 0, 2*time.Second), span(scenario.Load, 2*time.Second, 8*time.Second), span(scenario.Validate, 8*time.Second, 9*time.Second)},
 		Levels:  []scenario.Rise{{Level: 1, At: 4 * time.Second, Score: 300}},
+		Answers: []scenario.Answer{{At: time.Second, Request: "POST /initialize"}, {
+			At: 1500 * time.Millisecond, Request: "POST /initialize",
+			Numbers: []scenario.AnswerNumber{{Name: "available_days", Value: "10"}, {Name: "campaign", Value: "0"}},
+		}},
 		Summary: kasoku.LoadSummary{Engine: "agents", Model: "closed loop", Targets: []string{"GET /a", "GET /b"}},
 		Result:  &scenario.Result{Pass: true, Score: 712, Warnings: []scenario.Warning{{Code: "late-generator", Text: "late"}}},
 	})
@@ -87,6 +91,16 @@ func TestScenarioSink(t *testing.T) {
 	i := slices.IndexFunc(rec.Events, func(e kasoku.Event) bool { return e.Kind == kasoku.EventLevel })
 	if i < 0 || rec.Events[i].Text != "level 1 at 300 points" || rec.Events[i].At-rec.Steps[0].Interval.From != 2*time.Second {
 		t.Errorf("events %+v, want level 1 two seconds after the load's beginning %v", rec.Events, rec.Steps[0].Interval.From)
+	}
+	var answered []string
+	for _, e := range rec.Events {
+		if e.Kind == kasoku.EventInitialize {
+			answered = append(answered, e.Text)
+		}
+	}
+	want := []string{"POST /initialize: no number", "POST /initialize: available_days 10, campaign 0"}
+	if !slices.Equal(answered, want) {
+		t.Errorf("initialize answered %q, want %q", answered, want)
 	}
 	if len(rec.Load.Targets) != 0 || !slices.ContainsFunc(rec.Warnings, func(w kasoku.Warning) bool { return w.Code == "late-generator" }) {
 		t.Errorf("targets %v, warnings %+v", rec.Load.Targets, rec.Warnings)

@@ -69,6 +69,7 @@ func (r *run) initialize(ctx context.Context, step *scenario.Step) error {
 		return scenario.Fail(scenario.Critical, err)
 	}
 	defer res.Release()
+	step.Initialized(q.step, res.Body)
 	language, err := rowjson.Language(res.Body)
 	if err != nil {
 		return scenario.Fail(scenario.Critical, q.wrong(err))
