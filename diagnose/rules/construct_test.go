@@ -57,6 +57,25 @@ func TestConstructCases(t *testing.T) {
 				}
 			}
 		})
+		f("OPS-11", server+"-few-days", "counting a quarter more requests after the last level",
+			func(rec, _ *kasoku.Recording) {
+				last := 0
+				for _, e := range rec.Events {
+					if e.Kind == kasoku.EventLevel {
+						last = int(e.At / time.Second)
+					}
+				}
+				for i := range rec.Endpoints {
+					for s, n := range rec.Endpoints[i].Seconds {
+						if s > last {
+							n.Count *= 5
+						} else {
+							n.Count *= 4
+						}
+						rec.Endpoints[i].Seconds[s] = n
+					}
+				}
+			})
 		f("HW-10", server+"-taken", "scaling the host's memory so that 4.6 % of it is taken", func(rec, _ *kasoku.Recording) {
 			found, _ := host.MemoryBeside{}.Check(diagnose.NewCase(rec, nil))
 			for _, s := range rec.FindAll("host", "mem.total") {

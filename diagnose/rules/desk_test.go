@@ -36,6 +36,7 @@ type deskConfig struct {
 	Spin   time.Duration `json:",omitempty"` // CPU of GET /quote
 	Claim  string        `json:",omitempty"` // how POST /claim takes a free seat: locked, else by one UPDATE
 	Admit  string        `json:",omitempty"` // under what POST /admit counts and adds a booking: write, read or named
+	Room   int           `json:",omitempty"` // bookings after which POST /admit turns away, in a transaction
 }
 
 type desk struct {
@@ -63,7 +64,10 @@ func serveDesk(ctx context.Context, c serviceConfig, access io.Writer) error {
 		"GET /report": d.report, "GET /news": d.news, "GET /quote": d.quote,
 	} {
 		mux.Handle(pattern, deskTimed(access, func(w http.ResponseWriter, r *http.Request) {
-			if err := h(r.Context()); err != nil {
+			switch err := h(r.Context()); {
+			case errors.Is(err, errFull):
+				w.WriteHeader(http.StatusForbidden)
+			case err != nil:
 				d.log.Error("request failed", "cause", err.Error())
 				w.WriteHeader(http.StatusInternalServerError)
 			}
@@ -182,8 +186,36 @@ func (d *desk) claim(ctx context.Context) error {
 	return tx.Commit()
 }
 
+var errFull = errors.New("there is no room")
+
+// admitInTx adds a booking while there is room, one after another.
+func (d *desk) admitInTx(ctx context.Context) error {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // it was committed, or the error before counts
+	var booked int
+	if _, err := tx.ExecContext(ctx, "SELECT seat FROM seats WHERE seat = 1 FOR UPDATE"); err != nil {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM bookings").Scan(&booked); err != nil {
+		return err
+	}
+	if booked >= d.c.Room {
+		return errFull
+	}
+	if _, err := tx.ExecContext(ctx, insertBooking, d.seq.Add(1), "a window seat, please"); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // admit adds a booking while there are not too many.
 func (d *desk) admit(ctx context.Context) error {
+	if d.c.Room > 0 {
+		return d.admitInTx(ctx)
+	}
 	lock := map[string][2]string{"write": {"LOCK TABLES bookings WRITE, seats READ", "UNLOCK TABLES"},
 		"read":  {"LOCK TABLES seats READ", "UNLOCK TABLES"},
 		"named": {"SELECT GET_LOCK('bookings', 10)", "SELECT RELEASE_LOCK('bookings')"}}[d.c.Admit]

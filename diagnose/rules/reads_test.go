@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/checkpoint/capture"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
 )
 
@@ -53,6 +54,8 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, Queries: true}
 	case "OPS-03":
 		return extract.Keys{Settings: append(server, "system_time_zone", "time_zone")}
+	case "OPS-11":
+		return extract.Keys{Settings: server, Service: true, Series: idleReads()}
 	case "OPS-09":
 		return extract.Keys{Settings: server, Configs: []string{diagnose.KindProbe}}
 	case "MES-04":
@@ -75,6 +78,21 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return groupReads(id, server)
 	}
 	return extract.Keys{}
+}
+
+// idleReads are the series by which a service is known to be idle.
+func idleReads() (out []kasoku.Key) {
+	add := func(source string, names ...string) {
+		for _, n := range names {
+			out = append(out, kasoku.Key{Source: source, Name: n})
+		}
+	}
+	add(diagnose.Host, "cpu.user", "cpu.nice", "cpu.system", "cpu.irq", "cpu.softirq", "cpu.steal", "cpu.idle",
+		"cpu.iowait")
+	add(diagnose.Process, "cpu.user", "cpu.system")
+	add(diagnose.Self, "pid")
+	add(evidence.SourceExpvar, "WaitCount", "WaitDuration", "MaxOpenConnections", "InUse")
+	return append(out, status("Innodb_row_lock_waits", "Innodb_row_lock_time", "Questions")...)
 }
 
 // groupReads is reads of the rules that compare runs.

@@ -48,6 +48,9 @@ func webReads(id string) (extract.Keys, bool) {
 		k.Service, k.Traces = true, true
 	case "APP-04":
 		k.Messages, k.Queries, k.Callers = true, true, true
+	case "APP-05":
+		k.Queries, k.Transactions, k.Callers, k.Service = true, true, true, true
+		k.Series = idleReads()
 	case "APP-10":
 		k.Profiles, k.Series = true, keys(diagnose.Process, "rss")
 	case "LCK-05":

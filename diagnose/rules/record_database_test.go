@@ -317,6 +317,13 @@ func plainRuns() []deskRun {
 		desk("named-lock", deskConfig{Pool: 20, Admit: "named", Hold: 2 * ms}, "POST /admit,GET /seats",
 			"LCK-04/silent", ""),
 
+		{name: "room-full", desk: deskConfig{Pool: 20, Room: 30}, targets: "POST /admit,GET /seats 2", rate: 30,
+			keep: "APP-05/fires", want: "endpoint POST /admit"},
+		{name: "room-left", desk: deskConfig{Pool: 20, Room: 100_000}, targets: "POST /admit,GET /seats 2", rate: 30,
+			keep: "APP-05/silent"},
+		{name: "room-full-busy", desk: deskConfig{Pool: 20, Room: 30, Spin: 20 * ms}, targets: "POST /admit,GET /quote 4",
+			rate: 75, keep: "APP-05/silent"},
+
 		{name: "small-pool", desk: deskConfig{Pool: 3, Think: 20 * ms}, vars: relaxed,
 			targets: "GET /report", rate: 140, keep: "POOL-06/fires", want: "pool connections"},
 		// Four connections are taken for 60 ms each, mostly without a statement, and for some of that by a lock.
@@ -435,6 +442,12 @@ func TestConstructDesk(t *testing.T) {
 				left -= rec.Transactions[i].Count
 			}
 		})
+		f("APP-05", server+"-room-full", "leaving 4 of the transactions that were turned away",
+			func(rec, _ *kasoku.Recording) {
+				for i := range rec.Transactions {
+					rec.Transactions[i].RolledBack = min(rec.Transactions[i].RolledBack, 4)
+				}
+			})
 		f("LCK-04", server+"-tables-locked", "leaving 18 of its statements", func(rec, _ *kasoku.Recording) {
 			for i := range rec.Queries {
 				rec.Queries[i].Calls = min(rec.Queries[i].Calls, 18)

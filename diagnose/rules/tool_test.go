@@ -28,6 +28,7 @@ var (
 	rule     = flag.String("rule", "", "rule `id`")
 	as       = flag.String("as", "", "`kind/name` of the case")
 	origin   = flag.String("origin", "", "first lines of the case")
+	logged   = flag.Bool("logged", false, "leave out what the load counted each second: the access log has it too")
 )
 
 func TestExtractRun(t *testing.T) {
@@ -57,6 +58,9 @@ func TestExtractRun(t *testing.T) {
 	var g extract.Group
 	g.Run, g.Repeats = open(*from)
 	g.Baseline, g.Baselines = open(*baseline)
+	if *logged {
+		g.Run.Seconds = nil
+	}
 	if c := caseOf(g); testing.Verbose() {
 		for _, r := range All() {
 			if r.ID() == *rule {

@@ -11,11 +11,12 @@
 //	APP-01  a line of the log for each seat that is shown
 //	OPS-03  the database is in +08:00
 //	HW-10   a program that is none of the service takes a twelfth of the host's memory
+//	OPS-11  /initialize answers with ten days, with which the benchmark stays small
 //
 // Seats are never sold twice: who sells seats of a car holds the car's row of car_guard, or
 // with LCK-01 all reservations of the train. Changes of the story are controls: OPS-04K gives
-// train_master a key while its order is not said, OPS-04D drops that key again, OPS-11 has
-// /initialize answer with ten days, with which the benchmark stays small.
+// train_master a key while its order is not said, OPS-04D drops that key
+// again.
 //
 // [Lab] is the lab's table.
 package isutrain
@@ -57,11 +58,12 @@ func Lab() *kit.Lab {
 				Object: `clock`, Apart: "a remark, which comes after all that costs time"},
 			{ID: "HW-10", Where: "host", About: "an editor's language server takes memory", Object: `memory`,
 				Apart: "it is none of the service's, and a remark"},
+			{ID: "OPS-11", Where: "service", About: "/initialize answers with ten days", Object: `initialize`,
+				Apart: "where something is busy nothing shows it"},
 		},
 		Controls: []kit.Defect{
 			{ID: "OPS-04K", Where: "database", About: "train_master gets a key, whose order within a minute is another"},
 			{ID: "OPS-04D", Where: "database", About: "and loses it again, which brings no order back"},
-			{ID: "OPS-11", Where: "service", About: "/initialize answers with ten days"},
 		},
 		Variants: variants(), Story: story(),
 		Args: listArgs, Fill: fillTables, Serve: serveService, Beside: servePayments,

@@ -13,5 +13,6 @@ func Rules() []diagnose.Rule {
 		ImplicitOrder{},
 		Repeatable{},
 		NotRebuilt{},
+		AnsweredSize{},
 	}
 }
