@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules/application"
 	"github.com/kasoku/kasoku/diagnose/rules/operation"
 )
@@ -52,6 +53,9 @@ func TestAnsweredSize(t *testing.T) {
 	silent(t, r, leveled(ten).cpu(0.1, 1.1), 0.8, 0.85, "60.0 % of the busiest host's CPU")
 	b = leveled(ten).counter("Innodb_row_lock_waits", 0, 0, 9000).counter("Innodb_row_lock_time", 0, 0, 9000)
 	silent(t, r, b, 0.1, 0.99, "wait for locks of rows")
+	disk := kasoku.Key{Host: "h", Source: diagnose.Host, Name: "disk.busy", Instance: "vda"}
+	silent(t, r, leveled(ten).add(disk, kasoku.Counter, func(s int) float64 { return 0.8 * float64(s) }), 0.6, 0.65,
+		"the disk vda is busy for 80.0 % of the time")
 	blind(t, r, ladder(), "what initialize answered was not handed over")
 	b = ladder()
 	b.Events = append(b.Events, kasoku.Event{At: time.Second, Kind: kasoku.EventInitialize, Text: ten})
@@ -96,5 +100,12 @@ func TestRoom(t *testing.T) {
 	b.Callers = nil
 	silent(t, r, b, 0, 0, "answered 4xx 0 times")
 	silent(t, r, full(refused).cpu(0.1, 1.1), 0.8, 0.85, "60.0 % of the busiest host's CPU")
+	// Others that count the rows and are rolled back, as drivers do without autocommit, and an endpoint that
+	// refuses requests for another reason.
+	b = full(refused)
+	b.Queries = append(b.Queries, kasoku.Query{ID: "S", Verb: "SELECT", Fingerprint: "select ?", Calls: 30})
+	b.Transactions[1].Shape = []string{"S", "C"}
+	silent(t, r, b, 0, 0, "0 transactions counted the rows of seats and rolled back")
+	silent(t, r, full(map[int]uint64{200: 10, 403: 30, 422: 200}), 0.1, 0.2, "answered 4xx 230 times")
 	blind(t, r, ladder(), "slow log")
 }

@@ -105,8 +105,10 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 				host = ""
 			}
 			out.Bare[endpoint] = host
-			if words := outside(got[i].answer.tree()[bodyOf(formJSON)]); words != "" && out.Outside[endpoint] == "" {
-				out.Outside[endpoint] = words
+			if got[i].err == nil && got[i].answer.Status == g.Answers[i].Status && out.Outside[endpoint] == "" {
+				if words := outside(got[i].answer.tree()[bodyOf(formJSON)]); words != "" {
+					out.Outside[endpoint] = words
+				}
 			}
 			s.add(i, &g.Answers[i], &got[i], false)
 			if !failed[endpoint] {

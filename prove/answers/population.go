@@ -65,6 +65,9 @@ func outsideOf(object map[string]any, mean string) string {
 				continue
 			}
 			for _, of := range [...]string{stem, mean} {
+				if v, _, _ := numberOf(object, mean); v == 0 { // of nothing: the least and the greatest are a scale's
+					continue
+				}
 				if isOutside(object, of, least, most) {
 					return wordsOf(object, stem, of, least, most)
 				}

@@ -18,6 +18,7 @@ func TestOutside(t *testing.T) {
 		`{"width": 0, "width_min": 100, "width_max": 300}`:                                 "", // limits
 		`{"gpa": 0, "gpa_avg": 2, "gpa_min": 3, "gpa_max": 1}`:                             "", // neither is what its name says
 		`{"gpa": 0, "gpa_avg": 0, "gpa_min": 0, "gpa_max": 0}`:                             "",
+		`{"rating": 3, "rating_avg": 0, "rating_min": 1, "rating_max": 5}`:                 "", // nothing is rated: a scale
 		`{"avg": 7, "min": 1, "max": 3}`:                                                   "", // of what?
 		`{"x": 1e999, "x_avg": 2, "x_min": 1, "x_max": 3}`:                                 "",
 		`{"x": 1e4, "x_avg": 2.5e4, "x_min": 3e4, "x_max": 4e4}`:                           "x 10,000, of x_min 30,000 to x_max 40,000; x_avg 25,000",

@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/host"
 )
 
 // Thresholds of a service that is idle.
@@ -14,11 +15,13 @@ const (
 	idleCPU = 0.5
 	// oneCore is how much of a core a program of the service may use: one that runs on a single thread has no more.
 	oneCore = 0.8
-	// idleWait is how much of the requests' time may go to locks of rows, or to the pool of connections.
+	// idleDisk is for how much of the time a disk may be busy.
+	idleDisk = 0.5
+	// idleWait is how much of the requests' time may go to locks of rows, to the pool of connections, or to commits.
 	idleWait = 0.05
 )
 
-// An Idle is a service that has CPU left and waits for nothing that was recorded.
+// An Idle is a service that has CPU and disks left and waits for nothing that was recorded.
 type Idle struct {
 	Busy, Cores float64 // of the busiest host
 	Waits       string  // "requests wait for locks of rows for 0.1 % of their time"; empty where nothing counted them
@@ -26,6 +29,13 @@ type Idle struct {
 
 // Used is the used part of the busiest host's CPU.
 func (i Idle) Used() float64 { return i.Busy / max(i.Cores, 0.01) }
+
+// Signal says what is not recorded: requests may wait for a thread of Puma, a child of PHP-FPM, or for a service
+// that the application asks, while nothing is busy.
+func (Idle) Signal() diagnose.Signal {
+	return diagnose.Signal{Blind: "whether requests wait for workers of the application or for another service was not " +
+		"recorded"}
+}
 
 // Quote is the evidence.
 func (i Idle) Quote(c *diagnose.Case) kasoku.Evidence {
@@ -61,6 +71,10 @@ func IdleOf(c *diagnose.Case) (idle Idle, why string, near float64, err error) {
 			}
 		}
 	}
+	if name, busy := busiestDisk(c); busy >= idleDisk {
+		return idle, fmt.Sprintf("the disk %s is busy for %s of the time; the threshold is %s", name,
+			unit.Percent(busy), unit.Percent(idleDisk)), min(idleDisk/busy, 0.99), nil
+	}
 	type wait struct {
 		what  string
 		share float64
@@ -71,6 +85,9 @@ func IdleOf(c *diagnose.Case) (idle Idle, why string, near float64, err error) {
 	}
 	if p, err := PoolLoads(c); err == nil {
 		waits = append(waits, wait{"a connection of the pool", p.Share})
+	}
+	if k, err := CommitsOf(c); err == nil && (k.Redo || k.Sync) && k.Calls >= FewCommits {
+		waits = append(waits, wait{"commits", k.Share})
 	}
 	for i, w := range waits {
 		if w.share >= idleWait {
@@ -85,4 +102,19 @@ func IdleOf(c *diagnose.Case) (idle Idle, why string, near float64, err error) {
 		idle.Waits += " for " + w.what + " for " + unit.Percent(w.share) + " of their time"
 	}
 	return idle, "", 0, nil
+}
+
+// busiestDisk is the disk that was busy for the greatest part of the focus's load, on any host; 0 where none was
+// recorded.
+func busiestDisk(c *diagnose.Case) (name string, busy float64) {
+	for _, s := range c.FindAll(diagnose.Host, host.DiskBusy) {
+		g, err := c.Counters().Grown(s.Key)
+		if err != nil {
+			continue
+		}
+		if part := min(g.By/max(g.Interval.Len().Seconds(), 0.001), 1); part > busy {
+			name, busy = s.Key.Instance, part
+		}
+	}
+	return name, busy
 }

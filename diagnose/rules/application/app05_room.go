@@ -21,7 +21,8 @@ type Room struct{}
 const (
 	fewTurnedAway = 5 // transactions that count rows and give up are too few
 	// turnedAway is how many of these transactions an endpoint's answers 4xx account for at least.
-	turnedAway = 0.8
+	// They are no more than mostAway times as many: else the endpoint refuses requests for another reason.
+	turnedAway, mostAway = 0.8, 1.25
 )
 
 // wholeCount is a SELECT that counts the rows of a table, without a condition.
@@ -36,10 +37,10 @@ func (Room) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a limit of the program's own on the rows of a table that turns requests away while nothing
 			is busy.`,
-		Evidence: `transactions count all rows of a table and insert one, and at least 5 others count them and roll
-			back; the endpoint that inserts answered 4xx as often; the busiest host used less than half of its
-			CPU, no program 0.8 of a core, and less than 5 % of the requests' time went to locks of rows, or
-			to the pool of connections. It is a remark.`,
+		Evidence: `transactions count all rows of a table and insert one, and at least 5 that begin alike count them and
+			roll back; the endpoint that inserts answered 4xx as often; the busiest host used less than half of its
+			CPU, no program 0.8 of a core, no disk was busy for half of the time, and less than 5 % of the
+			requests' time went to locks of rows, to commits, or to the pool of connections. It is a remark.`,
 		Cause: `the program compares the count with a number of its own: who comes after that many is turned away,
 			and brings no load.`,
 		Fix: `a greater number, where the service may have more, a step at a time.`,
@@ -55,7 +56,8 @@ func (Room) Doc() diagnose.Doc {
 type roomLimit struct {
 	table           string
 	count, insert   *kasoku.Query
-	added, refused  uint64 // transactions
+	until           []string // classes of statements of its transaction up to the count
+	added, refused  uint64   // transactions
 	endpoint        *kasoku.Endpoint
 	answers, status uint64 // answers 4xx, and the most frequent of their codes
 }
@@ -79,8 +81,8 @@ func (r Room) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 			unit.Counted(most.refused, "transaction", "transactions"), most.table, fewTurnedAway)
 	}
 	most.findEndpoint(c)
-	if share := float64(most.answers) / float64(most.refused); share < turnedAway {
-		return nil, diagnose.Quiet(r.ID(), min(share/turnedAway, 0.99), "%s counted the rows of %s and rolled back, "+
+	if share := float64(most.answers) / float64(most.refused); share < turnedAway || share > mostAway {
+		return nil, diagnose.Quiet(r.ID(), min(share/turnedAway, mostAway/max(share, mostAway), 0.99), "%s counted the rows of %s and rolled back, "+
 			"and the endpoint that inserts answered 4xx %s",
 			unit.Counted(most.refused, "transaction", "transactions"), most.table,
 			unit.Counted(most.answers, "time", "times"))
@@ -109,7 +111,8 @@ func roomLimits(c *diagnose.Case) (out []roomLimit) {
 			at := slices.IndexFunc(out, func(x roomLimit) bool { return x.count == count })
 			if at < 0 {
 				at = len(out)
-				out = append(out, roomLimit{table: bareTable(insert.Tables[0]), count: count, insert: insert})
+				out = append(out, roomLimit{table: bareTable(insert.Tables[0]), count: count, insert: insert,
+					until: t.Shape[:k+1]})
 			}
 			out[at].added += t.Count - min(t.RolledBack, t.Count)
 			break
@@ -117,7 +120,8 @@ func roomLimits(c *diagnose.Case) (out []roomLimit) {
 	}
 	for i := range out {
 		for k := range c.Transactions {
-			if t := &c.Transactions[k]; len(t.Shape) > 0 && t.Shape[len(t.Shape)-1] == out[i].count.ID {
+			// Drivers without autocommit roll back whatever only reads: it is the same transaction, cut off.
+			if t := &c.Transactions[k]; slices.Equal(t.Shape, out[i].until) {
 				out[i].refused += t.RolledBack
 			}
 		}
@@ -171,11 +175,11 @@ func (r Room) finding(c *diagnose.Case, x *roomLimit, idle evidence.Idle) kasoku
 	name := x.endpoint.Method + " " + x.endpoint.Route
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: name}, Severity: kasoku.Info,
-		Title:  wording.Cut("Nothing is busy, and "+name+" turns requests away", wording.MaxTitle),
+		Title:  wording.Cut("The CPU has room, and "+name+" turns requests away", wording.MaxTitle),
 		Clause: name + " turns requests away by the number of rows of " + x.table,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: evidence.Surest(c, x.insert.ID) != nil, Lacks: "which endpoint inserts is not sure"},
-			diagnose.Signal{Blind: "whether more may come is in the service's rules"}),
+			diagnose.Signal{Blind: "whether more may come is in the service's rules"}, idle.Signal()),
 		Evidence: []kasoku.Evidence{
 			{Source: c.StatementSource(x.count),
 				Text:  "transactions that counted all rows of " + x.table + " and rolled back",
@@ -188,8 +192,8 @@ func (r Room) finding(c *diagnose.Case, x *roomLimit, idle evidence.Idle) kasoku
 			evidence.Statement(c, x.count, unit.Counted(x.count.Calls, "call", "calls"), "", float64(x.count.Calls)),
 		},
 		Cause: fmt.Sprintf("%s counts the rows of %s before it inserts one. %s did so and inserted, %s rolled back right "+
-			"after the count: the program has a limit of its own, and who comes later is turned away. Nothing that was "+
-			"recorded is at its own limit: %s.", name, x.table,
+			"after the count: the program has a limit of its own, and who comes later is turned away. Of what was "+
+			"recorded nothing is at its own limit: %s.", name, x.table,
 			wording.Capital(unit.Counted(x.added, "transaction", "transactions")),
 			unit.Counted(x.refused, "other", "others"), idle.Words()),
 		Fixes: []kasoku.Fix{{

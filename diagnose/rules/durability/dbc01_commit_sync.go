@@ -83,6 +83,10 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 		k.Share *= w.part
 		beside = " Programs outside of the service fill the host's CPU, for which statements wait, too: the share is " +
 			"what the disk itself takes."
+		if k.Share < syncShare {
+			return nil, diagnose.Quiet(r.ID(), k.Share/syncShare, "the disk itself takes %s %s; the threshold is %s",
+				unit.Percent(k.Share), k.Of, unit.Percent(syncShare))
+		}
 	}
 	if w.unknown == "" && w.part < leastByDisk {
 		return nil, diagnose.Quiet(r.ID(), w.part/leastByDisk, "commits take %s each, and the disk %s %s for a write and %s "+
@@ -110,10 +114,6 @@ func (r CommitSync) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			unit.Duration(k.Each())),
 		Verify:   "repeat the load: the time of COMMIT and of single writes in the slow log must fall",
 		Interval: c.Whole(),
-	}
-	if k.Share < syncShare {
-		return nil, diagnose.Quiet(r.ID(), k.Share/syncShare, "the disk itself takes %s %s; the threshold is %s",
-			unit.Percent(k.Share), k.Of, unit.Percent(syncShare))
 	}
 	if k.Share < riskShare {
 		f.Severity = kasoku.Info

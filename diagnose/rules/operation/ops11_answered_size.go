@@ -52,8 +52,8 @@ func (AnsweredSize) Doc() diagnose.Doc {
 		Evidence: `the benchmark handed over what initialize answered, which has a number that is neither a state nor
 			a time; its level doubled in six steps, and less than 1.2 times as many requests came after the
 			last one as before the middle one; the busiest host used less than half of its CPU, no program 0.8
-			of a core, and less than 5 % of the requests' time went to locks of rows, or to the pool of
-			connections. It is a remark.`,
+			of a core, no disk was busy for half of the time, and less than 5 % of the requests' time went
+			to locks of rows, to commits, or to the pool of connections. It is a remark.`,
 		Cause: `some contests let the service say how much it can take, and bring no more load than that.`,
 		Fix:   `a greater number, where the benchmark's manual says that it reads it, a step at a time.`,
 		Silent: `where the load follows the levels, something is busy, or requests wait for locks or connections.
@@ -232,11 +232,11 @@ func (r AnsweredSize) finding(c *diagnose.Case, numbers []answeredNumber, l leve
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: kasoku.Object{Kind: "endpoint", Name: first.request}, Severity: kasoku.Info,
-		Title:  wording.Cut("Nothing is busy, and initialize answers "+said, wording.MaxTitle),
+		Title:  wording.Cut("The CPU has room, and initialize answers "+said, wording.MaxTitle),
 		Clause: "initialize answers " + said + ", which may keep the load small",
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: len(numbers) == 1, Lacks: "the answer has several numbers"},
-			diagnose.Signal{Blind: "whether the benchmark reads the number is in its manual"}),
+			diagnose.Signal{Blind: "whether the benchmark reads the number is in its manual"}, idle.Signal()),
 		Evidence: []kasoku.Evidence{
 			{Source: "benchmark", Text: first.request + " answered", Value: said, Number: first.number, Strong: true,
 				Interval: kasoku.Interval{From: first.at, To: first.at}},
@@ -246,8 +246,8 @@ func (r AnsweredSize) finding(c *diagnose.Case, numbers []answeredNumber, l leve
 				Interval: kasoku.Interval{From: l.middle.at, To: l.last.at}},
 			idle.Quote(c),
 		},
-		Cause: fmt.Sprintf("The benchmark went from level %d to %d, and as many requests came as before; nothing that was "+
-			"recorded holds them up: %s. %s answers %s, which the program chooses itself. Where the benchmark reads that as "+
+		Cause: fmt.Sprintf("The benchmark went from level %d to %d, and as many requests came as before; of what was recorded "+
+			"nothing holds them up: %s. %s answers %s, which the program chooses itself. Where the benchmark reads that as "+
 			"how much the service can take, it brings no more.",
 			l.middle.number, l.last.number, idle.Words(), first.request, said),
 		Fixes: []kasoku.Fix{{
