@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,14 +70,17 @@ func (c *Cover) Frame(f *kasoku.Frame) error {
 		c.early = append(c.early, &held)
 		return nil
 	}
-	return errors.Join(c.release(names), c.pass(f, names))
+	return cmp.Or(c.release(names), c.pass(f, names))
 }
 
-// release hands on what was held. The caller holds mu.
+// release hands on what was held, and returns the first error: on a full disk all frames have the same. The caller
+// holds mu.
 func (c *Cover) release(names func() *Names) (err error) {
 	c.open = true
 	for _, f := range c.early {
-		err = errors.Join(err, c.pass(f, names))
+		if failed := c.pass(f, names); err == nil {
+			err = failed
+		}
 	}
 	c.early = nil
 	return err

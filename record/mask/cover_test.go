@@ -165,3 +165,21 @@ func TestCover_Memory(t *testing.T) {
 		t.Errorf("%d and %d are remembered of 3,602", len(c.shown), len(c.real))
 	}
 }
+
+// A fullFile takes no frame.
+type fullFile struct{ *file }
+
+func (fullFile) Frame(*kasoku.Frame) error { return errors.New("disk full") }
+
+// TestCover_Full: frames that were held and that a full disk refuses have one error together.
+func TestCover_Full(t *testing.T) {
+	c := NewCover(fullFile{&file{}}, func() *Names { return nil })
+	var err error
+	for s := range 5 {
+		err = c.Frame(&kasoku.Frame{Source: process.Name, At: time.Duration(s) * time.Second,
+			Samples: []kasoku.Sample{{Name: "rss", Instance: "5 any"}}})
+		if s == 3 && (err == nil || err.Error() != "disk full") {
+			t.Errorf("four frames: %v", err)
+		}
+	}
+}
