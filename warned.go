@@ -70,26 +70,47 @@ func ByWeight(all []Warning) []Warning {
 	return out
 }
 
-// Same reports whether two warnings say the same of two runs: their texts differ in numbers
-// alone, such as those of processes.
-func (w Warning) Same(o Warning) bool {
-	return w.Host == o.Host && w.Code == o.Code && withoutNumbers(w.Text) == withoutNumbers(o.Text)
+// Seen is what the reader of warnings was shown already.
+type Seen struct {
+	Now    []Warning // by this command
+	Before []Warning // of the run before, by the command that made it
 }
 
-// withoutNumbers replaces each run of digits, with its separators, by one sign.
-func withoutNumbers(s string) string {
-	var b strings.Builder
-	inside := false
-	for _, r := range s {
-		if r >= '0' && r <= '9' || inside && (r == ',' || r == '.') {
-			if !inside {
-				b.WriteByte('#')
-			}
-			inside = true
+// Printed reports whether this command has shown the very warning.
+func (s Seen) Printed(w Warning) bool {
+	return slices.ContainsFunc(s.Now, func(o Warning) bool {
+		return o.Host == w.Host && o.Code == w.Code && o.Text == w.Text && o.Hint == w.Hint
+	})
+}
+
+// Has reports whether the reader has seen the warning: now, or as one of the run before that
+// says the same.
+func (s Seen) Has(w Warning) bool { return s.Printed(w) || slices.ContainsFunc(s.Before, w.Same) }
+
+// Same reports whether the warnings of two runs say the same: their texts differ in amounts
+// alone. Two warnings of one run that differ so are two.
+func (w Warning) Same(o Warning) bool {
+	return w.Host == o.Host && w.Code == o.Code && withoutAmounts(w.Text) == withoutAmounts(o.Text)
+}
+
+// numbered are the words after which a number is a name.
+var numbered = []string{"port", "step", "uid", "version"}
+
+// withoutAmounts replaces each number that stands alone by one sign, such as that of a process
+// or of milliseconds. Digits of a word, a path or an address are names.
+func withoutAmounts(text string) string {
+	words := strings.Fields(text)
+	for i, word := range words {
+		amount := strings.Trim(word, "\"'()[],.:;!?+-~×%")
+		if strings.HasPrefix(word, ":") || !isAmount(amount) || i > 0 && slices.Contains(numbered, words[i-1]) {
 			continue
 		}
-		inside = false
-		b.WriteRune(r)
+		words[i] = strings.Replace(word, amount, "#", 1)
 	}
-	return b.String()
+	return strings.Join(words, " ")
+}
+
+// isAmount reports whether a word is a number: 7, 1,204 or 1,204.5, but neither 10.0.0.1 nor web1.
+func isAmount(word string) bool {
+	return word != "" && strings.Trim(word, "0123456789,.") == "" && strings.Count(word, ".") <= 1
 }

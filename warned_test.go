@@ -45,6 +45,53 @@ func TestWarning_Same(t *testing.T) {
 	}
 }
 
+// TestWarning_SameNames: digits of names are names, those of amounts are none.
+func TestWarning_SameNames(t *testing.T) {
+	f := func(a, b string, same bool) {
+		t.Helper()
+		if (Warning{Text: a}).Same(Warning{Text: b}) != same {
+			t.Errorf("%q, %q: same %v", a, b, !same)
+		}
+	}
+	f("shop1.log is not there", "shop2.log is not there", false)
+	f("/etc/app/7/app.conf: denied", "/etc/app/8/app.conf: denied", false)
+	f("10.0.0.1 is full", "10.0.0.2 is full", false)
+	f("listen 127.0.0.1:8080", "listen 127.0.0.1:8081", false)
+	f("::1 is silent", "::2 is silent", false)
+	f("step 1: refused", "step 5: refused", false)
+	f("port 3306 is silent", "port 3307 is silent", false)
+	f("belongs to uid 61001: not read", "belongs to uid 61002: not read", false)
+	f("late by 12.3 ms (4 of 1,000 requests)", "late by 1,204 ms (17 of 999 requests)", true)
+	f("3 %, 12.5%, ×2.5 of it.", "4 %, 1.5%, ×3 of it.", true)
+	f("pid 12: gone", "pid 7: gone", true)
+	f("4 files", "four files", false)
+}
+
+// TestSeen: within one command the very warning alone is the same, against the run before one
+// with other amounts too.
+func TestSeen(t *testing.T) {
+	a := Warning{Code: "late-generator", Text: "late: 12 ms", Hint: "slower"}
+	b := Warning{Code: "late-generator", Text: "late: 34 ms", Hint: "slower"}
+	hint := a
+	hint.Hint = "another"
+	for _, x := range []struct {
+		seen         Seen
+		w            Warning
+		printed, has bool
+	}{
+		{Seen{Now: []Warning{a}}, a, true, true},
+		{Seen{Now: []Warning{a}}, b, false, false},
+		{Seen{Now: []Warning{a}}, hint, false, false},
+		{Seen{Before: []Warning{a}}, a, false, true},
+		{Seen{Before: []Warning{a}}, b, false, true},
+		{Seen{}, a, false, false},
+	} {
+		if x.seen.Printed(x.w) != x.printed || x.seen.Has(x.w) != x.has {
+			t.Errorf("%+v: %+v: printed %v, has %v", x.seen, x.w, x.seen.Printed(x.w), x.seen.Has(x.w))
+		}
+	}
+}
+
 // TestWeights: each code that has a weight is one that something writes.
 func TestWeights(t *testing.T) {
 	left := map[string]bool{}

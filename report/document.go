@@ -177,7 +177,7 @@ type Options struct {
 	File     string         // name of the run file
 	Commands []string       // that make the run again; none builds what it can
 
-	Known []kasoku.Warning // that the reader has seen: of the run before, or while this one was made
+	Seen kasoku.Seen // warnings that were shown: of the run before, or while this one was made
 }
 
 // wants reports whether a section is asked for.

@@ -116,16 +116,13 @@ func (r summary) alerts() []report.Alert {
 	for _, w := range slices.Concat(r.Raised(), blinding(r.Warnings)) {
 		a := report.Alert{Tone: report.Mark, Text: report.Sentence(w.Text), Hint: report.Prose(w.Hint)}
 		a.Below = w.Weight() >= kasoku.Blind
-		if a.Below && r.known(w) {
+		if a.Below && r.Options.Seen.Has(w) {
 			a.Hint = "said before; `kasoku doctor` has what helps"
 		}
 		out = append(out, a)
 	}
 	return out
 }
-
-// known reports whether the reader has seen the warning already.
-func (r summary) known(w kasoku.Warning) bool { return slices.ContainsFunc(r.Options.Known, w.Same) }
 
 // blinding are the warnings that rules of weight are blind, or that a log is another's.
 func blinding(all []kasoku.Warning) (out []kasoku.Warning) {

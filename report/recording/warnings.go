@@ -56,7 +56,7 @@ func weighed(r recorded.View) []report.Note {
 		label := report.LabelOf(w.Code)
 		switch {
 		case slices.Contains(raised, w): // it stands above the verdict
-		case w.Weight() >= kasoku.Partial && slices.ContainsFunc(r.Options.Known, w.Same):
+		case w.Weight() >= kasoku.Partial && r.Options.Seen.Has(w):
 			before = append(before, lowerFirst(label))
 		case w.Unseen():
 			rights = append(rights, w.Text)

@@ -41,10 +41,10 @@ type Env struct {
 	StderrTTY      bool // stderr is a terminal
 	Color          string
 	ASCII          bool
-	Share          bool             // others may read what is written
-	damaged        []string         // run files that were opened, and lack something
-	hinted         []string         // hints that HintOnce has printed
-	warned         []kasoku.Warning // that Warn has printed
+	Share          bool        // others may read what is written
+	damaged        []string    // run files that were opened, and lack something
+	hinted         []string    // hints that HintOnce has printed
+	seen           kasoku.Seen // warnings
 }
 
 // NewEnv returns the world of this process. It hides passwords in the arguments that

@@ -224,7 +224,7 @@ func (o *Output) Print(e *Env, p Printer) error {
 
 // ReportOptions are those of every report that this program makes.
 func (e *Env) ReportOptions(path string) report.Options {
-	return report.Options{Made: e.Now(), File: path, Known: e.warned}
+	return report.Options{Made: e.Now(), File: path, Seen: e.seen}
 }
 
 // ShowRun is a run as show prints it; sections limit it.
@@ -248,7 +248,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 }
 
 // Warn prints warnings on stderr, such as what spoils the figures of a load: the heaviest
-// first, and what it has printed before no more.
+// first, and none that it has printed before.
 func (e *Env) Warn(all []kasoku.Warning) {
 	for _, w := range kasoku.ByWeight(all) {
 		if e.Unsaid(w) {
@@ -257,14 +257,17 @@ func (e *Env) Warn(all []kasoku.Warning) {
 	}
 }
 
-// Unsaid reports whether this program has not printed the warning yet, and counts it as printed.
+// Unsaid reports whether this program has not printed the very warning yet, and counts it as
+// printed. Two that differ in a name or a number are two.
 func (e *Env) Unsaid(w kasoku.Warning) bool {
-	if slices.ContainsFunc(e.warned, w.Same) {
+	if e.seen.Printed(w) {
 		return false
 	}
-	e.warned = append(e.warned, w)
+	e.seen.Now = append(e.seen.Now, w)
 	return true
 }
 
-// CountPrinted counts warnings as printed, such as those of the run before.
-func CountPrinted(e *Env, all []kasoku.Warning) { e.warned = append(e.warned, all...) }
+// CountBefore counts warnings as those of the run before. Reports say so in a line of what is
+// missing, and shorten the hints of what rules cannot see; no warning of this run is left
+// unsaid for them.
+func CountBefore(e *Env, all []kasoku.Warning) { e.seen.Before = append(e.seen.Before, all...) }

@@ -39,3 +39,40 @@ func TestSayEarly(t *testing.T) {
 		}
 	}
 }
+
+// TestSayWarnings: what any run of a group left or spoiled is printed at its end, whatever the run
+// before it warned of; a warning that was printed is not printed again.
+func TestSayWarnings(t *testing.T) {
+	left := kasoku.Warning{Code: "not-restored", Text: "slow_query_log is ON", Hint: "`kasoku restore`"}
+	late := kasoku.Warning{Code: "late-generator", Text: "late by 12 ms", Hint: "less load"}
+	later := kasoku.Warning{Code: "late-generator", Text: "late by 34 ms", Hint: "less load"}
+	blind := kasoku.Warning{Code: "log-lacks", Text: "no times", Hint: "log_format\nx"}
+	partial := kasoku.Warning{Code: "mysql-partial", Text: "some are missing"}
+	runs := []*kasoku.Recording{{Warnings: []kasoku.Warning{late, partial}}, {Warnings: []kasoku.Warning{later, left}},
+		{Warnings: []kasoku.Warning{late, blind}}}
+	said := func(early *kasoku.Recording, least kasoku.Weight) string {
+		var out bytes.Buffer
+		s := &series{e: &cli.Env{Name: "kasoku", Stdout: &out}}
+		if early != nil {
+			s.sayWarnings([]*kasoku.Recording{early}, least)
+			out.Reset()
+		}
+		for _, rec := range runs {
+			cli.CountBefore(s.e, rec.Warnings) // of the runs before
+		}
+		s.sayWarnings(runs, least)
+		return out.String()
+	}
+	const leftSaid, lateSaid = "warning  slow_query_log is ON\nhint     `kasoku restore`\n", "warning  late by 12 ms\n"
+	const laterSaid, less = "warning  late by 34 ms\n", "hint     less load\n"
+	const blindSaid = "warning  no times\nhint     `kasoku doctor` has what to write where\n"
+	for want, got := range map[string]string{
+		leftSaid + lateSaid + less + laterSaid + blindSaid: said(nil, kasoku.Blind),
+		leftSaid + lateSaid + less + laterSaid:             said(nil, kasoku.Spoiled),
+		leftSaid + laterSaid + less + blindSaid:            said(runs[0], kasoku.Blind),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (s *series) printEnd() {
 		previous = previousRuns(s.dir, now[0].Run)
 	}
 	for _, rec := range previous {
-		cli.CountPrinted(s.e, rec.Warnings)
+		cli.CountBefore(s.e, rec.Warnings)
 	}
 	switch {
 	case s.planned() == 1:
@@ -47,6 +47,7 @@ func (s *series) printEnd() {
 	}
 	if s.f.ab {
 		s.printObserverCost()
+		s.sayWarnings(all, kasoku.Spoiled)
 		return
 	}
 	before := s.printAgainst(previous, all)
@@ -88,9 +89,8 @@ func endFigures() []figure {
 			return rec.Run.Score.Value, true
 		}, unit.Plain},
 		{"req/s", compare.More, summed(func(x *kasoku.Summary) float64 { return x.PerSec }), unit.Sig3},
-		{"p99", compare.Less, summed(func(x *kasoku.Summary) float64 { return x.P99.Seconds() }), func(v float64) string {
-			return unit.Duration(time.Duration(v * float64(time.Second)))
-		}},
+		{"p99", compare.Less, summed(func(x *kasoku.Summary) float64 { return x.P99.Seconds() }),
+			func(v float64) string { return unit.Duration(time.Duration(v * float64(time.Second))) }},
 	}
 }
 
@@ -119,7 +119,8 @@ func (s *series) printGroup(g *runGroup) {
 		}
 		line := fmt.Sprintf("  %-6s  %s", f.name, f.print(sample.Median))
 		if sample.N > 1 {
-			line = fmt.Sprintf("  %-6s  median %s, from %s to %s", f.name, f.print(sample.Median), f.print(sample.Least), f.print(sample.Most))
+			line = fmt.Sprintf("  %-6s  median %s, from %s to %s", f.name, f.print(sample.Median), f.print(sample.Least),
+				f.print(sample.Most))
 		}
 		if sample.N < len(g.runs) {
 			line += fmt.Sprintf(", in %d of %d runs", sample.N, len(g.runs))
@@ -253,25 +254,39 @@ func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 	c := diagnose.NewCase(last, nil)
 	c.Repeats = runs[:len(runs)-1]
 	d := diagnose.Diagnose(c, rules.All())
-	s.sayFirst(d, last.Warnings)
+	s.sayFirst(d, runs)
 }
 
-// sayFirst prints what to do first by one diagnosis.
-func (s *series) sayFirst(d *kasoku.Diagnosis, warnings []kasoku.Warning) {
+// sayFirst prints what to do first by one diagnosis, and what takes from what the runs say.
+func (s *series) sayFirst(d *kasoku.Diagnosis, runs []*kasoku.Recording) {
 	s.e.SayLine("verdict  %s", d.Verdict)
-	for _, w := range kasoku.ByWeight(warnings) {
-		if w.Weight() <= kasoku.Blind && s.e.Unsaid(w) {
-			s.e.SayLine("warning  %s", w.Text)
-			switch {
-			case strings.Contains(w.Hint, "\n"): // lines of a configuration
-				s.e.SayLine("hint     `%s doctor` has what to write where", s.e.Name)
-			case w.Hint != "":
-				s.e.SayLine("hint     %s", w.Hint)
-			}
-		}
-	}
+	s.sayWarnings(runs, kasoku.Blind)
 	if f := firstProblem(d); f != nil {
 		s.e.SayLine("finding  %s  %s", f.ID, f.Title)
+	}
+}
+
+// sayWarnings prints the warnings of runs that are of this weight or heavier, each once; a hint
+// that several have follows the first.
+func (s *series) sayWarnings(runs []*kasoku.Recording, least kasoku.Weight) {
+	var all []kasoku.Warning
+	for _, rec := range runs {
+		all = append(all, rec.Warnings...)
+	}
+	var hints []string
+	for _, w := range kasoku.ByWeight(all) {
+		if w.Weight() > least || !s.e.Unsaid(w) {
+			continue
+		}
+		s.e.SayLine("warning  %s", w.Text)
+		hint := w.Hint
+		if strings.Contains(hint, "\n") { // lines of a configuration
+			hint = "`" + s.e.Name + " doctor` has what to write where"
+		}
+		if hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+			s.e.SayLine("hint     %s", hint)
+		}
 	}
 }
 
@@ -289,7 +304,7 @@ func (s *series) sayEarly(rec *kasoku.Recording) {
 		}
 	}
 	if s.made == 1 || other {
-		s.sayFirst(rec.Diagnosis, rec.Warnings)
+		s.sayFirst(rec.Diagnosis, []*kasoku.Recording{rec})
 	}
 }
 
@@ -319,7 +334,8 @@ func (s *series) printObserverCost() {
 			continue
 		}
 		sig := compare.Samples(without, with, f.goal)
-		fmt.Fprintf(s.e.Stdout, "cost of observation  off → on: %s %s → %s: %s\n", f.name, f.print(sig.Before.Median), f.print(sig.After.Median), strings.TrimSpace(sig.Why))
+		fmt.Fprintf(s.e.Stdout, "cost of observation  off → on: %s %s → %s: %s\n", f.name, f.print(sig.Before.Median),
+			f.print(sig.After.Median), strings.TrimSpace(sig.Why))
 		printed = true
 	}
 	if !printed {
