@@ -223,6 +223,7 @@ type taker struct {
 	dropped int
 	held    []*foreign.Process
 	doubts  int // of processes that are not believed
+	workers []worker
 }
 
 // add keeps a text, its secrets masked.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kasoku/kasoku/internal/foreign"
 	"github.com/kasoku/kasoku/internal/test/liar"
 )
 
@@ -113,5 +114,27 @@ func TestNamedServer(t *testing.T) {
 	}
 	if len(got) != 1 || got[0] != own {
 		t.Errorf("kept %q; %q", got, texts(taken.Warnings))
+	}
+}
+
+// TestLiars_Worker: the title of a worker hides a process that calls itself nginx from no one.
+func TestLiars_Worker(t *testing.T) {
+	l := liar.Start(t, liar.Eve, "nginx", "nginx: worker process")
+	taken := Take(t.Context(), Options{Members: []int{l.PID}})
+	text := strings.Join(texts(taken.Warnings), "\n")
+	if !strings.Contains(text, "calls itself nginx and belongs to uid 61001") {
+		t.Errorf("no warning of it: %s", text)
+	}
+}
+
+// TestTaker_IsMaster: workers are those of a master that is believed.
+func TestTaker_IsMaster(t *testing.T) {
+	master := []string{"nginx: master process /usr/sbin/nginx"}
+	tk := &taker{held: []*foreign.Process{{PID: 10, Name: "nginx", Args: master}, {PID: 11, Name: "mysqld", Args: master},
+		{PID: 12, Name: "nginx", Args: []string{"nginx: worker process"}}}}
+	for pid, want := range map[int]bool{10: true, 11: false, 12: false, 13: false} {
+		if got := tk.isMaster(pid); got != want {
+			t.Errorf("%d: %v", pid, got)
+		}
 	}
 }

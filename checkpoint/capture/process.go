@@ -57,7 +57,33 @@ func (t *taker) processes(ctx context.Context) []*process {
 		}
 		out = append(out, p)
 	}
+	for _, w := range t.workers {
+		if !t.isMaster(w.parent) {
+			t.doubt(w.why)
+		}
+	}
 	return out
+}
+
+// A worker is a process that calls itself a worker of nginx and is not believed.
+type worker struct {
+	parent int
+	why    error
+}
+
+// isMaster reports whether a process is the master of an nginx that is believed. Its children are
+// its own, or orphans of a container whose first process it is.
+func (t *taker) isMaster(pid int) bool {
+	return slices.ContainsFunc(t.held, func(p *foreign.Process) bool {
+		return p.PID == pid && p.Name == "nginx" && isMaster(p.Args)
+	})
+}
+
+// doubt warns of a process that is not believed.
+func (t *taker) doubt(why error) {
+	if t.doubts++; t.doubts <= foreign.MostDoubts {
+		t.warn(hintOf(why), "%v", why)
+	}
 }
 
 // candidates are the processes that are looked at, each once.
@@ -93,15 +119,14 @@ func (t *taker) hold(p *process) bool {
 	}
 	if !slices.Contains(t.o.Servers, p.pid) {
 		if err := held.Believe(servers[held.Name]); err != nil {
-			_ = held.Close() // it was only looked at
 			// An nginx that root started without `user` has workers of uid 65534, which is above the
-			// accounts of the system: the master's files alone are read.
-			if isWorker(held.Args) {
-				return false
+			// accounts of the system: the master's files alone are read. Anyone may bear the title.
+			if st, statErr := procstat.Read(p.pid); statErr == nil && isWorker(held.Args) {
+				t.workers = append(t.workers, worker{int(st.Parent), err})
+			} else {
+				t.doubt(err)
 			}
-			if t.doubts++; t.doubts <= foreign.MostDoubts {
-				t.warn(hintOf(err), "%v", err)
-			}
+			_ = held.Close() // it was only looked at
 			return false
 		}
 	}
@@ -126,8 +151,8 @@ func (t *taker) release() {
 
 // isMaster reports whether a process of nginx is the master, which shows the call that
 // it was started with as its title.
-func (p *process) isMaster() bool {
-	return len(p.args) > 0 && strings.HasPrefix(p.args[0], "nginx: master process ")
+func isMaster(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], "nginx: master process ")
 }
 
 // isWorker reports whether a process of nginx is none that was started: a worker, or one that

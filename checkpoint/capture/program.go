@@ -68,7 +68,7 @@ func (t *taker) nginx(ctx context.Context, running []*process) {
 		return
 	}
 	for _, p := range running {
-		if p.held == nil || p.name != "nginx" || !p.isMaster() {
+		if p.held == nil || p.name != "nginx" || !isMaster(p.args) {
 			continue
 		}
 		if err := t.nginxOf(ctx, p); err != nil {
