@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -50,6 +51,10 @@ func hidePasswords(shown []byte) []byte {
 			args[i] = flag + "=" + hideDSN(dsn)
 		} else if i > 0 && namesDatabase(args[i-1]) {
 			args[i] = hideDSN(a)
+		} else if flag, address, ok := strings.Cut(a, "="); ok && namesURL(flag) {
+			args[i] = flag + "=" + hideUser(address)
+		} else if i > 0 && namesURL(args[i-1]) {
+			args[i] = hideUser(a)
 		} else if peer && i > 0 && args[i-1] == "-p" {
 			args[i] = strings.Repeat("x", len(a))
 		} else if peer && strings.HasPrefix(a, "-p=") {
@@ -61,6 +66,26 @@ func hidePasswords(shown []byte) []byte {
 
 // namesDatabase reports whether a flag is one whose value is a DSN.
 func namesDatabase(flag string) bool { return flag == "--mysql" || flag == "--dsn" }
+
+// namesURL reports whether a flag is one whose value is a URL that may have a user.
+func namesURL(flag string) bool { return flag == "--push" || flag == "--url" }
+
+// hideUser returns a URL of the same length without its user and password: what lies between
+// the scheme and the last @. Of one that cannot be read everything may be secret.
+func hideUser(address string) string {
+	if _, err := url.Parse(address); err != nil {
+		return strings.Repeat("x", len(address))
+	}
+	end := strings.LastIndex(address, "@")
+	if end < 0 {
+		return address
+	}
+	from := 0
+	if at := strings.Index(address[:end], "://"); at >= 0 {
+		from = at + len("://")
+	}
+	return address[:from] + strings.Repeat("x", end-from) + address[end:]
+}
 
 // hideDSN returns a DSN of the same length without its password: what lies
 // between the first colon and the last @ before the last slash. Of one that

@@ -29,6 +29,14 @@ func TestHide(t *testing.T) {
 	f("kasoku record --mysql u:geheim@tcp(h:1", "kasoku record --mysql xxxxxxxxxxxxxxxx")
 	f("kasoku record --mysql", "kasoku record --mysql")
 	f("kasoku record --mysql=", "kasoku record --mysql=")
+	f("kasoku export a --push http://me:geheim@h:1/w", "kasoku export a --push http://xxxxxxxxx@h:1/w")
+	f("kasoku export a --push=https://me:ge@heim@h/w --to x", "kasoku export a --push=https://xxxxxxxxxx@h/w --to x")
+	f("kasoku export a --push http://h:1/w", "kasoku export a --push http://h:1/w")
+	f("kasoku export a --push me:geheim@h:1/w", "kasoku export a --push xxxxxxxxx@h:1/w")
+	f("kasoku export a --push http://me:ge/heim@h:1/w", "kasoku export a --push "+strings.Repeat("x", 23))
+	f("kasoku export a --push", "kasoku export a --push")
+	f("kasoku init --url http://token@h/", "kasoku init --url http://xxxxx@h/")
+	f("kasoku run -- cmd --push http://me:geheim@h/", "kasoku run -- cmd --push http://me:geheim@h/")
 	f("", "")
 }
 
