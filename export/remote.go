@@ -38,7 +38,10 @@ func NewRemoteWrite(address string) (*RemoteWrite, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the address is no URL such as http://127.0.0.1:9090/api/v1/write")
 	}
-	return &RemoteWrite{address: u, client: onehost.NewClient(&http.Transport{}, writeWithin)}, nil
+	client := onehost.NewClient(&http.Transport{}, writeWithin)
+	// A POST that is sent on becomes a GET, which brings no values and may be answered well.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &RemoteWrite{address: u, client: client}, nil
 }
 
 // Run sends a run: the series that [OpenMetrics] writes, each with the labels project and run,
@@ -102,6 +105,8 @@ func (r *Refusal) Hint() string {
 	case strings.Contains(r.Text, "out of bounds") || strings.Contains(r.Text, "too old"):
 		return "the run is older than what the server takes: out_of_order_time_window in Prometheus' storage.tsdb, or " +
 			"`kasoku export --to openmetrics` and promtool"
+	case strings.HasPrefix(r.Status, "3"):
+		return "the address leads to another, to which nothing is sent: does it ask for a login, or lack https or a path?"
 	case strings.HasPrefix(r.Status, "404"):
 		return "Prometheus takes it at /api/v1/write, where it was started with --web.enable-remote-write-receiver"
 	}

@@ -122,3 +122,26 @@ func TestRemoteWrite_Refused(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteWrite_Redirect: where an address leads to a page that answers well, nothing was sent.
+func TestRemoteWrite_Redirect(t *testing.T) {
+	for _, status := range []int{http.StatusFound, http.StatusSeeOther, http.StatusPermanentRedirect} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if r.URL.Path != "/login" {
+				http.Redirect(w, r, "/login", status)
+			}
+		}))
+		w, err := NewRemoteWrite(server.URL + "/api/v1/write")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.Run(t.Context(), recording(), nil)
+		server.Close()
+		var refused *Refusal
+		if !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "login") || w.Sent != 0 || asked != 1 {
+			t.Errorf("%d: %v, %d sent, %d requests", status, err, w.Sent, asked)
+		}
+	}
+}
