@@ -128,15 +128,9 @@ func nameService(e *cli.Env, ctx context.Context, named record.Named, all []find
 	}
 	if named.URL != "" && named.DSN == "" && len(s.Members) > 0 && len(s.Of(kasoku.RoleDatabase)) == 0 {
 		// An idle pool has no connection that shows the database.
-		if wake(e, ctx, named.URL) {
-			s, err = find.Find(ctx, ask)
-			// A program that opens a connection for each request has it open during one alone.
-			if err == nil && len(s.Of(kasoku.RoleDatabase)) == 0 {
-				s, err = findAwake(e, ctx, ask, named.URL)
-			}
-			if err != nil {
-				return nil, err
-			}
+		look := func(ctx context.Context) (kasoku.Service, error) { return find.Find(ctx, ask) }
+		if s, err = wake(e, ctx, named.URL, s, look); err != nil {
+			return nil, err
 		}
 	}
 	if len(s.Members) == 0 {

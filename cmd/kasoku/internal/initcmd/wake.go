@@ -7,31 +7,57 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/onehost"
-	"github.com/kasoku/kasoku/topology/find"
 )
 
-// wakeLimit bounds the one request that init sends.
+// wakeLimit bounds a GET that init sends, and all of those that follow the first together.
 const wakeLimit = 5 * time.Second
 
 // wake sends one GET to the URL that the user gave, and says so: what the service calls meanwhile stays
-// connected where it keeps its connections. It reports whether there was an answer.
-func wake(e *cli.Env, ctx context.Context, address string) bool {
+// connected where it keeps its connections. Where none stayed open and the answer was good, more are
+// sent while look is called. Without an answer the service is as it was.
+func wake(e *cli.Env, ctx context.Context, address string, was kasoku.Service, look looker) (kasoku.Service, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return false
+		return was, nil
 	}
-	fmt.Fprintf(e.Stderr, "%s: no connection to a database is open: one GET of %s, to see which it asks\n", e.Name, u.Redacted())
-	if err := get(ctx, address); err != nil {
+	fmt.Fprintf(e.Stderr, "%s: no connection to a database is open: one GET of %s, to see which it asks\n", e.Name,
+		u.Redacted())
+	err = get(ctx, address)
+	var bad *badAnswer
+	if err != nil && !errors.As(err, &bad) {
 		fmt.Fprintf(e.Stderr, "%s: it was not answered; name the database with --mysql\n", e.Name)
-		return false
+		return was, nil
 	}
-	return true
+	s, err := look(ctx)
+	switch {
+	case err != nil || len(s.Of(kasoku.RoleDatabase)) > 0:
+		return s, err
+	case bad != nil:
+		fmt.Fprintf(e.Stderr, "%s: the answer was %v: no more are sent; name a URL that it serves, or the database "+
+			"with --mysql\n", e.Name, bad)
+		return s, nil
+	}
+	// A program that opens a connection for each request has it open during one alone.
+	return findAwake(e, ctx, address, look)
+}
+
+// A looker finds the service anew.
+type looker func(context.Context) (kasoku.Service, error)
+
+// A badAnswer is an answer that is an error of who asks or of who answers: 401, 429, 503.
+type badAnswer struct{ status int }
+
+// Error returns the status, as the standard writes it.
+func (b *badAnswer) Error() string {
+	return strings.TrimSpace(strconv.Itoa(b.status) + " " + http.StatusText(b.status))
 }
 
 // get sends one GET, and reads what is answered up to a bound.
@@ -46,6 +72,9 @@ func get(ctx context.Context, address string) error {
 		return err
 	}
 	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20))
+	if res.StatusCode >= http.StatusBadRequest {
+		err = &badAnswer{res.StatusCode}
+	}
 	return errors.Join(err, res.Body.Close())
 }
 
@@ -57,7 +86,8 @@ const (
 )
 
 // findAwake looks at the service while GETs of the URL are sent one after another, and says so.
-func findAwake(e *cli.Env, ctx context.Context, ask find.Ask, address string) (s kasoku.Service, err error) {
+// After a bad answer no more are sent.
+func findAwake(e *cli.Env, ctx context.Context, address string, look looker) (s kasoku.Service, err error) {
 	fmt.Fprintf(e.Stderr, "%s: none stayed open: at most %d more, one after another, to look meanwhile\n", e.Name,
 		awakeGets)
 	sending, stop := context.WithTimeout(ctx, wakeLimit)
@@ -73,7 +103,7 @@ func findAwake(e *cli.Env, ctx context.Context, ask find.Ask, address string) (s
 	defer sent.Wait()
 	defer stop()
 	for range awakeLooks {
-		if s, err = find.Find(ctx, ask); err != nil || len(s.Of(kasoku.RoleDatabase)) > 0 {
+		if s, err = look(ctx); err != nil || len(s.Of(kasoku.RoleDatabase)) > 0 {
 			return s, err
 		}
 	}
