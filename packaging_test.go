@@ -4,20 +4,25 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
+	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // installed is what the script that stands for kasoku prints.
 const installed = "#!/bin/sh\necho \"kasoku 9.8.7 $1\"\n"
 
-// TestInstallScript: what has the checksum is installed; anything else leaves nothing.
-func TestInstallScript(t *testing.T) {
+// installArchive is an archive with that script, by its name, and its line of SHA256SUMS.
+func installArchive(t *testing.T) (name string, content []byte, sums string) {
+	t.Helper()
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	w, err := z.Create("kasoku")
@@ -30,8 +35,13 @@ func TestInstallScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "kasoku_linux_" + runtime.GOARCH + ".zip"
-	good := fmt.Sprintf("%x  %s\n", sha256.Sum256(archive.Bytes()), name)
+	name = "kasoku_linux_" + runtime.GOARCH + ".zip"
+	return name, archive.Bytes(), fmt.Sprintf("%x  %s\n", sha256.Sum256(archive.Bytes()), name)
+}
+
+// TestInstallScript: what has the checksum is installed; anything else leaves nothing.
+func TestInstallScript(t *testing.T) {
+	name, archive, good := installArchive(t)
 	for _, x := range []struct {
 		name, sums, says string
 		ok               bool
@@ -44,15 +54,18 @@ func TestInstallScript(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			from, prefix := t.TempDir(), t.TempDir()
-			for file, content := range map[string][]byte{name: archive.Bytes(), "SHA256SUMS": []byte(x.sums)} {
+			for file, content := range map[string][]byte{name: archive, "SHA256SUMS": []byte(x.sums)} {
 				if err := os.WriteFile(filepath.Join(from, file), content, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.CommandContext(t.Context(), "sh", "tools/packaging/install.sh")
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", "umask 077; . tools/packaging/install.sh")
 			cmd.Env = append(os.Environ(), "FROM="+from, "PREFIX="+prefix)
 			out, err := cmd.CombinedOutput()
-			_, missing := os.Stat(filepath.Join(prefix, "bin", "kasoku"))
+			st, missing := os.Stat(filepath.Join(prefix, "bin", "kasoku"))
+			if missing == nil && st.Mode() != 0o755 {
+				t.Errorf("mode %v under a umask", st.Mode())
+			}
 			if (err == nil) != x.ok || (missing == nil) != x.ok || !strings.Contains(string(out), x.says) {
 				t.Errorf("%v, kasoku there: %v\n%s", err, missing == nil, out)
 			}
@@ -60,6 +73,88 @@ func TestInstallScript(t *testing.T) {
 				t.Errorf("left: %q", left)
 			}
 		})
+	}
+}
+
+// TestInstallScript_Redirect: from https no step leads to http, with either client.
+func TestInstallScript_Redirect(t *testing.T) {
+	name, archive, sums := installArchive(t)
+	release := http.FileServerFS(fstest.MapFS{name: {Data: archive}, "SHA256SUMS": {Data: []byte(sums)}})
+	plain := httptest.NewServer(release)
+	defer plain.Close()
+	mux := http.NewServeMux()
+	safe := httptest.NewTLSServer(mux)
+	defer safe.Close()
+	mux.Handle("/", release)
+	mux.Handle("/https/", http.StripPrefix("/https", redirectTo(safe.URL)))
+	mux.Handle("/http/", http.StripPrefix("/http", redirectTo(plain.URL)))
+	dir := t.TempDir()
+	authority := filepath.Join(dir, "ca.pem")
+	for file, content := range map[string][]byte{
+		authority:                    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: safe.Certificate().Raw}),
+		filepath.Join(dir, "wgetrc"): []byte("ca_certificate = " + authority + "\n"),
+	} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, client := range []string{"curl", "wget"} {
+		if _, err := exec.LookPath(client); err != nil {
+			t.Logf("no %s here", client)
+			continue
+		}
+		path := toolsWith(t, client)
+		for from, ok := range map[string]bool{safe.URL: true, safe.URL + "/https": true, safe.URL + "/http": false,
+			plain.URL: true} {
+			prefix := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "sh", "tools/packaging/install.sh")
+			cmd.Env = []string{"PATH=" + path, "FROM=" + from, "PREFIX=" + prefix, "CURL_CA_BUNDLE=" + authority,
+				"WGETRC=" + filepath.Join(dir, "wgetrc")}
+			out, err := cmd.CombinedOutput()
+			if _, missing := os.Stat(filepath.Join(prefix, "bin", "kasoku")); (err == nil) != ok || (missing == nil) != ok {
+				t.Errorf("%s from %s: %v, kasoku there: %v\n%s", client, from, err, missing == nil, out)
+			}
+		}
+	}
+}
+
+// redirectTo sends each path on to that of another address.
+func redirectTo(address string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, address+r.URL.Path, http.StatusFound)
+	})
+}
+
+// toolsWith is a $PATH of what the installer needs, and one client.
+func toolsWith(t *testing.T, client string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tool := range strings.Fields("sh uname mktemp rm cp grep wc sha256sum mkdir unzip bsdtar python3 chmod " +
+		"install mv dirname head " + client) {
+		if at, err := exec.LookPath(tool); err == nil {
+			if err := os.Symlink(at, filepath.Join(dir, tool)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+// TestPackageVersion: a version of a package has no dash, and one that is no release is the least.
+func TestPackageVersion(t *testing.T) {
+	var lines []string
+	for line := range strings.Lines(string(readFile(t, "tools/packages"))) {
+		if strings.HasPrefix(line, "[[ $version =~") || strings.HasPrefix(line, "version=${") {
+			lines = append(lines, line)
+		}
+	}
+	for version, want := range map[string]string{"1.2.3": "1.2.3", "1.2.3-rc1": "1.2.3~rc1",
+		"1.2.3-rc.1-5-gabc": "1.2.3~rc.1~5~gabc", "(devel)": "0.0.0"} {
+		script := "version=$1\n" + strings.Join(lines, "") + `printf %s "$version"`
+		out, err := exec.CommandContext(t.Context(), "bash", "-c", script, "bash", version).CombinedOutput()
+		if err != nil || string(out) != want || len(lines) != 2 {
+			t.Errorf("%s: %q, %v, of %d lines", version, out, err, len(lines))
+		}
 	}
 }
 

@@ -35,10 +35,17 @@ trap 'exit 3' HUP INT TERM
 get() {
 	case $from in
 	http://* | https://*)
+		# From https no step leads to http, where anyone on the way may answer.
+		only=
+		case $from in https://*) only='--proto =https --proto-redir =https' ;; esac
 		if have curl; then
-			curl -fsSL --retry 2 -o "$work/$1" "$from/$1" || die "cannot get $from/$1"
+			# shellcheck disable=SC2086 # several words
+			curl -fsSL $only --retry 2 -o "$work/$1" "$from/$1" || die "cannot get $from/$1"
 		elif have wget; then
-			wget -q -O "$work/$1" "$from/$1" || die "cannot get $from/$1"
+			wget -q -S -O "$work/$1" "$from/$1" 2>"$work/steps" || die "cannot get $from/$1"
+			if [ -n "$only" ] && grep -qi '^ *location: *http:' "$work/steps"; then
+				die "$from/$1 leads to a place without https"
+			fi
 		else
 			die "neither curl nor wget here"
 		fi
@@ -68,9 +75,11 @@ fi
 chmod 755 "$work/files/kasoku"
 "$work/files/kasoku" version >/dev/null || die "kasoku does not run here"
 
+umask 022 # who installs as root installs for all
 mkdir -p "$prefix/bin" || die "cannot write to $prefix; PREFIX=\$HOME/.local needs no root"
 # By rename, so that a kasoku that runs is not written into.
-cp "$work/files/kasoku" "$prefix/bin/.kasoku.new" || die "cannot write to $prefix/bin; PREFIX=\$HOME/.local needs no root"
+install -m 755 "$work/files/kasoku" "$prefix/bin/.kasoku.new" ||
+	die "cannot write to $prefix/bin; PREFIX=\$HOME/.local needs no root"
 mv -f "$prefix/bin/.kasoku.new" "$prefix/bin/kasoku"
 for shell in 'bash bash-completion/completions/kasoku' 'zsh zsh/site-functions/_kasoku' 'fish fish/vendor_completions.d/kasoku.fish'; do
 	file=$prefix/share/${shell#* }
