@@ -280,6 +280,47 @@ func TestSharedAnswer_AsksWho(t *testing.T) {
 	}
 }
 
+// TestSharedAnswer_Alternates: a contract says how old an answer may be, not that all share it. Sizes that alternate
+// are answers that overtake one another where what the endpoint's requests look up is known, and is not who asks.
+func TestSharedAnswer_Alternates(t *testing.T) {
+	stale := 10 * time.Second
+	const ranking = "select score from jobs where finished_at >= ?"
+	for name, tt := range map[string]struct {
+		text     string
+		distinct uint64
+		per      float64
+		class    kasoku.CallerClass
+		paths    uint64
+		mean     time.Duration
+		silent   string
+	}{
+		"overtake":            {ranking, 300, 1, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, ""},
+		"quick":               {ranking, 300, 1, kasoku.CallerConfirmed, 1, 30 * time.Millisecond, "differ by who asks"},
+		"no statement":        {"", 0, 1, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, "up is not known"},
+		"several URIs":        {ranking, 300, 1, kasoku.CallerConfirmed, 4, 300 * time.Millisecond, "up is not known"},
+		"not surely its":      {ranking, 300, 1, kasoku.CallerPossible, 1, 300 * time.Millisecond, "up is not known"},
+		"its own for some":    {"select a from b where user_id = ?", 300, 0.3, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, "up is not known"},
+		"perhaps its own":     {"select a from b where user_id = ?", 300, 1, kasoku.CallerPossible, 1, 300 * time.Millisecond, "up is not known"},
+		"values not counted":  {"select a from b where user_id = ?", 0, 1, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, "up is not known"},
+		"settings, the same":  {"select a from b where name = ?", 1, 1, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, ""},
+		"in a join's ON":      {"select a from p left join l on l.post = p.id and l.user_id = ? where p.at > ?", 300, 1, kasoku.CallerConfirmed, 1, 300 * time.Millisecond, "from request to request"},
+		"in what is selected": {"select if(user_id = ?, 1, 0) from p where p.at > ?", 300, 1, kasoku.CallerHigh, 1, 300 * time.Millisecond, "from request to request"},
+	} {
+		e := passed("GET", "/trend", 1000, tt.mean)
+		e.Paths, e.Variants, e.Varied = tt.paths, 20, 400
+		rec := shop("", e)
+		rec.Settings = kasoku.Terms{Route: "GET /trend", Stale: &stale}.Settings()
+		if tt.text != "" {
+			rec.Queries = []kasoku.Query{{ID: "Q", Verb: "SELECT", Fingerprint: tt.text, Calls: 1000, Distinct: tt.distinct}}
+			rec.Callers = []kasoku.Caller{{QueryID: "Q", Method: "GET", Route: "/trend", Class: tt.class, PerRequest: tt.per, Requests: 1000}}
+		}
+		found, silent := (cache.SharedAnswer{}).Check(diagnose.NewCase(rec, nil))
+		if (len(found) == 1) != (tt.silent == "") || tt.silent != "" && !strings.Contains(silent[0].Reason, tt.silent) {
+			t.Errorf("%s: %+v %+v", name, found, silent)
+		}
+	}
+}
+
 // TestSharedAnswer_Queued: where neighbours leave no CPU, answers are slow whatever they cost; what they cost
 // the service itself is worth keeping then too, and on a host that has CPU left all of their time is.
 func TestSharedAnswer_Queued(t *testing.T) {
@@ -523,6 +564,29 @@ func TestCachePasses_Elsewhere(t *testing.T) {
 		found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil))
 		if x.quiet == "" != (len(found) == 1) || x.quiet != "" && !strings.Contains(silent[0].Reason, x.quiet) {
 			t.Errorf("%v: %+v %+v", x.came, found, silent)
+		}
+	}
+}
+
+// TestCachePasses_Hosts: a Varnish that listens at a port of another host is not what nginx passes requests to at
+// that port of its own.
+func TestCachePasses_Hosts(t *testing.T) {
+	const site = "http { server { listen 80; location / { proxy_pass http://127.0.0.1:8000; }\n" +
+		"location = /trend { proxy_pass http://127.0.0.1:6081; } } }"
+	for host, want := range map[string]string{"web1": "", "web2": "3,000 requests"} {
+		rec := shop("", passed("POST", "/conditions", 3000, 1), passed("GET", "/trend", 200, 1))
+		rec.Run.Hosts = []kasoku.Host{{Name: "web1"}, {Name: "web2"}}
+		rec.Configs = []kasoku.Config{{Host: "web1", Kind: capture.KindNginx, Name: "/etc/nginx/nginx.conf", Text: site}}
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{
+			{ID: "web", Role: kasoku.RoleWeb, Host: "web1", Sure: kasoku.High},
+			{ID: "cache", Role: kasoku.RoleCache, Host: host, Sure: kasoku.High,
+				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:6081"}}}}}
+		grows(rec, "varnish", "MAIN.client_req", 1000) // as of no place that nginx passes to
+		grows(rec, "varnish", "MAIN.s_pass", 1000)
+		grows(rec, "varnish", "MAIN.cache_hit", 0)
+		found, silent := (cache.Passes{}).Check(diagnose.NewCase(rec, nil))
+		if (len(found) == 1) != (want == "") || want != "" && !strings.Contains(silent[0].Reason, want) {
+			t.Errorf("%s: %+v %+v", host, found, silent)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Config struct {
 	// Locations are those of the server block that answers the load; none where it is not
 	// known which of several does that pass requests on.
 	Locations []Location
+	Host      string // of the file
 
 	servers []int // server blocks that may answer, of which one does
 }
@@ -44,14 +45,14 @@ var ErrNoNginx = errors.New("nginx's configuration was not captured")
 // where the members are not known, of the first. It fails when the service has web servers
 // and no file of theirs was captured: another's is not quoted.
 func ConfigOf(rec *kasoku.Recording) (*Config, error) {
-	files := map[string]string{}
+	files, hosts := map[string]string{}, map[string]string{}
 	var names []string
 	for _, f := range rec.Configs {
 		if f.Kind == capture.KindNginx && f.Text != "" && rec.Service.HasWebConfig(&f) {
 			if _, ok := files[f.Name]; !ok {
 				names = append(names, f.Name)
 			}
-			files[f.Name] = f.Text
+			files[f.Name], hosts[f.Name] = f.Text, f.Host
 		}
 	}
 	if len(names) == 0 {
@@ -77,7 +78,7 @@ func ConfigOf(rec *kasoku.Recording) (*Config, error) {
 	}
 	for _, n := range names {
 		conf, _ := nginxconf.ReadFrom(fs, n) // what can be read of a bad one
-		w := &Config{Directives: conf}
+		w := &Config{Directives: conf, Host: hosts[n]}
 		w.findServers(rec)
 		if !slices.ContainsFunc(conf, func(d nginxconf.Directive) bool { return d.Depth == 0 && d.Name() == "http" }) {
 			continue // a file that another one includes

@@ -68,8 +68,9 @@ func (SharedAnswer) Doc() diagnose.Doc {
 			by design (MES-14) or is named as if it did, for what nginx passes to a Varnish that has half of
 			these answers, where a statement of the endpoint writes or locks rows, where sizes alternate
 			within a second (but those of answers of 200 ms and more that the contract allows to be old, which
-			overtake one another), where requests to one URI look rows up by values that differ, as of who asks, and
-			for what must be fresh by [contract]; blind without an access log that says what was passed on.`,
+			overtake one another, where what its requests look up is known, and is not who asks), where requests
+			to one URI have statements with values that differ, as of who asks, and for what must be fresh by
+			[contract]; blind without an access log that says what was passed on.`,
 	}
 }
 
@@ -105,7 +106,7 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			continue
 		}
 		terms, _ := c.TermsOf(e.Method, e.Route)
-		asks := asksWho(c, e)
+		asks, judged := asksWho(c, e)
 		switch {
 		case terms.Stale != nil && *terms.Stale <= cost: // what waits for CPU is quick again when most are kept
 			left = append(left, fmt.Sprintf("%s must be fresh: [contract] has stale = %s and an answer takes %s",
@@ -120,9 +121,8 @@ func (r SharedAnswer) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		case asks != nil:
 			left = append(left, webserver.EndpointName(e)+" has one URI and looks rows up by values that differ from "+
 				"request to request, as where the answer depends on who asks: "+asks.Fingerprint)
-		case float64(e.Varied) > turns*float64(e.Variants) && !overtakes(terms.Stale, mean):
-			left = append(left, webserver.EndpointName(e)+" has sizes that alternate within a second, as where answers "+
-				"differ by who asks")
+		case float64(e.Varied) > turns*float64(e.Variants) && !(judged && overtakes(terms.Stale, mean)):
+			left = append(left, alternates(e, judged))
 		default:
 			out = append(out, r.finding(c, e, alike, cost, terms.Stale))
 		}
@@ -213,38 +213,48 @@ func changesRows(c *diagnose.Case, e *kasoku.Endpoint) bool {
 	return false
 }
 
-// asksWho returns a class of lookups of an endpoint with one URI that each request runs, with many
-// different values: what they are is not in the URI, and so in a cookie or a header. nil where none is known.
-func asksWho(c *diagnose.Case, e *kasoku.Endpoint) *kasoku.Query {
+// asksWho returns a class of statements of an endpoint with one URI that each request runs, with many
+// different values: what they are is not in the URI, and so in a cookie or a header. Without one, judged reports
+// whether there is none: some statements are surely the endpoint's, and no other that may be has many values.
+func asksWho(c *diagnose.Case, e *kasoku.Endpoint) (who *kasoku.Query, judged bool) {
 	if e.Paths != 1 {
-		return nil
+		return nil, false
 	}
+	surely, perhaps := false, false
 	for i := range c.Queries {
 		q := &c.Queries[i]
-		if q.Verb != "SELECT" || onlyRanges(q) {
+		if q.Verb != "SELECT" {
 			continue
 		}
+		ranges := statements.OnlyRanges(q)
 		for _, x := range c.Statements().CallersOf(q.ID) {
-			if x.Method == e.Method && x.Route == e.Route && (x.Class == kasoku.CallerConfirmed || x.Class == kasoku.CallerHigh) &&
-				x.PerRequest >= 0.9 && float64(q.Distinct) >= fewWho*x.PerRequest {
-				return q
+			if x.Method != e.Method || x.Route != e.Route {
+				continue
 			}
+			sure := x.Class == kasoku.CallerConfirmed || x.Class == kasoku.CallerHigh
+			if !ranges && sure && x.PerRequest >= 0.9 && float64(q.Distinct) >= fewWho*x.PerRequest {
+				return q, true
+			}
+			surely = surely || sure
+			perhaps = perhaps || !ranges && (q.Distinct == 0 || float64(q.Distinct) >= fewWho*max(x.PerRequest, 1))
 		}
 	}
-	return nil
+	return nil, surely && !perhaps
+}
+
+// alternates says that an endpoint's answers differ in size from one to the next, and what is not known of why.
+func alternates(e *kasoku.Endpoint, judged bool) string {
+	text := webserver.EndpointName(e) + " has sizes that alternate within a second, as where answers differ by who asks"
+	if !judged {
+		text += "; whether its requests look that up is not known"
+	}
+	return text
 }
 
 // overtakes reports whether answers that the contract allows to be old take so long that the log has them in
 // another order than that in which they were made: sizes alternate then, whoever asks.
 func overtakes(stale *time.Duration, mean time.Duration) bool {
 	return stale != nil && *stale > 0 && mean >= overtaking
-}
-
-// onlyRanges reports whether a class compares columns by < and > alone, as with the time up to which everything is
-// known: who asks is looked for by what equals a value.
-func onlyRanges(q *kasoku.Query) bool {
-	s := statements.Of(q)
-	return len(s.Ranged) > 0 && len(s.Keys) == 0 && !wording.ContainsFold(q.Fingerprint, " in (", " in(")
 }
 
 // keepAnswer returns how to keep an answer for less than stale, the age that the contract

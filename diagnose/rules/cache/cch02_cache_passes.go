@@ -164,7 +164,8 @@ func (p *passedOn) add(e *kasoku.Endpoint, write bool) {
 	}
 }
 
-// varnish returns the one of several places to which nginx passes requests that is Varnish: it listens there, or
+// varnish returns the one of several places to which nginx passes requests that is Varnish: it listens there, on
+// nginx's host, or
 // about so many requests were passed on to it. Varnish adds up its counters late, and requests that a client gave
 // up are missing, so that the place itself counts more. Empty where neither is known.
 func (p *passedOn) varnish(c *diagnose.Case, came float64) string {
@@ -175,7 +176,8 @@ func (p *passedOn) varnish(c *diagnose.Case, came float64) string {
 	for to := range p.all {
 		ports := p.web.PortsOf(to)
 		if len(ports) > 0 && slices.ContainsFunc(c.Service.Members, func(m kasoku.Member) bool {
-			return m.Role == kasoku.RoleCache && !slices.ContainsFunc(ports, func(port int) bool { return !listensAt(&m, port) })
+			return m.Role == kasoku.RoleCache && (m.Host == p.web.Host || len(c.Run.Hosts) < 2) &&
+				!slices.ContainsFunc(ports, func(port int) bool { return !listensAt(&m, port) })
 		}) {
 			at = append(at, to)
 		}
