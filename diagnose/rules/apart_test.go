@@ -73,7 +73,7 @@ func TestApart_Pool(t *testing.T) {
 
 // TestSmallPool_Limit: a pool that has all that the server allows is not made smaller.
 func TestSmallPool_Limit(t *testing.T) {
-	f := fires(t, pool.SmallPool{}, pooled(committing(0), 140, 900), kasoku.High, "connections")
+	f := fires(t, pool.SmallPool{}, pooled(committing(0), 140, 900).measured(), kasoku.High, "connections")
 	said := fmt.Sprint(f.Fixes)
 	if len(f.Fixes) != 3 || f.Fixes[1].Code != "SET GLOBAL max_connections = 300;" ||
 		!strings.Contains(f.Fixes[2].Text, "Let the pool open 213 connections") ||

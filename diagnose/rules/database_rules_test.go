@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,10 +262,7 @@ func TestSmallPool(t *testing.T) {
 	if f.Object != (kasoku.Object{Kind: "pool", Name: "connections"}) || f.Impact.Share < 0.5 {
 		t.Errorf("%+v", f)
 	}
-	locked := pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000)
-	speaks(t, r, locked.alone(), kasoku.Medium, "Requests wait for one of 10 connections", "no statement runs on them")
-	locked.Queries = append(locked.Queries, kasoku.Query{Verb: "UPDATE", Tables: []string{"stock"}, Calls: 1000, Total: 400 * time.Second})
-	keepsQuiet(t, r, locked.alone(), false, "held up by locks")
+	keepsQuiet(t, r, pooled(committing(0), 10, 60).counter("Innodb_row_lock_time", 0, 0, 40_000).alone(), false, "held up by locks")
 	keepsQuiet(t, r, pooled(committing(0), 10, 60).cpu(0.1, 1.85).alone(), false, "which more connections would share")
 	// Beside neighbours the service uses less than the host, and its statements wait for CPU.
 	beside := pooled(committing(0), 10, 60).counts(kasoku.Key{Source: diagnose.Host, Name: "cpu.user"}, 20, 20, 20)
@@ -274,6 +272,76 @@ func TestSmallPool(t *testing.T) {
 	speaks(t, r, beside.alone(), kasoku.High, "Requests wait for one of 10 connections")
 	beside.Queries = append(beside.Queries, kasoku.Query{Verb: "SELECT", Tables: []string{"stock"}, Calls: 1000, Total: 400 * time.Second})
 	keepsQuiet(t, r, beside.alone(), false, "statements run at once on 2 cores that are 95.2 % busy")
+}
+
+// TestSmallPool_Idle: connections that are taken without a statement are said where the log has all statements, on the
+// database's own host and with CPU left; beside locks of rows where those that hold them run none either.
+func TestSmallPool_Idle(t *testing.T) {
+	r := pool.SmallPool{}
+	const words = "of the time for which they were taken no statement was logged"
+	of := func(change func(b *build)) kasoku.Finding {
+		t.Helper()
+		b := pooled(committing(0), 10, 60).measured()
+		change(b)
+		found, silent := r.Check(b.alone())
+		if len(found) != 1 {
+			t.Errorf("%+v", silent)
+			return kasoku.Finding{}
+		}
+		return found[0]
+	}
+	idle := func(want bool, change func(b *build)) {
+		t.Helper()
+		f := of(change)
+		if strings.Contains(f.Cause, words) != want || strings.Contains(f.Fixes[0].Text, "Give the connection back") != want ||
+			len(f.Explains) > 0 {
+			t.Errorf("%s %v", f.Cause, f.Explains)
+		}
+	}
+	idle(true, func(*build) {})
+	idle(false, func(b *build) { b.Warnings = []kasoku.Warning{{Code: "slow-log-partial"}} })
+	idle(false, func(b *build) { b.Warnings = []kasoku.Warning{{Code: "slow-log-braked"}} })
+	idle(false, func(b *build) { b.apart(1, 1) })
+	idle(false, func(b *build) { b.Service = nil })
+	idle(false, func(b *build) { b.Service.Members = b.Service.Members[:2] })
+	idle(false, func(b *build) { // neighbours use what is left
+		b.cpu(0.1, 1.85).program("20 shop", 0.2, 1e8).program("94 cc1plus", 1.6, 1e9).measured()
+	})
+	idle(false, func(b *build) { b.Queries[0].Calls = 400_000 }) // the way there and back
+
+	locked := func(b *build) *build {
+		b.counter("Innodb_row_lock_time", 0, 0, 40_000)
+		b.Queries = append(b.Queries, kasoku.Query{ID: "L", Verb: "SELECT", Tables: []string{"stock"}, Calls: 1000,
+			Fingerprint: "select n from stock where id = ? for update", Total: 50 * time.Second})
+		return b
+	}
+	quiet := func(change func(b *build)) {
+		t.Helper()
+		b := locked(pooled(committing(0), 10, 60).measured())
+		change(b)
+		keepsQuiet(t, r, b.alone(), false, "held up by locks")
+	}
+	open := func(total time.Duration) []kasoku.Transaction {
+		return []kasoku.Transaction{{Shape: []string{"L"}, Verbs: "SELECT", Count: 1000, Total: total}}
+	}
+	explains := func(change func(b *build)) {
+		t.Helper()
+		f := of(func(b *build) { change(locked(b)) })
+		if !strings.Contains(f.Cause, words) || !slices.Equal(f.Explains, []string{"LCK-01"}) {
+			t.Errorf("%s %v", f.Cause, f.Explains)
+		}
+	}
+	quiet(func(*build) {})
+	quiet(func(b *build) { b.Transactions = open(90 * time.Second) })
+	quiet(func(b *build) { b.Transactions = open(200 * time.Second); b.Transactions[0].ReadOnly = true })
+	quiet(func(b *build) {
+		b.LockWaits = []kasoku.LockWait{{Samples: 10}, {Samples: 10, Blocking: "update stock"}}
+	})
+	quiet(func(b *build) { b.Transactions = open(200 * time.Second); b.Service.Members[2].Others = 3 })
+	quiet(func(b *build) { b.Queries[2].Total = 300 * time.Second; b.Transactions = open(900 * time.Second) }) // not idle
+	explains(func(b *build) { b.Transactions = open(200 * time.Second) })
+	explains(func(b *build) { b.LockWaits = []kasoku.LockWait{{Samples: 20}, {Samples: 2, Blocking: "update stock"}} })
+	explains(func(b *build) { b.Queries[2].Total = 40 * time.Second }) // all of it a wait, too long for ten connections
 }
 
 // TestSmallPool_Late: a load that grows fills a pool at its end; one in ten requests of three seconds is

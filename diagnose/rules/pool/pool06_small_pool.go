@@ -39,8 +39,10 @@ func (SmallPool) Doc() diagnose.Doc {
 		Evidence: `what the program publishes of its pool (sql.DBStats over expvar) says that requests
 			waited for a connection for at least 5 % of their time, with at least one wait for each
 			ten requests of the run or of three of its seconds, while locks of rows took less than half
-			of that, or no statement ran on the connections for half of the time for which they were
-			taken; from 1 % on it is a remark. Where none is published: the slow log has nine in ten of the statements that the
+			of that, or those that hold these locks run no statement meanwhile, and none was logged for half
+			of the time for which the connections were taken, by a whole slow log of a database on the
+			program's host with CPU left; from 1 % on it is a remark. Where none is published: the slow log
+			has nine in ten of the statements that the
 			server counted, all of one connection, which was in them for 70 % of the time; with the
 			program's CPU they fill nine tenths of it, two requests and more were open on average,
 			and half a core was idle.`,
@@ -52,6 +54,7 @@ func (SmallPool) Doc() diagnose.Doc {
 			run at once there and no CPU is left, whoever uses it; blind when no pool is published
 			and more than one connection was seen, or the workers have one request in work at a time (HW-12), or
 			others use the server too.`,
+		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
 }
 
@@ -75,8 +78,8 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 			diagnose.Whole(least), unit.Percent(somePoolShare), queuedSeconds)
 	}
 	locks := evidence.LockTime(c).Seconds()
-	idle := p.HeldIdle(locks)
-	if !idle && (locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c)) {
+	idle, quiet := p.HeldIdle(locks), p.LocksIdle(c, locks)
+	if !(idle && quiet) && (locks > poolByLocks*p.Wait.By || locks > 0.2*p.InUse*evidence.BusyTime(c)) {
 		return nil, diagnose.Quiet(r.ID(), 0.5,
 			"connections are held up by locks of rows for %s: more of them would wait too",
 			unit.Duration(time.Duration(locks*float64(time.Second))))
@@ -123,19 +126,23 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Expect: "no wait for a connection", Verify: "repeat the load: WaitDuration must not grow", Interval: c.Whole(),
 	}
 	if idle {
-		r.addIdle(&f, c, p)
+		r.addIdle(&f, c, p, quiet)
 	}
 	return []kasoku.Finding{f}, nil
 }
 
-// addIdle says that the program holds its connections while no statement runs on them.
-func (SmallPool) addIdle(f *kasoku.Finding, c *diagnose.Case, p evidence.PoolLoad) {
+// addIdle says that no statement was logged while the program held its connections; quiet is whether that is so of
+// those that hold locks of rows.
+func (SmallPool) addIdle(f *kasoku.Finding, c *diagnose.Case, p evidence.PoolLoad, quiet bool) {
 	f.Evidence = append(f.Evidence, kasoku.Evidence{Source: c.StatementSource(), Strong: true, Interval: c.Whole(),
-		Text: "time of its connections without a statement", Note: "at least, of " +
+		Text: "time of its connections for which no statement was logged", Note: "of " +
 			unit.Duration(time.Duration(p.Used*float64(time.Second))), Value: unit.Percent(p.Idle), Number: p.Idle})
-	f.Cause += fmt.Sprintf(" For at least %s of the time for which they are taken no statement runs on them: the program "+
-		"has a transaction open, or rows that it did not close, and does something else.", unit.Percent(p.Idle))
-	f.Explains = append(f.Explains, "LCK-01") // what the open transaction has locked
+	f.Cause += fmt.Sprintf(" For %s of the time for which they were taken no statement was logged: the program may have "+
+		"had a transaction open, or rows that it did not close, while it did something else.", unit.Percent(p.Idle))
+	if quiet {
+		f.Cause += " Transactions that lock rows were open without a statement too: what they had locked by then stayed locked."
+		f.Explains = append(f.Explains, "LCK-01") // what the open transaction has locked
+	}
 	f.Fixes = append([]kasoku.Fix{{
 		Text: "Give the connection back before the program waits for something else", Risk: kasoku.RiskAppRestart,
 		Where: "the handlers that wait: for a job, for another service, between two looks",
