@@ -11,7 +11,7 @@ import (
 // LeavesResult reports whether a write to one of a SELECT's tables leaves its result as it is: an UPDATE of one
 // table that sets only columns which the SELECT does not name. It is false where that is not known: of texts that
 // were cut, of a SELECT of all columns, and without the definition of the table, which may compute columns from
-// others (GENERATED, ON UPDATE).
+// others (GENERATED, ON UPDATE). Triggers are not known.
 func LeavesResult(c *diagnose.Case, read, write *kasoku.Query) bool {
 	named, set := tokensOf(read.Fingerprint), assigned(write.Fingerprint)
 	if read.Verb != "SELECT" || write.Verb != "UPDATE" || len(write.Tables) != 1 || len(set) == 0 ||
