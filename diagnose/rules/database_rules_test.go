@@ -92,6 +92,14 @@ func TestCommitSync_NoDisk(t *testing.T) {
 	speaks(t, r, syncing(busy, 500*time.Microsecond).alone(), kasoku.High, "Commits wait")
 	speaks(t, r, syncing(insert(11_100, 3*time.Millisecond), 100*time.Microsecond).alone(), kasoku.Medium, "Commits wait")
 
+	// Where neighbours fill the CPU, what the disk itself takes remains.
+	beside := func(each time.Duration) *diagnose.Case {
+		b := insert(11_100, 3*time.Millisecond).cpu(0.1, 1.85).program("10 mysqld", 0.5, 1e9).program("20 shop", 0.4, 1e8)
+		return syncing(b.program("91 other", 0.9, 1e8), each).measured().alone()
+	}
+	speaks(t, r, beside(250*time.Microsecond), kasoku.Medium, "Commits wait", "for which statements wait, too")
+	keepsQuiet(t, r, beside(10*time.Microsecond), false, "")
+
 	first := insert(11_100, 2*time.Millisecond)
 	first.Phases = []kasoku.Phase{{Kind: kasoku.PhaseInitialize, Interval: kasoku.Interval{To: 3 * time.Second}}}
 	first.Queries[1].Seconds = map[int]kasoku.QuerySecond{1: {Calls: 11_000, Total: 22 * time.Second}, 20: {Calls: 100, Total: 200 * time.Millisecond}}
