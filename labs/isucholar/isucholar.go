@@ -65,7 +65,9 @@ func Lab() *kit.Lab {
 			{ID: "DBC-09", Where: "service", About: "what only reads does so in a transaction"},
 		},
 		Variants: variants(), Story: story(),
-		Args: listArgs, Fill: fillTables, Serve: serveService, Load: kit.Load{Targets: listTargets, PerSec: 60, Asked: asked()}, Pages: kit.Pages{Pprof: profiles},
+		Args: listArgs, Fill: fillTables, Serve: serveService,
+		Load:  kit.Load{Targets: listTargets, PerSec: 60, Asked: asked()},
+		Pages: kit.Pages{Pprof: profiles},
 		Nginx: func(d kit.Set) string { return kit.Without(nginxConf, d) },
 	}
 }

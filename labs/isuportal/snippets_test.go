@@ -1,13 +1,11 @@
 package isuportal
 
 import (
-	"compress/gzip"
 	"fmt"
 	"go/format"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/sandbox"
@@ -41,7 +40,7 @@ func snippets(t *testing.T, lang string) (out []snippet) {
 		t.Fatalf("no kept runs: %v", err)
 	}
 	for _, path := range files {
-		rec, err := store.Open(unpack(t, path))
+		rec, err := store.Open(golden.Unpack(t, path, "run.kasoku"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,28 +63,6 @@ func snippets(t *testing.T, lang string) (out []snippet) {
 		t.Fatalf("no finding proposes %s", lang)
 	}
 	return out
-}
-
-func unpack(t *testing.T, path string) string {
-	t.Helper()
-	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := filepath.Join(t.TempDir(), "run.kasoku")
-	if err := os.WriteFile(to, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return to
 }
 
 // TestSnippets_SQL: both servers take each statement that findings propose, on the lab's own tables.

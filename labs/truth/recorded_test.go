@@ -1,15 +1,13 @@
 package truth_test
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
+	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isuportal"
@@ -36,7 +34,7 @@ func TestRecorded(t *testing.T) {
 	var table truth.Table
 	for _, path := range files {
 		name, variant, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".kasoku.gz"), "-")
-		rec, err := store.Open(unpack(t, path))
+		rec, err := store.Open(golden.Unpack(t, path, "run.kasoku"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,29 +52,4 @@ func TestRecorded(t *testing.T) {
 	if table.Recall() < leastRecall || table.Precision() < leastPrecision {
 		t.Errorf("recall %.2f, want %.2f; precision %.2f, want %.2f", table.Recall(), leastRecall, table.Precision(), leastPrecision)
 	}
-}
-
-// unpack returns a copy of a packed file.
-func unpack(t *testing.T, path string) string {
-	t.Helper()
-	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(filepath.Join(t.TempDir(), "run.kasoku"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, z); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Name()
 }

@@ -105,8 +105,9 @@ func (a *Asker) Check(ctx context.Context, g *Golden) (*Checked, error) {
 				host = ""
 			}
 			out.Bare[endpoint] = host
-			if got[i].err == nil && got[i].answer.Status == g.Answers[i].Status && out.Outside[endpoint] == "" {
-				if words := outside(got[i].answer.tree()[bodyOf(formJSON)]); words != "" {
+			now := &got[i].answer
+			if got[i].err == nil && now.Status == g.Answers[i].Status && now.Form == formJSON && out.Outside[endpoint] == "" {
+				if words := outside(now.tree()[bodyOf(formJSON)]); words != "" {
 					out.Outside[endpoint] = words
 				}
 			}

@@ -4,7 +4,8 @@
 //	go test ./unit -update
 //
 // It holds the only -update flag of the repository. Times, ports and versions
-// must be fixed by the test; nothing is replaced here. Only tests import it.
+// must be fixed by the test; nothing is replaced here. Files that are kept packed are unpacked
+// by [Unpack]. Only tests import it.
 package golden
 
 import (
