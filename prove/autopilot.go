@@ -11,6 +11,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/diagnose/settings"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/median"
 	"github.com/kasoku/kasoku/internal/unit"
@@ -257,7 +258,7 @@ func (p *pilot) best(rec *kasoku.Recording) (*kasoku.Finding, []kasoku.Edit) {
 			remarks = append(remarks, f)
 		}
 	}
-	for _, f := range slices.Concat(problems, costlySettings(rec.Advice), remarks) {
+	for _, f := range slices.Concat(problems, scoredSettings(rec.Advice), remarks) {
 		for j := range f.Fixes {
 			one := f
 			one.Fixes = f.Fixes[j : j+1]
@@ -271,14 +272,11 @@ func (p *pilot) best(rec *kasoku.Recording) (*kasoku.Finding, []kasoku.Edit) {
 	return nil, nil
 }
 
-// poolAndData is the check of settings whose cost a run counts: pages that are read from disk again, as the buffer
-// pool is smaller than the data. What other checks propose shows in no score, or not in that of one run.
-const poolAndData = "MYS-23"
-
-// costlySettings returns what the advice on settings proposes, as findings, where the run counted what it costs.
-func costlySettings(advice []kasoku.Advice) (out []kasoku.Finding) {
+// scoredSettings returns what the advice on settings proposes, as findings, where its check says that a run's
+// score shows what it gains.
+func scoredSettings(advice []kasoku.Advice) (out []kasoku.Finding) {
 	for _, a := range advice {
-		if a.ID != poolAndData || a.SetGlobal == "" || a.Confidence.Level == kasoku.Low {
+		if !settings.ShowsInScore(&a) {
 			continue
 		}
 		out = append(out, kasoku.Finding{ID: a.ID, Severity: kasoku.Info, Title: a.Title, Confidence: a.Confidence,

@@ -20,7 +20,8 @@ type toy struct {
 	log     []string
 	decided []string     // outcomes
 	drift   float64      // that each run scores more than the one before
-	sure    kasoku.Level // of the advice on its pool
+	check   string       // whose advice on its pool it is
+	sure    kasoku.Level // of that
 }
 
 func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, error) {
@@ -47,7 +48,7 @@ func (y *toy) Run(_ context.Context, label, base string) (*kasoku.Recording, err
 	}
 	if _, ok := y.factors["SET GLOBAL pool = 2"]; ok && !contains(y.have, "SET GLOBAL pool = 2") {
 		rec.Advice = []kasoku.Advice{{ID: "MYS-07", SetGlobal: "SET GLOBAL slow_query_log = ON;", Confidence: kasoku.Confidence{Level: kasoku.High}},
-			{ID: "MYS-23", SetGlobal: "SET GLOBAL pool = 2;", Confidence: kasoku.Confidence{Level: y.sure}}}
+			{ID: y.check, SetGlobal: "SET GLOBAL pool = 2;", Confidence: kasoku.Confidence{Level: y.sure}}}
 	}
 	y.log = append(y.log, "run "+label)
 	return rec, nil
@@ -137,19 +138,21 @@ func TestAutopilotLeast(t *testing.T) {
 	}
 }
 
-// TestAutopilotSettings: of the advice on settings the pool is tried, after the problems, where a run counted what its
-// size costs; the slow log is not.
+// TestAutopilotSettings: of the advice on settings that is tried, after the problems, whose check says that a
+// score shows it; the slow log is not, nor what is not sure.
 func TestAutopilotSettings(t *testing.T) {
-	f := func(sure kasoku.Level, want string) {
+	f := func(check string, sure kasoku.Level, want string) {
 		t.Helper()
-		y := &toy{factors: map[string]float64{"good": 1.5, "SET GLOBAL pool = 2": 2}, sure: sure}
+		y := &toy{factors: map[string]float64{"good": 1.5, "SET GLOBAL pool = 2": 2}, check: check, sure: sure}
 		story, err := Autopilot(t.Context(), y, Pilot{For: time.Hour, Now: func() time.Time { return y.clock }})
 		if err != nil || fmt.Sprint(y.have) != want {
 			t.Fatalf("%v: has %v, %+v", err, y.have, story.Steps)
 		}
 	}
-	f(kasoku.Medium, "[good SET GLOBAL pool = 2]")
-	f(kasoku.Low, "[good]")
+	f("MYS-23", kasoku.Medium, "[good SET GLOBAL pool = 2]")
+	f("MYS-23", kasoku.Low, "[good]")
+	f("MYS-25", kasoku.Medium, "[good SET GLOBAL pool = 2]") // where the tables are not known, this one proposes the pool
+	f("MYS-16", kasoku.High, "[good]")
 }
 
 // TestKeyOf: the same indexes in another order are the same change.

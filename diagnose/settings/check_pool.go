@@ -27,12 +27,12 @@ func poolChecks() []*check {
 		{
 			id: "MYS-23", area: areaInnoDB, title: "buffer pool and data", weight: costly,
 			formula: "innodb_buffer_pool_size, data and indexes of InnoDB", threshold: "smaller",
-			needs: []Part{PartTables}, run: checkPoolData,
+			needs: []Part{PartTables}, run: checkPoolData, scored: true,
 		},
 		{
 			id: "MYS-25", area: areaInnoDB, title: "pages found in the buffer pool", weight: urgent,
 			formula:   "Innodb_buffer_pool_read_requests / (Innodb_buffer_pool_read_requests + Innodb_buffer_pool_reads)",
-			threshold: "< 90 %", run: checkPoolHits,
+			threshold: "< 90 %", run: checkPoolHits, scored: true,
 		},
 		{
 			id: "MYS-29", area: areaInnoDB, title: "parts of the buffer pool", weight: remark,

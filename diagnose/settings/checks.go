@@ -1,6 +1,11 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kasoku/kasoku"
+)
 
 // The areas, in which the checks are grouped.
 const (
@@ -42,3 +47,11 @@ func checks() []*check {
 }
 
 func number3(a, b, c int) string { return fmt.Sprintf("%d.%d.%d", a, b, c) }
+
+// ShowsInScore reports whether advice is worth a run with the value that it proposes: its check says that a
+// run counts what the value in force costs, and the advice is sure enough and can be followed while the
+// server runs. What other checks propose shows in no score, or not in that of one run.
+func ShowsInScore(a *kasoku.Advice) bool {
+	return a.SetGlobal != "" && a.Confidence.Level != kasoku.Low &&
+		slices.ContainsFunc(checks(), func(c *check) bool { return c.scored && c.id == a.ID })
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/mysql"
 )
 
@@ -378,6 +379,22 @@ func TestBuffers_Others(t *testing.T) {
 		in.Memory.Others = others
 		if got := changes(check1(t, in).Advice)["tmp_table_size"]; got != want {
 			t.Errorf("beside %s: tmp_table_size %q, want %q", sizeWords(float64(others)), got, want)
+		}
+	}
+}
+
+// TestShowsInScore: checks that propose a pool say that a score shows it; none that has no statement to set it
+// with, or is not sure.
+func TestShowsInScore(t *testing.T) {
+	for _, c := range checks() {
+		a := kasoku.Advice{ID: c.id, SetGlobal: "SET GLOBAL a = 1;", Confidence: kasoku.Confidence{Level: kasoku.Medium}}
+		if got, want := ShowsInScore(&a), c.id == "MYS-23" || c.id == "MYS-25"; got != want {
+			t.Errorf("%s: %t", c.id, got)
+		}
+		restart, unsure := a, a
+		restart.SetGlobal, unsure.Confidence.Level = "", kasoku.Low
+		if ShowsInScore(&restart) || ShowsInScore(&unsure) {
+			t.Errorf("%s: needs a restart, or is not sure", c.id)
 		}
 	}
 }

@@ -17,6 +17,8 @@ type check struct {
 	threshold string
 	weight    int // 1 the server fails or waits, 2 it does needless work, 3 good to know
 	needs     []Part
+	// scored: a run counts what the variable's value costs, and its score shows it.
+	scored bool
 	// absent says why there is nothing to look at on this server; empty or nil
 	// when there is.
 	absent func(*state) string
