@@ -65,6 +65,7 @@ func changes() map[string]func(rec *kasoku.Recording) {
 	for _, x := range [][3]string{
 		{"Django", "python", "SELECT `board`.`id`, `board`.`name` FROM `board` WHERE `board`.`id` = ?"},
 		{"SQLAlchemy", "python", "SELECT board.id AS board_id, board.name AS board_name FROM board WHERE board.id = ?"},
+		{"Rails", "ruby", "SELECT id FROM boards WHERE id = ? /*action:show,controller:boards*/"},
 		{"ActiveRecord", "ruby", "SELECT `boards`.* FROM `boards` WHERE `boards`.`id` = ?"},
 	} {
 		out["statements of "+x[0]] = func(rec *kasoku.Recording) {
@@ -72,7 +73,7 @@ func changes() map[string]func(rec *kasoku.Recording) {
 			rec.Queries = []kasoku.Query{{ID: "M", Verb: "SELECT", Fingerprint: x[2], Calls: 1000}}
 		}
 	}
-	for _, x := range [][2]string{{"ruby", "unicorn"}, {"python", "uvicorn"}, {"javascript", "pm2"}} {
+	for _, x := range [][2]string{{"ruby", "unicorn"}, {"python", "uvicorn"}, {"javascript", "pm2"}, {"php", "php-fpm"}} {
 		out["an application of "+x[1]] = func(rec *kasoku.Recording) { rec.Service = servedBy(rec.Service, x[0], x[1]) }
 	}
 	return out

@@ -26,11 +26,11 @@ type driver struct {
 var drivers = map[string]driver{
 	"go":         {true, "database/sql opens another connection where one is broken"},
 	"php":        {false, "php-fpm connects for each request; a program that stays, with workers of its own, does not"},
-	"java":       {false, "HikariCP and other pools that validate do; a connection of the program's own does not"},
-	"javascript": {false, "a pool of mysql2 does, a single connection does not"},
-	"python":     {false, "SQLAlchemy does with pool_pre_ping alone; Django where CONN_HEALTH_CHECKS is set"},
-	"ruby":       {false, "mysql2 does with reconnect: true alone"},
-	"rust":       {false, "a pool of sqlx does, a single connection does not"},
+	"java":       {false, "a pool that validates does; a connection of the program's own does not"},
+	"javascript": {false, "a pool does, a single connection does not"},
+	"python":     {false, "a connection that is asked before its use does, others do not"},
+	"ruby":       {false, "a connection that is to reconnect does, others do not"},
+	"rust":       {false, "a pool that asks before it hands a connection out does, a single connection does not"},
 }
 
 // driverOf returns what is known of a member's driver.

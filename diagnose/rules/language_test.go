@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules/driver"
 	"github.com/kasoku/kasoku/diagnose/rules/durability"
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
+	"github.com/kasoku/kasoku/diagnose/rules/query"
 	"github.com/kasoku/kasoku/observe/process"
 )
 
@@ -25,11 +28,11 @@ func TestLanguage(t *testing.T) {
 		rule diagnose.Rule
 		says map[string]string // by language, what the fixes must say
 	}{
-		{pool.IdlePool{}, map[string]string{"python": "CONN_MAX_AGE", "ruby": "Mysql2", "javascript": "createPool", "java": "hikari", "php": "ATTR_PERSISTENT", "": "in a pool"}},
-		{driver.Prepare{}, map[string]string{"python": "prepared=True", "ruby": "prepared_statements: false", "javascript": "pool.query", "java": "cachePrepStmts", "php": "ATTR_EMULATE_PREPARES", "": "emulated"}},
-		{driver.SQLLog{}, map[string]string{"python": "echo", "ruby": "echo", "javascript": "Sequelize", "java": "show-sql", "php": "Laravel", "": "echo"}},
-		{application.RequestLog{}, map[string]string{"python": "gunicorn", "ruby": "Rails", "javascript": "morgan", "java": "Spring", "php": "PHP-FPM", "": "access log"}},
-		{durability.NeedlessTransaction{}, map[string]string{"python": "autocommit is on", "ruby": "transaction block", "javascript": "BEGIN", "java": "@Transactional", "php": "beginTransaction", "": "BEGIN"}},
+		{pool.IdlePool{}, map[string]string{"python": "ping it", "ruby": "Thread.current", "javascript": "createPool", "java": "data source", "php": "ATTR_PERSISTENT", "": "in a pool"}},
+		{driver.Prepare{}, map[string]string{"python": "prepared=True", "ruby": "client.escape", "javascript": "pool.query", "java": "cachePrepStmts", "php": "ATTR_EMULATE_PREPARES", "": "emulated"}},
+		{driver.SQLLog{}, map[string]string{"python": "echo", "ruby": "echo", "javascript": "echo", "java": "echo", "php": "echo", "": "echo"}},
+		{application.RequestLog{}, map[string]string{"python": "access log", "ruby": "access log", "javascript": "access log", "java": "access log", "php": "access log", "": "access log"}},
+		{durability.NeedlessTransaction{}, map[string]string{"python": "autocommit is on", "ruby": "transaction block", "javascript": "BEGIN", "java": "setAutoCommit", "php": "beginTransaction", "": "BEGIN"}},
 	} {
 		all, err := filepath.Glob("testdata/" + x.rule.ID() + "/fires/*.txtar")
 		if err != nil || len(all) == 0 {
@@ -157,7 +160,75 @@ func TestLanguage_Mapper(t *testing.T) {
 	}
 	f("select `shop_item`.`id`, `shop_item`.`name` from `shop_item` where `shop_item`.`id` = ?", "settings.py", "create_engine")
 	f("select token.id as token_id, tokeninfo.`key` as `tokeninfo_key` from token where token.serial = ?", "engine = create_engine(", "settings.py")
-	f("select t.id, t.name from t where t.id = ?", "In Django: CONN_MAX_AGE", "settings.py")
+	f("select t.id, t.name from t where t.id = ?", "Keep it over the end of a request", "Django")
+	f("select `t1`.`id`, `t1`.`name` from `t` as `t1` where `t1`.`id` = ?", "Keep it over the end of a request", "Django")
 	says(driver.Prepare{}, prepares[0], "ruby", "select `users`.* from `users` where `users`.`id` = ?", "config/database.yml", "client.prepare")
 	says(driver.Prepare{}, prepares[0], "ruby", "select * from `users` where `id` = ?", "client.query(sql.gsub", "Let the adapter")
+}
+
+// libraryWords are frameworks, mappers, pools, servers of applications and their like.
+var libraryWords = regexp.MustCompile(`\b(Rails|ActiveRecord|Rack|Puma|Unicorn|[Mm]ysql2|Django|Flask|SQLAlchemy|PyMySQL|mysqlclient|` +
+	`gunicorn|uvicorn|Laravel|Symfony|Doctrine|Guzzle|Spring|JPA|Hibernate|HikariCP|Caffeine|@Transactional|Express|Fastify|Sequelize|` +
+	`TypeORM|Prisma|knex|morgan|axios|PM2|GORM|sqlx|Echo|Diesel|SeaORM|axum|actix|tokio|reqwest|tower-http)\b`)
+
+// TestLanguage_NoLibrary: of each rule a recorded case, as of an application in each language of which
+// nothing else is known: no framework, mapper, pool or server is named, as none is seen.
+func TestLanguage_NoLibrary(t *testing.T) {
+	shown := map[string]string{"DRV-01 ruby": "mysql2"} // of Ruby's drivers it prepares, and that is what was seen
+	for _, r := range All() {
+		all, _ := filepath.Glob("testdata/" + r.ID() + "/fires/*.txtar")
+		if len(all) == 0 {
+			continue
+		}
+		rec := recordedCase(t, all[0])
+		for _, written := range append(slices.Clone(kasoku.Languages), "perl", "") {
+			app := kasoku.Member{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: written, Program: "app"}
+			if rec.Service != nil {
+				if was := rec.Service.Of(kasoku.RoleApplication); len(was) == 1 {
+					app.Processes, app.Host = was[0].Processes, was[0].Host
+				}
+			}
+			as := *rec
+			as.Service = &kasoku.Service{Members: []kasoku.Member{app}}
+			found, _ := r.Check(diagnose.NewCase(&as, nil))
+			for _, x := range found {
+				said := x.Cause
+				for _, f := range x.Fixes {
+					said += fmt.Sprint("\n", f.Text, f.Where, f.Code, f.Note)
+				}
+				for _, word := range libraryWords.FindAllString(said, -1) {
+					if word != shown[r.ID()+" "+written] {
+						t.Errorf("%s, %q: names %s:\n%s", r.ID(), written, word, said)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLanguage_Library: what the run shows is named.
+func TestLanguage_Library(t *testing.T) {
+	all, err := filepath.Glob("testdata/QRY-05/fires/mariadb-*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ written, framework, sample, says string }{
+		{"php", "", "select count(*) as aggregate from `notes` where `place` = ?", "in Laravel: with()"},
+		{"php", "", "SELECT COUNT(*) FROM notes WHERE place = ?", "array_fill"},
+		{"java", "", "select n1_0.id,n1_0.body from notes n1_0 where n1_0.place=?", "JOIN FETCH"},
+		{"java", "", "SELECT id, body FROM notes WHERE place = ?", "Collections.nCopies"},
+		{"javascript", "", "SELECT `id` FROM `Notes` AS `Note` WHERE `Note`.`place` = ?", "in Sequelize: include"},
+		{"javascript", "", "SELECT id FROM notes WHERE place = ?", "ids.map"},
+	} {
+		rec := *recordedCase(t, all[0])
+		rec.Queries = append(slices.Clip(rec.Queries), kasoku.Query{ID: "1", Verb: "SELECT", Calls: 1, Sample: x.sample, Fingerprint: x.sample})
+		rec.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: x.written}}}
+		found, silent := (query.EachRow{}).Check(diagnose.NewCase(&rec, nil))
+		if len(found) == 0 {
+			t.Fatalf("%+v", silent)
+		}
+		if said := fmt.Sprint(found[0].Fixes); !strings.Contains(said, x.says) {
+			t.Errorf("%s, %s: says %s", x.written, x.sample, said)
+		}
+	}
 }

@@ -149,9 +149,9 @@ func TestOneCore_MainThread(t *testing.T) {
 // TestOneCore_Fixes: the fix is the one of the server, and what it needs is said.
 func TestOneCore_Fixes(t *testing.T) {
 	r := host.OneCore{}
-	for _, x := range [][3]string{{"ruby", "puma", "workers 2"}, {"ruby", "unicorn", "worker_processes 2"}, {"ruby", "", "workers 2"},
-		{"python", "gunicorn", "workers = 2"}, {"python", "uvicorn", "WEB_CONCURRENCY=2"}, {"python", "", "workers = 2"},
-		{"javascript", "", "i < 2"}, {"javascript", "pm2", "instances: 2"}, {"php", "php-fpm", "pm.max_children = 2"}, {"perl", "", "Starman"}} {
+	for _, x := range [][3]string{{"ruby", "puma", "workers 2"}, {"ruby", "unicorn", "worker_processes 2"}, {"ruby", "", "number of workers"},
+		{"python", "gunicorn", "workers = 2"}, {"python", "uvicorn", "WEB_CONCURRENCY=2"}, {"python", "", "number of workers"},
+		{"javascript", "", "i < 2"}, {"javascript", "pm2", "instances: 2"}, {"php", "php-fpm", "pm.max_children = 2"}, {"perl", "", "number of workers"}, {"perl", "starman", "--workers 2"}} {
 		f := fires(t, r, oneCore(0.97, 0.1).served(x[0], x[1], 1), kasoku.Medium, "one process")
 		if fix := f.Fixes[0]; !strings.Contains(fix.Code+fix.Note, x[2]) || !strings.Contains(fix.Text, "2 processes") ||
 			!strings.Contains(fix.Note, "connections") || !strings.Contains(fix.Note, "one for each") || fix.Risk != kasoku.RiskAppRestart {

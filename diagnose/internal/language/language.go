@@ -1,5 +1,5 @@
-// Package language knows in which language the application of a run is written, so that
-// fixes are in it.
+// Package language knows in which language the application of a run is written, and which
+// libraries the run shows that it uses, so that fixes are in that language and name no other.
 package language
 
 import (
@@ -36,11 +36,13 @@ func Of(c *diagnose.Case) string {
 	return language
 }
 
-// Pick returns what a table has for the mapper that writes the application's statements, else for its
-// language; what it has for Unknown, the principle, where it lacks these.
+// Pick returns what a table has for a library that the run shows, else for the application's language;
+// what it has for Unknown, the principle, where it lacks these.
 func Pick[T any](c *diagnose.Case, table map[string]T) T {
-	if v, ok := table[MapperOf(c)]; ok && MapperOf(c) != Unknown {
-		return v
+	for _, library := range Libraries(c) {
+		if v, ok := table[library]; ok {
+			return v
+		}
 	}
 	if v, ok := table[Of(c)]; ok {
 		return v

@@ -43,19 +43,21 @@ func (RequestLog) Doc() diagnose.Doc {
 	}
 }
 
-// requestLogSwitch is what logs each request, by language.
+// requestLogSwitch is what logs each request, by framework, server and language.
 var requestLogSwitch = map[string]string{
-	language.Go: "In Echo: no middleware.Logger, and e.Logger.SetLevel(log.ERROR); elsewhere remove " +
-		"fmt.Println and the debug switch.",
-	language.Ruby: "In Rails: config.log_level = :warn; elsewhere no Rack::CommonLogger, and Puma without " +
-		"log_requests.",
-	language.Python: "In gunicorn and uvicorn: no access log (--access-logfile, --no-access-log); in Django: " +
-		"LOGGING with the level WARNING.",
-	language.PHP:        "In PHP-FPM: no access.log in the pool; in the framework: the log's level at warning.",
-	language.JavaScript: "No morgan, and the logger's level at warn.",
-	language.Java:       "In Spring: no server.tomcat.accesslog, and logging.level.root=WARN.",
-	language.Rust:       "No TraceLayer of tower-http and no Logger of actix-web; RUST_LOG=warn.",
-	language.Unknown:    "It is the access log of the framework, or its logger's level.",
+	language.Echo:     "In Echo: no middleware.Logger, and e.Logger.SetLevel(log.ERROR).",
+	language.Go:       "Remove the log.Printf or fmt.Println of each request, and the debug switch.",
+	language.Rails:    "In Rails: config.log_level = :warn.",
+	language.Puma:     "In Puma: no log_requests; of Rack: no Rack::CommonLogger.",
+	language.Unicorn:  "Of Rack: no Rack::CommonLogger.",
+	language.Django:   "In Django: LOGGING with the level WARNING.",
+	language.Gunicorn: "In gunicorn: no access log (--access-logfile).",
+	language.Uvicorn:  "In uvicorn: --no-access-log.",
+	language.PHPFPM:   "In PHP-FPM: no access.log in the pool; in the program: the log's level at warning.",
+	language.Spring:   "In Spring: no server.tomcat.accesslog, and logging.level.root=WARN.",
+	language.Axum:     "No TraceLayer of tower-http; RUST_LOG=warn.",
+	language.ActixWeb: "No Logger of actix-web; RUST_LOG=warn.",
+	language.Unknown:  "It is the access log of the program or its server, or its logger's level.",
 }
 
 // Check looks for a line for each request.

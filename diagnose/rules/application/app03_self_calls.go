@@ -231,11 +231,11 @@ func (k *selfCall) called() string { return k.callee.Method + " " + k.callee.Rou
 var ownFunction = map[string]string{
 	language.Go:         "A function that both handlers call and that returns the value; no http.Get of the own address.",
 	language.PHP:        "A class or function that both scripts use; no curl or file_get_contents of the own address.",
-	language.Ruby:       "A method or object that both actions use; no Net::HTTP or Faraday to the own address.",
-	language.Python:     "A function that both views call; no requests or urllib to the own address.",
-	language.JavaScript: "An exported function that both handlers await; no fetch or axios to the own address.",
-	language.Java:       "A service class that both controllers call; no RestTemplate or WebClient to the own address.",
-	language.Rust:       "An async fn that both handlers await; no reqwest to the own address.",
+	language.Ruby:       "A method or object that both actions use; no Net::HTTP to the own address.",
+	language.Python:     "A function that both views call; no urllib to the own address.",
+	language.JavaScript: "An exported function that both handlers await; no fetch of the own address.",
+	language.Java:       "A service class that both controllers call; no HttpClient to the own address.",
+	language.Rust:       "An async fn that both handlers await; no request to the own address.",
 	language.Unknown:    "A function that both handlers call; no request to the own address.",
 }
 

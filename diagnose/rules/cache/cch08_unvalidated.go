@@ -163,18 +163,22 @@ func (r Unvalidated) finding(c *diagnose.Case, e *kasoku.Endpoint, again kasoku.
 	}
 }
 
-// validates is what answers 304 in the application, by language.
+// validates is what answers 304 in the application, by library, server and language.
 var validates = map[string]string{
-	language.Go:   "In Go: set ETag (or a time of change) and answer by http.ServeContent.",
-	language.Ruby: "In Rails: stale? or fresh_when in the action; elsewhere Rack::ConditionalGet before Rack::ETag.",
-	language.Python: "In Django: django.middleware.http.ConditionalGetMiddleware; in Flask: response.add_etag() and " +
-		"response.make_conditional(request).",
-	language.PHP: "In Symfony and Laravel: setEtag() and isNotModified($request) of the response; elsewhere compare " +
-		"HTTP_IF_NONE_MATCH and send 304.",
-	language.JavaScript: "In Express: app.set('etag', 'weak') and res.send; Fastify has @fastify/etag.",
-	language.Java:       "In Spring: ShallowEtagHeaderFilter, or WebRequest.checkNotModified.",
-	language.Rust:       "In axum and actix-web: compare If-None-Match with the ETag in the handler, and answer 304.",
-	language.Unknown:    "Most frameworks have a layer that does so.",
+	language.Go:      "In Go: set ETag (or a time of change) and answer by http.ServeContent.",
+	language.Rails:   "In Rails: stale? or fresh_when in the action.",
+	language.Puma:    "Of Rack: Rack::ConditionalGet before Rack::ETag.",
+	language.Unicorn: "Of Rack: Rack::ConditionalGet before Rack::ETag.",
+	language.Django:  "In Django: django.middleware.http.ConditionalGetMiddleware.",
+	language.Flask:   "In Flask: response.add_etag() and response.make_conditional(request).",
+	language.PHP:     "In PHP: compare $_SERVER['HTTP_IF_NONE_MATCH'] with the ETag, and send 304.",
+	language.Laravel: "In Laravel: setEtag() and isNotModified($request) of the response.",
+	language.Symfony: "In Symfony: setEtag() and isNotModified($request) of the response.",
+	language.Express: "In Express: app.set('etag', 'weak') and res.send.",
+	language.Fastify: "In Fastify: @fastify/etag.",
+	language.Spring:  "In Spring: ShallowEtagHeaderFilter, or WebRequest.checkNotModified.",
+	language.Unknown: "Compare If-None-Match with the ETag where the request is answered, or use the framework's " +
+		"layer that does so.",
 }
 
 // lettingKeep returns how clients get an age, where the contract allows one, else a validator.

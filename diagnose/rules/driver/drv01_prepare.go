@@ -128,7 +128,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		}, p.strangers.Bound(c)...),
 		Cause: fmt.Sprintf("%s: 2 round trips where 1 would do. %s %s of %s round trips were prepares.", cause,
 			wording.Capital(c.At()), diagnose.Whole(p.own), diagnose.Whole(p.prepare.By+p.questions.By)),
-		Fixes:  prepareFixesOf(c),
+		Fixes:  language.Pick(c, prepareFixes),
 		Expect: "Com_stmt_prepare +0, or far fewer prepares than executions",
 		Verify: "repeat the load: Com_stmt_prepare per execution below 0.05", Interval: c.Focus.Interval,
 	}}, nil
@@ -157,13 +157,14 @@ func (Prepare) signals(c *diagnose.Case, p prepared) []diagnose.Signal {
 	}, p.strangers.Signals(c)...)
 }
 
-// prepareFixes are how drivers do without the prepares, by language.
+// prepareFixes are how drivers do without the prepares, by library and language. That statements are
+// prepared on the server shows the driver where one of a language's does so: go-sql-driver/mysql, mysql2 of
+// Ruby, MySQL Connector/Python.
 //
 // Sources: go-sql-driver/mysql, README, interpolateParams; PHP manual, PDO_MYSQL and
 // mysqli; mysql2 for Node.js, documentation, "Prepared Statements"; Rails guide,
 // "Configuring a MySQL Database"; MySQL Connector/Python, MySQLCursorPrepared; MySQL
-// Connector/J, useServerPrepStmts and cachePrepStmts; sqlx, statement_cache_capacity and persistent;
-// mysql for Rust, stmt_cache_size.
+// Connector/J, useServerPrepStmts and cachePrepStmts; sqlx, statement_cache_capacity and persistent.
 var prepareFixes = map[string][]kasoku.Fix{
 	language.Go: {{
 		Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
@@ -180,7 +181,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 	language.PHP: {{
 		Text: "Let the driver put the parameters in", Where: "where the connection is opened", Lang: "php",
 		Code: "$pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, true);", Risk: kasoku.RiskAppRestart,
-		Note: "It is PDO's default for MySQL; frameworks switch it off. Numbers then come back as strings unless mysqlnd " +
+		Note: "It is PDO's default for MySQL; many programs switch it off. Numbers then come back as strings unless mysqlnd " +
 			"is in use. mysqli has no such switch: there, keep the statement for the loop that runs it.",
 	}},
 	language.Ruby: {{
@@ -190,32 +191,41 @@ var prepareFixes = map[string][]kasoku.Fix{
 			"+ rows = client.query(sql.gsub(\"?\") { quoted.shift })",
 		Risk: kasoku.RiskAppRestart,
 		Note: "For mysql2, where no ? stands in a text of sql; a time goes in by strftime(\"%F %T\"). The gem " +
-			"mysql2-cs-bind has it as client.xquery(sql, *values). Or keep what prepare returned, with its connection. In " +
-			"Rails: prepared_statements: false in config/database.yml.",
+			"mysql2-cs-bind has it as client.xquery(sql, *values). Or keep what prepare returned, with its connection.",
+	}},
+	language.ActiveRecord: {{
+		Text: "Let the adapter put the parameters in", Where: "config/database.yml", Lang: "yaml",
+		Code: "prepared_statements: false", Risk: kasoku.RiskAppRestart, Note: "For mysql2.",
 	}},
 	language.JavaScript: {{
 		Text: "Let the driver put the parameters in", Where: "where the statement is run", Lang: "javascript",
 		Code: "- const [rows] = await pool.execute(sql, values)\n+ const [rows] = await pool.query(sql, values)",
 		Risk: kasoku.RiskAppRestart,
-		Note: "For mysql2. execute keeps what it prepared for each connection: a pool that closes its connections, or SQL " +
+		Note: "execute keeps what it prepared for each connection: a pool that closes its connections, or SQL " +
 			"whose text differs each time, prepares it anew.",
 	}},
 	language.Python: {{
 		Text: "Use cursors that put the parameters in", Where: "where the cursor is opened", Lang: "python",
 		Code: "- cursor = connection.cursor(prepared=True)\n+ cursor = connection.cursor()", Risk: kasoku.RiskAppRestart,
-		Note: "For MySQL Connector/Python. PyMySQL and mysqlclient put them in themselves.",
+		Note: "Of Python's drivers MySQL Connector/Python prepares on the server, where it is asked to.",
 	}},
 	language.Java: {{
 		Text: "Keep what is prepared, or let the driver put the parameters in", Where: "the JDBC URL",
 		Code: "useServerPrepStmts=true&cachePrepStmts=true", Risk: kasoku.RiskAppRestart,
-		Note: "For MySQL Connector/J; useServerPrepStmts=false, its default, puts the parameters in. With HikariCP: " +
-			"dataSourceProperties. Not checked: no Connector/J has read this.",
+		Note: "useServerPrepStmts=false, the default of MySQL's driver, puts the parameters in. Not checked: no driver " +
+			"has read this.",
 	}},
 	language.Rust: {{
-		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options", Risk: kasoku.RiskAppRestart,
+		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options",
+		Risk: kasoku.RiskAppRestart,
+		Note: "Drivers keep some for each connection: statements whose text differs each time, and those of new " +
+			"connections, are prepared anew. Bind the values, keep connections, or let the driver keep more.",
+	}},
+	language.RustSQLX: {{
+		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options",
+		Risk: kasoku.RiskAppRestart,
 		Note: "sqlx keeps 100 for each connection: statements whose text differs each time, persistent(false) and new " +
-			"connections are prepared anew; bind the values, or raise statement_cache_capacity. The crate mysql keeps 32 " +
-			"(stmt_cache_size).",
+			"connections are prepared anew; bind the values, or raise statement_cache_capacity.",
 	}},
 	language.Unknown: {{
 		Text: "Let the driver put the parameters in, or prepare once and keep the statement", Risk: kasoku.RiskAppRestart,
@@ -225,19 +235,6 @@ var prepareFixes = map[string][]kasoku.Fix{
 
 // mostOf are as many as people call each.
 const mostOf = 0.9
-
-// recordFixes are those of ActiveRecord, of which nothing else is known by its language.
-var recordFixes = []kasoku.Fix{{
-	Text: "Let the adapter put the parameters in", Where: "config/database.yml", Lang: "yaml",
-	Code: "prepared_statements: false", Risk: kasoku.RiskAppRestart, Note: "For mysql2.",
-}}
-
-func prepareFixesOf(c *diagnose.Case) []kasoku.Fix {
-	if language.MapperOf(c) == language.ActiveRecord {
-		return recordFixes
-	}
-	return language.Pick(c, prepareFixes)
-}
 
 // words returns the title of a finding and the beginning of its cause.
 func (Prepare) words(c *diagnose.Case, p prepared) (title, cause string) {

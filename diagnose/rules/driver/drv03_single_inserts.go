@@ -214,16 +214,25 @@ func (SingleInserts) signals(c *diagnose.Case, l insertLoop) []diagnose.Signal {
 	}
 }
 
-// manyRows are what drivers and mappers have for rows of one INSERT, by language.
+// manyRows are what mappers, drivers and languages have for rows of one INSERT.
 var manyRows = map[string]string{
-	language.Go:           "; sqlx's NamedExec takes a slice",
+	language.GORM:         "; GORM's Create takes a slice",
+	language.GoSQLX:       "; sqlx's NamedExec takes a slice",
 	language.ActiveRecord: "; ActiveRecord has insert_all",
-	language.PHP:          "; Laravel's insert takes a list of rows",
-	language.Python:       "; PyMySQL's and mysqlclient's executemany make one INSERT of them",
+	language.Laravel:      "; Laravel's insert takes a list of rows",
+	language.Python:       "; executemany of a cursor makes one INSERT of them",
 	language.Django:       "; Django has bulk_create",
-	language.JavaScript:   "; mysql2's query takes rows as arrays for VALUES ?, Sequelize has bulkCreate",
-	language.Java:         "; Connector/J makes one INSERT of a batch with rewriteBatchedStatements=true",
-	language.Rust:         "; sqlx's QueryBuilder has push_values",
+	language.SQLAlchemy:   "; SQLAlchemy's execute takes a list of rows",
+	language.JavaScript:   "; rows.map(() => '(?, ?)').join(', ') writes the places, and rows.flat() has the values",
+	language.Sequelize:    "; Sequelize has bulkCreate",
+	language.TypeORM:      "; TypeORM's insert takes a list of rows",
+	language.Prisma:       "; Prisma has createMany",
+	language.Knex:         "; knex's insert takes a list of rows",
+	language.Java: "; the driver makes one INSERT of a batch (addBatch, executeBatch) with " +
+		"rewriteBatchedStatements=true in the JDBC URL",
+	language.RustSQLX: "; sqlx's QueryBuilder has push_values",
+	language.Diesel:   "; Diesel's values takes a list of rows",
+	language.SeaORM:   "; SeaORM has insert_many",
 }
 
 // where is the program that runs the INSERTs.

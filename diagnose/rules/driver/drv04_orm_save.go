@@ -276,10 +276,12 @@ func (ORMSave) impact(c *diagnose.Case, s saveCounters, err error) kasoku.Impact
 	return kasoku.Impact{Share: saved / s.questions.By, Of: "of statements " + c.At(), Estimate: true}
 }
 
-// plainInsert is what mappers call an INSERT without a look first, by language.
+// plainInsert is what mappers call an INSERT without a look first.
 var plainInsert = map[string]string{
-	language.Go:         " (in GORM db.Create instead of db.Save)",
-	language.Django:     " (in Django save(force_insert=True) or objects.create)",
-	language.Java:       " (in JPA persist instead of merge)",
-	language.JavaScript: " (in Sequelize create instead of upsert)",
+	language.GORM:      " (in GORM db.Create instead of db.Save)",
+	language.Django:    " (in Django save(force_insert=True) or objects.create)",
+	language.Hibernate: " (in Hibernate persist instead of merge)",
+	language.Laravel:   " (in Laravel create instead of updateOrCreate)",
+	language.Sequelize: " (in Sequelize create instead of upsert)",
+	language.TypeORM:   " (in TypeORM insert instead of save)",
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/language"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
 )
 
@@ -81,9 +82,9 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Confidence: diagnose.Confidence(r.signals(s)...),
 		Impact:     kasoku.Impact{Of: evidence.Unmeasured, Estimate: true},
 		Evidence:   r.evidence(c, s),
-		Cause: fmt.Sprintf("The mapper or driver runs in its debug mode: %s each statement is formatted and written to "+
-			"the log, %s bytes per request that succeeds. "+
-			"The lines also bury the errors.", c.At(), diagnose.Whole(s.perRequest())),
+		Cause: fmt.Sprintf("%s each statement is formatted and written to the log, as mappers and drivers do in their debug "+
+			"mode: %s bytes per request that succeeds. The lines also bury the errors.", wording.Capital(c.At()),
+			diagnose.Whole(s.perRequest())),
 		Fixes: []kasoku.Fix{{
 			Text: "Switch the logging of statements off under load", Where: "where the mapper or the pool is opened",
 			Risk: kasoku.RiskAppRestart,
@@ -95,17 +96,22 @@ func (r SQLLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}}, nil
 }
 
-// sqlLogSwitch is where the text of statements is logged, by language.
+// sqlLogSwitch is where the text of statements is logged.
 var sqlLogSwitch = map[string]string{
-	language.Go: "In GORM: LogMode(false), or the logger's level at Warn; elsewhere the debug, echo or " +
-		"show_sql switch.",
-	language.ActiveRecord: "With ActiveRecord in Rails: config.log_level = :info, or ActiveRecord::Base.logger = nil.",
+	language.GORM:         "In GORM: LogMode(false), or the logger's level at Warn.",
+	language.Rails:        "In Rails: config.log_level = :info, or ActiveRecord::Base.logger = nil.",
+	language.ActiveRecord: "In ActiveRecord: ActiveRecord::Base.logger = nil, or its level at info.",
 	language.Django:       "In Django: the logger django.db.backends at WARNING, and DEBUG = False.",
 	language.SQLAlchemy:   "In SQLAlchemy: echo=False.",
-	language.PHP:          "In Laravel: no DB::listen and no query log; in Symfony: doctrine.dbal.logging: false.",
-	language.JavaScript:   "In Sequelize: logging: false; in knex: debug: false; in Prisma: no \"query\" in log.",
-	language.Java:         "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
-	language.Rust:         "In sqlx: log_statements(LevelFilter::Off) of the connect options; or RUST_LOG=warn.",
+	language.Laravel:      "In Laravel: no DB::listen and no query log.",
+	language.Symfony:      "In Symfony: doctrine.dbal.logging: false.",
+	language.Sequelize:    "In Sequelize: logging: false.",
+	language.TypeORM:      "In TypeORM: logging: false.",
+	language.Knex:         "In knex: debug: false.",
+	language.Prisma:       "In Prisma: no \"query\" in log.",
+	language.Spring:       "In Spring: spring.jpa.show-sql=false, and the logger org.hibernate.SQL at WARN.",
+	language.Hibernate:    "In Hibernate: hibernate.show_sql=false, and the logger org.hibernate.SQL at WARN.",
+	language.RustSQLX:     "In sqlx: log_statements(LevelFilter::Off) of the connect options; or RUST_LOG=warn.",
 	language.Unknown:      "It is the debug, echo or show_sql switch of the mapper or driver.",
 }
 

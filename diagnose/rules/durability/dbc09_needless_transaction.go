@@ -197,7 +197,7 @@ func transactionFix(c *diagnose.Case, n needless) kasoku.Fix {
 }
 
 // withoutTransaction says how what only reads is taken out of transactions that no one wrote,
-// in the application's language. What changes something keeps its own: no switch for all.
+// by the application's mapper and language. What changes something keeps its own: no switch for all.
 //
 // Sources: Django, "Database transactions", Tying transactions to HTTP requests; SQLAlchemy,
 // "Setting Transaction Isolation Levels including DBAPI Autocommit"; Spring, "Declarative
@@ -216,7 +216,9 @@ func withoutTransaction(c *diagnose.Case, n needless) string {
 			"transaction. ",
 		language.Ruby: "No transaction block around reads. ",
 		language.PHP:  "No beginTransaction around reads. ",
-		language.Java: "No @Transactional on what only reads one thing. ",
+		language.Java: "What only reads on a connection whose autocommit is on (setAutoCommit(true)); what changes " +
+			"something keeps its transaction. ",
+		language.Spring: "No @Transactional on what only reads one thing. ",
 	})
 }
 

@@ -128,7 +128,7 @@ func (AppCPU) evidence(c *diagnose.Case, s evidence.Stack) []kasoku.Evidence {
 var profilers = map[string]string{
 	language.Go: "With net/http/pprof in the program: go tool pprof " +
 		"http://127.0.0.1:6060/debug/pprof/profile?seconds=20 (its own address).",
-	language.Ruby:       "rbspy record --pid PID, or stackprof and rack-mini-profiler in the program.",
+	language.Ruby:       "rbspy record --pid PID, or stackprof in the program.",
 	language.Python:     "py-spy record --pid PID.",
 	language.PHP:        "phpspy --pid PID, or Excimer in the program.",
 	language.JavaScript: "node --cpu-prof, or 0x.",

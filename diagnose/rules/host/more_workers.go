@@ -28,29 +28,20 @@ var moreWorkers = map[string]func(n int) kasoku.Fix{
 		return kasoku.Fix{Text: "Let Unicorn run %s", Where: "config/unicorn.rb", Lang: "ruby",
 			Code: fmt.Sprintf("worker_processes %d\npreload_app true", n)}
 	},
-	language.Ruby: func(n int) kasoku.Fix {
-		f := pumaWorkers(n)
-		f.Text = "Serve it with %s: of Puma, or as its own server starts more"
-		return f
-	},
+	language.Ruby: ownServer,
 	"python uvicorn": func(n int) kasoku.Fix {
 		return kasoku.Fix{Text: "Let uvicorn run %s", Where: "the service's unit", Lang: "ini",
 			Code: fmt.Sprintf("[Service]\nEnvironment=WEB_CONCURRENCY=%d", n),
 			Note: fmt.Sprintf("The same as uvicorn --workers %d; --reload excludes it.", n)}
 	},
 	"python gunicorn": gunicornWorkers,
-	language.Python: func(n int) kasoku.Fix {
-		f := gunicornWorkers(n)
-		f.Text = "Serve it with %s: of gunicorn, or as its own server starts more"
-		return f
-	},
-	"javascript pm2": pm2Instances,
+	language.Python:   ownServer,
+	"javascript pm2":  pm2Instances,
 	language.JavaScript: func(n int) kasoku.Fix {
 		return kasoku.Fix{Text: "Run %s of it that share its port", Where: "a file that is started in place of app.js",
 			Lang: "javascript", Code: fmt.Sprintf("const cluster = require(\"node:cluster\");\nif (cluster.isPrimary) {\n"+
 				"  for (let i = 0; i < %d; i++) cluster.fork();\n"+
-				"} else {\n  require(\"./app.js\"); // the file that is started now\n}", n),
-			Note: fmt.Sprintf("With PM2: instances: %d and exec_mode: \"cluster\", or pm2 start app.js -i %d.", n, n)}
+				"} else {\n  require(\"./app.js\"); // the file that is started now\n}", n)}
 	},
 	language.PHP: func(n int) kasoku.Fix {
 		return kasoku.Fix{Text: "Serve it by PHP-FPM with %s at least",
@@ -59,10 +50,19 @@ var moreWorkers = map[string]func(n int) kasoku.Fix{
 			Note: "PHP's own server (php -S) answers one request at a time and is for development. A child that waits for " +
 				"the database answers no one: more than there are cores are of use."}
 	},
-	perl: func(n int) kasoku.Fix {
-		return kasoku.Fix{Text: "Let its server run %s", Where: "where it is started",
-			Note: fmt.Sprintf("Starman and Starlet: --workers %d.", n)}
-	},
+	"perl starman": perlWorkers,
+	"perl starlet": perlWorkers,
+	perl:           ownServer,
+}
+
+// ownServer is for a server that is not known.
+func ownServer(int) kasoku.Fix {
+	return kasoku.Fix{Text: "Let its server run %s", Where: "where it is started",
+		Note: "One that has no number of workers to set is for development."}
+}
+
+func perlWorkers(n int) kasoku.Fix {
+	return kasoku.Fix{Text: "Let its server run %s", Where: "where it is started", Note: fmt.Sprintf("--workers %d.", n)}
 }
 
 func pumaWorkers(n int) kasoku.Fix {

@@ -346,10 +346,12 @@ var fewerThreads = map[string]string{
 		"itself.",
 	language.Java:       "In Java: -XX:ActiveProcessorCount. It sizes the collector's threads too.",
 	language.JavaScript: "In Node.js: as many processes as the quota has cores, and UV_THREADPOOL_SIZE.",
-	language.Ruby:       "In Ruby: as many of Puma's workers as the quota has cores.",
-	language.Python:     "In Python: as many of gunicorn's workers as the quota has cores.",
-	language.PHP:        "In PHP-FPM: pm.max_children bounds what computes at a time.",
-	language.Rust:       "With tokio: worker_threads, or TOKIO_WORKER_THREADS in its environment.",
+	language.Ruby:       "In Ruby: as many processes as the quota has cores.",
+	language.Puma:       "In Puma: as many workers as the quota has cores.",
+	language.Python:     "In Python: as many processes as the quota has cores.",
+	language.Gunicorn:   "In gunicorn: as many workers as the quota has cores.",
+	language.PHPFPM:     "In PHP-FPM: pm.max_children bounds what computes at a time.",
+	language.Tokio:      "With tokio: worker_threads, or TOKIO_WORKER_THREADS in its environment.",
 	language.Unknown:    "Its setting for threads or workers.",
 }
 

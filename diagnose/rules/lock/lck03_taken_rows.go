@@ -117,8 +117,8 @@ var changed = map[string]string{
 	language.Go:   "n, err := res.RowsAffected(): the row is the caller's where n is 1.",
 	language.PHP:  "$stmt->rowCount() === 1: the row is the caller's.",
 	language.Ruby: "client.affected_rows == 1: the row is the caller's.",
-	language.Python: "cursor.rowcount == 1: the row is the caller's. Drivers that count the rows that were found, as " +
-		"Django's do, count the same here, as the state differs.",
+	language.Python: "cursor.rowcount == 1: the row is the caller's. Drivers that count the rows that were found count the " +
+		"same here, as the state differs.",
 	language.JavaScript: "result.affectedRows === 1: the row is the caller's.",
 	language.Java:       "executeUpdate() returns 1: the row is the caller's.",
 	language.Rust:       "result.rows_affected() == 1: the row is the caller's.",

@@ -140,14 +140,15 @@ func statementOf(t *kasoku.Trace, id string) string {
 
 // outside is how the call leaves the transaction, by language.
 var outside = map[string]string{
-	language.Go:         "The client.Do stands before db.BeginTx, or after tx.Commit.",
-	language.PHP:        "The curl or Guzzle call stands before beginTransaction(), or after commit().",
-	language.Ruby:       "The call stands outside of the block of transaction do, or in after_commit.",
-	language.Python:     "The requests call stands outside of the with block of the transaction, or in on_commit.",
-	language.JavaScript: "The await fetch stands before beginTransaction, or after commit.",
-	language.Java:       "The call stands outside of the @Transactional method, or in an after-commit callback.",
-	language.Rust:       "The reqwest call stands before pool.begin(), or after tx.commit().",
-	language.Unknown:    "The call stands before BEGIN, or after COMMIT.",
+	language.Go:           "The client.Do stands before db.BeginTx, or after tx.Commit.",
+	language.PHP:          "The call stands before beginTransaction(), or after commit().",
+	language.ActiveRecord: "The call stands outside of the block of transaction do, or in after_commit.",
+	language.Python:       "The call stands outside of the with block of the transaction, or after commit().",
+	language.Django:       "The call stands outside of transaction.atomic(), or in on_commit.",
+	language.JavaScript:   "The await fetch stands before beginTransaction, or after commit.",
+	language.Java:         "The call stands before setAutoCommit(false), or after commit().",
+	language.Spring:       "The call stands outside of the @Transactional method, or in an after-commit callback.",
+	language.Unknown:      "The call stands before BEGIN, or after COMMIT.",
 }
 
 func (r OutsideCall) finding(c *diagnose.Case, k *heldCall) kasoku.Finding {

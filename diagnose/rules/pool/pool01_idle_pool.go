@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -132,41 +131,40 @@ func waitingSockets(c *diagnose.Case) kasoku.Key {
 	return kasoku.Key{Source: sockets.Name, Name: sockets.TCPTimeWait, Instance: "to " + port}
 }
 
-// whyReopened is why connections are closed after one use, by language: what drivers and
-// frameworks do unless configured otherwise.
+// whyReopened is why connections are closed after one use, by mapper and language: what they
+// do unless configured otherwise.
 //
 // Sources: Go, database/sql, DefaultMaxIdleConns; PHP manual, PDO, "Connections and
-// Connection management"; Django, "Databases", CONN_MAX_AGE; Rails guide, "Database
-// pooling"; mysql2 for Node.js, createConnection and createPool; HikariCP, README,
-// minimumIdle and idleTimeout; sqlx, PoolOptions.
+// Connection management"; Django, "Databases", CONN_MAX_AGE; SQLAlchemy, "Connection Pooling"
+// and "Engine Disposal": an engine has a pool of its own, and is to be made once for each process;
+// Rails guide, "Database pooling"; HikariCP, README, minimumIdle and idleTimeout; sqlx, PoolOptions.
 var whyReopened = map[string]string{
 	language.Go: "The pool keeps few idle connections (database/sql: 2 unless configured otherwise) and " +
 		"closes the others after one use.",
 	language.PHP:    "PHP has no pool: each request opens its connection, and closes it at its end.",
 	language.Python: "The program opens a connection for a request, and the next one does not use it.",
-	language.Ruby: "The program opens a connection (Mysql2::Client.new), uses it and closes it; " +
-		"ActiveRecord's pool would keep one for each thread.",
-	language.JavaScript: "The program opens a connection (createConnection), uses it and closes it; a pool would keep it.",
-	language.Java: "The program opens a connection from its data source, uses it and closes it: the source " +
-		"has no pool, or one that keeps few.",
-	language.Rust: "The program opens a connection (MySqlConnection::connect), uses it and closes it, or makes a pool " +
-		"for each request; one pool for the program would keep them.",
-	language.Unknown: "The application opens connections, and closes them after one use.",
-}
-
-// whyMapperReopens is the same for a mapper of Python that the statements are known to be of.
-//
-// Sources: Django, as above; SQLAlchemy, "Connection Pooling" and "Engine Disposal": an engine has
-// a pool of its own, and is to be made once for each process.
-var whyMapperReopens = map[string]string{
 	language.Django: "The program opens a connection, uses it for one request and closes it, as Django does " +
 		"unless CONN_MAX_AGE is set.",
 	language.SQLAlchemy: "Connections are used for one request, as with SQLAlchemy where an engine, which has a pool of " +
 		"its own, is made for each request, or where it has none (NullPool).",
+	language.Ruby:       "The program opens a connection, uses it and closes it; the next request does not use it.",
+	language.JavaScript: "The program opens a connection, uses it and closes it; a pool would keep it.",
+	language.Java: "The program opens a connection from its data source, uses it and closes it: the source " +
+		"has no pool, or one that keeps few.",
+	language.Rust: "The program opens a connection, uses it and closes it, or makes a pool for each request; one pool " +
+		"for the program would keep them.",
+	language.Unknown: "The application opens connections, and closes them after one use.",
 }
 
-// keepOpenByMapper is how such a mapper keeps its connections.
-var keepOpenByMapper = map[string]kasoku.Fix{
+// A connection that PHP keeps, and what comes with it.
+const (
+	persistentPDO = "- new PDO($dsn, $name, $secret)\n" +
+		"+ new PDO($dsn, $name, $secret, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\""
+	leftOpen = "What a request leaves open, a transaction or a lock, the next one has."
+)
+
+// keepOpen is how connections are kept, by library and language. Go's depends on the size of the pool.
+var keepOpen = map[string]kasoku.Fix{
 	language.Django: {
 		Text: "Let each worker keep its connection", Where: "settings.py, in the database of DATABASES", Lang: "python",
 		Code: "\"CONN_MAX_AGE\": 300,\n\"CONN_HEALTH_CHECKS\": True,", Risk: kasoku.RiskAppRestart,
@@ -179,48 +177,62 @@ var keepOpenByMapper = map[string]kasoku.Fix{
 			"connection may be open. pool_size × engines × processes must stay below max_connections.",
 		Risk: kasoku.RiskAppRestart,
 	},
-}
-
-// keepOpen is how connections are kept, by language. Go's depends on the size of the pool.
-var keepOpen = map[string]kasoku.Fix{
-	language.PHP: {
-		Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
-		Lang: "php", Code: "- new PDO($dsn, $name, $secret)\n" +
-			"+ new PDO($dsn, $name, $secret, [PDO::ATTR_PERSISTENT => true]) // mysqli: the host \"p:127.0.0.1\"",
-		Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " +
-			"What a request leaves open, a transaction or a lock, the next one has.",
+	language.ActiveRecord: {
+		Text: "Keep a connection for each thread", Where: "config/database.yml", Risk: kasoku.RiskAppRestart,
+		Note: "pool at least as large as the threads of a worker, and nothing that disconnects after a request. There are " +
+			"as many connections as workers × threads, which must stay below max_connections.",
+	},
+	language.HikariCP: {
+		Text: "Keep as many connections as the pool may have", Where: "where the pool is configured",
+		Risk: kasoku.RiskAppRestart, Note: "HikariCP: minimumIdle as maximumPoolSize, which is its default; " +
+			"its size × processes must stay below max_connections.",
+	},
+	language.Knex: {
+		Text: "Keep connections in the pool", Where: "knex's options", Risk: kasoku.RiskAppRestart,
+		Note: "In knex: pool: { min: 10, max: 10 }. Each process has a pool of its own: max × processes must stay below " +
+			"max_connections.",
+	},
+	language.RustSQLX: {
+		Text: "Make one pool where the program starts, and share it", Where: "main, in the state of the program",
 		Risk: kasoku.RiskAppRestart,
+		Note: "In sqlx a clone of a MySqlPool is the same pool; min_connections keeps as many open, max_connections (10) × " +
+			"processes must stay below the server's.",
+	},
+	language.PHP: {
+		Text: "Let each worker keep its connection", Where: "where the connection is opened",
+		Lang: "php", Code: persistentPDO, Risk: kasoku.RiskAppRestart,
+		Note: "There are as many connections as workers then, which must stay below max_connections. " + leftOpen,
+	},
+	language.PHPFPM: {
+		Text: "Let each worker of PHP-FPM keep its connection", Where: "where the connection is opened",
+		Lang: "php", Code: persistentPDO, Risk: kasoku.RiskAppRestart,
+		Note: "There are as many connections as workers then: pm.max_children must stay below max_connections. " + leftOpen,
 	},
 	language.Python: {
 		Text: "Let each worker keep its connection", Where: "where the connection is opened", Risk: kasoku.RiskAppRestart,
-		Note: "In Django: CONN_MAX_AGE and CONN_HEALTH_CHECKS in the database of DATABASES; in SQLAlchemy: one " +
-			"create_engine for each process, with pool_size; with a driver alone: keep the connection, and ping it " +
-			"before use. There are as many connections as workers × threads then, which must stay below max_connections.",
+		Note: "Keep it over the end of a request, and ping it before use. There are as many connections as workers × " +
+			"threads then, which must stay below max_connections.",
 	},
 	language.Ruby: {
 		Text: "Keep a connection for each thread", Where: "where the connection is opened", Lang: "ruby",
-		Code: "Thread.current[:db] ||= Mysql2::Client.new(options)", Risk: kasoku.RiskAppRestart,
-		Note: "In Rails: pool in config/database.yml at least as large as Puma's threads. There are as many connections " +
-			"as workers × threads, which must stay below max_connections. What a request leaves open, a transaction or a " +
-			"lock, the next one has; after an error of the connection (Mysql2::Error::ConnectionError) open it anew.",
+		Code: "Thread.current[:db] ||= open_connection # as before", Risk: kasoku.RiskAppRestart,
+		Note: "Nothing may close it at the end of a request. There are as many connections as workers × threads, which " +
+			"must stay below max_connections. What a request leaves open, a transaction or a lock, the next one has; " +
+			"after an error of the connection open it anew.",
 	},
 	language.JavaScript: {
 		Text: "Keep connections in a pool", Where: "once, where the program starts", Lang: "javascript",
 		Code: "const pool = mysql.createPool({ ...options, connectionLimit: 10 })", Risk: kasoku.RiskAppRestart,
-		Note: "For mysql2. Each process has a pool of its own: connectionLimit × processes must stay below " +
-			"max_connections. In knex: pool: { min: 10, max: 10 }.",
+		Note: "mysql is the driver as it is imported. Each process has a pool of its own: connectionLimit × processes " +
+			"must stay below max_connections.",
 	},
 	language.Java: {
-		Text: "Keep connections in a pool", Where: "application.properties", Lang: "properties",
-		Code: "spring.datasource.hikari.maximum-pool-size=20\nspring.datasource.hikari.minimum-idle=20",
-		Risk: kasoku.RiskAppRestart, Note: "For Spring with HikariCP; its size × processes must stay below max_connections. " +
-			"Not checked: no HikariCP has read this.",
+		Text: "Keep connections in a pool, as many idle ones as it may have", Where: "where the data source is made",
+		Risk: kasoku.RiskAppRestart, Note: "Its size × processes must stay below max_connections.",
 	},
 	language.Rust: {
-		Text: "Make one pool where the program starts, and share it", Where: "main, in the state of the web framework",
-		Risk: kasoku.RiskAppRestart,
-		Note: "In sqlx a clone of a MySqlPool is the same pool; min_connections keeps as many open, max_connections (10) × " +
-			"processes must stay below the server's.",
+		Text: "Make one pool where the program starts, and share it", Where: "main, in the state of the program",
+		Risk: kasoku.RiskAppRestart, Note: "Of all processes together its connections must stay below max_connections.",
 	},
 	language.Unknown: {
 		Text:  "Open connections once and keep them, in a pool with as many idle ones as it may have open",
@@ -259,7 +271,7 @@ func (IdlePool) evidence(c *diagnose.Case, p connections) []kasoku.Evidence {
 }
 
 func (IdlePool) cause(c *diagnose.Case, p connections) string {
-	why := cmp.Or(whyMapperReopens[language.MapperOf(c)], language.Pick(c, whyReopened))
+	why := language.Pick(c, whyReopened)
 	if evidence.IsShared(c) {
 		why = "Connections are opened, and closed after one use. Programs outside of the service use this server too, " +
 			"and who opens them was not counted."
@@ -306,9 +318,6 @@ func isConnectionError(m *kasoku.Message) bool {
 }
 
 func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
-	if f, ok := keepOpenByMapper[language.MapperOf(c)]; ok {
-		return f
-	}
 	if language.Of(c) != language.Go {
 		return language.Pick(c, keepOpen)
 	}

@@ -227,17 +227,16 @@ func memoryPrice(c *diagnose.Case, more float64) string {
 		unit.BytesIEC(uint64(each*min(max(more, 0), 1e6))))
 }
 
-// capWords are how applications bound their connections, by language: drivers without a pool
-// open one for each worker.
+// capWords are how applications bound their connections, by library and language: drivers without a
+// pool open one for each worker.
 var capWords = map[string]string{
-	language.Ruby: "Rails: pool in config/database.yml, times the workers; RAILS_MAX_THREADS is how many " +
-		"threads each has.",
-	language.PHP: "PHP-FPM has workers and no pool: pm.max_children bounds the connections.",
-	language.Python: "Each worker and thread opens its own with Django, PyMySQL and mysqlclient: bound workers " +
-		"times threads; SQLAlchemy has pool_size and max_overflow for each worker.",
-	language.JavaScript: "mysql2: connectionLimit of createPool, times the processes.",
-	language.Java:       "HikariCP: maximumPoolSize.",
-	language.Rust:       "sqlx: max_connections of MySqlPoolOptions, times the processes.",
+	language.ActiveRecord: "ActiveRecord: pool in config/database.yml, times the workers.",
+	language.PHPFPM:       "PHP-FPM has workers and no pool: pm.max_children bounds the connections.",
+	language.Django:       "Django opens one for each worker and thread: bound workers times threads.",
+	language.SQLAlchemy:   "SQLAlchemy: pool_size and max_overflow, for each worker.",
+	language.JavaScript:   "What bounds them is connectionLimit of createPool, times the processes.",
+	language.HikariCP:     "HikariCP: maximumPoolSize, times the processes.",
+	language.RustSQLX:     "sqlx: max_connections of MySqlPoolOptions, times the processes.",
 	language.Unknown: "What bounds them is the pool's size, or the number of workers and threads where each " +
 		"opens its own.",
 }

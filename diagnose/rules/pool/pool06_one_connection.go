@@ -59,8 +59,8 @@ var moreConnections = map[string]kasoku.Fix{
 	language.JavaScript: {
 		Text: "Let a pool open more connections", Where: "once, where the program starts", Lang: "javascript",
 		Code: "const pool = mysql.createPool({ ...options, connectionLimit: 10 })", Risk: kasoku.RiskAppRestart,
-		Note: "For mysql2: pool.query in place of connection.query. A transaction takes a connection of its own " +
-			"(pool.getConnection) and gives it back. connectionLimit × processes must stay below max_connections.",
+		Note: "mysql is the driver as it is imported; pool.query in place of connection.query. A transaction takes a " +
+			"connection of its own (pool.getConnection) and gives it back. connectionLimit × processes must stay below max_connections.",
 	},
 	language.Go: {
 		Text: "Let the pool open more connections", Where: "where the pool is opened", Lang: "go",

@@ -158,18 +158,29 @@ func rowsOf(l statements.Looped) string {
 		statements.Of(list).Table)
 }
 
-// manyKeys are what drivers and mappers have for a list of keys, by language.
+// manyKeys are what mappers and languages have for a list of keys.
 var manyKeys = map[string]string{
-	language.Go:           ", such as sqlx.In makes",
+	language.Go:           ", such as strings.Repeat(\"?, \", len(ids)-1)+\"?\" makes",
+	language.GoSQLX:       ", such as sqlx.In makes",
+	language.GORM:         "; in GORM: Preload",
 	language.ActiveRecord: "; with ActiveRecord: includes or preload, or where(id: ids)",
 	language.Ruby:         ", such as (['?'] * ids.size).join(', ') makes",
-	language.PHP:          ", such as implode(',', array_fill(0, count($ids), '?')) makes; in Laravel: with()",
+	language.PHP:          ", such as implode(',', array_fill(0, count($ids), '?')) makes",
+	language.Laravel:      "; in Laravel: with()",
+	language.Doctrine:     "; in Doctrine: a fetch join",
 	language.Django:       "; in Django: select_related or prefetch_related",
 	language.SQLAlchemy:   "; in SQLAlchemy: selectinload",
 	language.Python:       ", such as ', '.join(['%s'] * len(ids)) makes",
-	language.JavaScript:   "; mysql2's query takes an array for IN (?); in Sequelize: include",
-	language.Java:         "; in JPA: JOIN FETCH or @BatchSize",
-	language.Rust:         ", such as sqlx's QueryBuilder writes with separated; in Diesel: eq_any; in SeaORM: load_many",
+	language.JavaScript:   ", such as ids.map(() => '?').join(', ') makes",
+	language.Sequelize:    "; in Sequelize: include",
+	language.TypeORM:      "; in TypeORM: relations of find, or In(ids)",
+	language.Prisma:       "; in Prisma: include",
+	language.Java:         ", such as String.join(\", \", Collections.nCopies(ids.size(), \"?\")) makes",
+	language.Hibernate:    "; in Hibernate: JOIN FETCH or @BatchSize",
+	language.Rust:         ", such as vec![\"?\"; ids.len()].join(\", \") makes",
+	language.RustSQLX:     ", such as sqlx's QueryBuilder writes with separated",
+	language.Diesel:       "; in Diesel: eq_any",
+	language.SeaORM:       "; in SeaORM: load_many",
 }
 
 // batchFixes are how to get the rows of loops at once: with a second statement for all

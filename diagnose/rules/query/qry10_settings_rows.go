@@ -195,10 +195,10 @@ func (SettingsRows) changes(c *diagnose.Case, found []*kasoku.Query) (n uint64) 
 	return n
 }
 
-// keepRows is how rows are kept between requests, by language.
+// keepRows is how rows are kept between requests, by library and language.
 //
 // Sources: PHP manual, APCu, apcu_entry; Django, "The low-level cache API"; Rails guide,
-// "Caching with Rails"; Caffeine, "Refresh".
+// "Caching with Rails".
 var keepRows = map[string]kasoku.Fix{
 	language.Go: {Where: "a variable of the package that reads the rows", Lang: "go",
 		Code: "var settings struct {\n\tsync.Mutex\n\trows map[string]string\n\tread time.Time\n}\n\n" +
@@ -217,16 +217,21 @@ var keepRows = map[string]kasoku.Fix{
 			"        _kept = (time.monotonic(), read_settings())  # as before\n    return _kept[1]"},
 	language.Django: {Where: "the module that reads the rows", Lang: "python",
 		Code: "cache.get_or_set(\"settings\", read_settings, 10)  # read_settings as before", Note: "With a LocMemCache."},
-	language.Ruby: {Where: "where the rows are read", Lang: "ruby",
+	language.Rails: {Where: "where the rows are read", Lang: "ruby",
 		Code: "Rails.cache.fetch(\"settings\", expires_in: 10.seconds) { read_settings.to_a }",
-		Note: "With config.cache_store = :memory_store; without Rails a variable of the class and the time at which it " +
-			"was read."},
+		Note: "With config.cache_store = :memory_store."},
+	language.Ruby: {Where: "the file that reads the rows", Lang: "ruby",
+		Code: "KEPT = { at: nil, rows: nil }\n\ndef settings\n  now = Process.clock_gettime(Process::CLOCK_MONOTONIC)\n" +
+			"  if KEPT[:at].nil? || now - KEPT[:at] > 10\n    KEPT[:rows] = read_settings.to_a # as before\n" +
+			"    KEPT[:at] = now\n  end\n  KEPT[:rows]\nend"},
 	language.JavaScript: {Where: "the module that reads the rows", Lang: "javascript",
 		Code: "let kept = { at: 0, rows: null };\nasync function settings() {\n  if (Date.now() - kept.at > 10_000) {\n" +
 			"    kept = { at: Date.now(), rows: await readSettings() }; // as before\n  }\n  return kept.rows;\n}"},
-	language.Java: {Where: "the bean that reads the rows", Lang: "java",
-		Code: "private final LoadingCache<String, Map<String, String>> settings = Caffeine.newBuilder()\n" +
-			"    .expireAfterWrite(Duration.ofSeconds(10)).build(key -> readSettings());",
-		Note: "With Caffeine; in Spring @Cacheable with a cache manager that expires."},
+	language.Java: {Where: "the class that reads the rows", Lang: "java",
+		Code: "private Map<String, String> kept;\nprivate long readAt;\n\nsynchronized Map<String, String> settings() {\n" +
+			"    if (kept == null || System.nanoTime() - readAt > 10_000_000_000L) {\n" +
+			"        kept = Map.copyOf(readSettings()); // as before\n        readAt = System.nanoTime();\n    }\n" +
+			"    return kept;\n}",
+		Note: "Map.copyOf takes no null."},
 	language.Unknown: {Where: "where the rows are read"},
 }
