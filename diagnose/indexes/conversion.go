@@ -308,3 +308,27 @@ func isForeignKey(t *kasoku.TableDef, column string) bool {
 	}
 	return false
 }
+
+// ComparesAlike reports whether two columns are of kinds whose values are equal where they are the same, so that
+// one of a unique key finds at most one row by the other: whole numbers, texts of one collation, the same type
+// of times or bytes. What the definitions do not say is not alike.
+func ComparesAlike(a *kasoku.TableDef, column string, b *kasoku.TableDef, other string) bool {
+	g := newGrammar()
+	x, y := newTable(g, a).kindOf(column), newTable(g, b).kindOf(other)
+	switch {
+	case x.class != y.class:
+		return false
+	case x.class == numberClass:
+		return wholeWords().MatchString(x.words) && wholeWords().MatchString(y.words)
+	case x.class == textClass:
+		return x.charset != "" && x.charset == y.charset && x.collate == y.collate
+	case x.class == clockClass:
+		return x.words == y.words
+	}
+	return x.words == y.words && bytesWords().MatchString(x.words)
+}
+
+var (
+	wholeWords = lazyregexp.New(`^(tiny|small|medium|big)?int\b`)
+	bytesWords = lazyregexp.New(`^(binary|varbinary)\b`)
+)

@@ -194,6 +194,35 @@ func TestFoundRows(t *testing.T) {
 	sayAll(t, r, page("(title LIKE ?)", "Using where; Using filesort"), "quiet: ", "no index finds those that fit")
 }
 
+// TestNeedlessJoin: what a plan says is read counts, and not what the server leaves out by itself.
+func TestNeedlessJoin(t *testing.T) {
+	r := query.NeedlessJoin{}
+	run := func(text string, plan ...kasoku.PlanRow) *diagnose.Case {
+		c := queryRun(ordersGet, []kasoku.Query{class("J", text, 1000, 1, 30*time.Second)})
+		c.Tables = []kasoku.TableDef{
+			{Name: "papers", Create: "CREATE TABLE `papers` (\n  `id` int NOT NULL,\n  `kind` int,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}},
+			{Name: "notes", Create: "CREATE TABLE `notes` (\n  `id` int NOT NULL,\n  `paper` int,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}},
+		}
+		if len(plan) > 0 {
+			c.Plans = []kasoku.Plan{{QueryID: "J", Rows: plan}}
+		}
+		return c
+	}
+	const page, one = "SELECT COUNT(DISTINCT p.id) FROM papers p LEFT JOIN notes n ON n.paper = p.id WHERE p.kind = ?",
+		"SELECT COUNT(*) FROM notes n LEFT JOIN papers p ON p.id = n.paper"
+	papers, notes := kasoku.PlanRow{Select: "SIMPLE", Table: "p", Rows: 100, Filtered: 100}, kasoku.PlanRow{Select: "SIMPLE", Table: "n", Rows: 3, Filtered: 100}
+	sayAll(t, r, run(page, papers, notes), "table papers", "A COUNT over papers joins notes for nothing", "SELECT COUNT(1) FROM papers AS p WHERE p.kind = ?;", "DISTINCT count once")
+	sayAll(t, r, run(page), "table papers", "finding medium")
+	sayAll(t, r, run(one, notes, papers), "table notes", "by a unique key")
+	sayAll(t, r, run(one, notes), "quiet: ", "the server leaves out by itself")
+	sayAll(t, r, run("SELECT COUNT(*) FROM papers p LEFT JOIN notes n ON n.paper = p.id", papers, notes), "quiet: ", "no COUNT has a join")
+	bare := run(page)
+	bare.Tables = nil
+	sayAll(t, r, bare, "blind: ")
+}
+
 func TestRecount(t *testing.T) {
 	r := query.Recount{}
 	q := class("C", "SELECT COUNT(*) FROM rentals WHERE rent = ?", 1000, 1, 30*time.Second)

@@ -33,6 +33,14 @@ var berthTable = []string{
 	"ANALYZE TABLE ports, berths",
 }
 
+// seatTable has three seats of each of 9,999 reels, and what they belong to.
+var seatTable = append(reelTable[:len(reelTable):len(reelTable)],
+	"CREATE TABLE seats (id INT NOT NULL PRIMARY KEY AUTO_INCREMENT, reel INT NOT NULL, price INT NOT NULL, KEY by_reel (reel))",
+	"INSERT INTO seats (reel, price) SELECT seq, seq MOD 7 FROM ("+numbers(9999)+") s",
+	"INSERT INTO seats (reel, price) SELECT reel, price + 1 FROM seats",
+	"INSERT INTO seats (reel, price) SELECT reel, price + 2 FROM seats WHERE id <= 9999",
+	"ANALYZE TABLE seats")
+
 // scanRuns are those of the rules about conditions that no index can seek.
 func scanRuns() []boardRun {
 	run := func(name, keep, q string, args func(n uint64) []any) boardRun {
@@ -73,6 +81,7 @@ func scanRuns() []boardRun {
 		r.setup, r.want = berthTable, "table berths"
 		return r
 	}
+	seats := func(r boardRun) boardRun { r.setup = seatTable; return r }
 	both := func(r boardRun) boardRun { r.also = "GET /halls"; return r }
 	return []boardRun{
 		run("like-words", "IDX-09/fires IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("%harbour 77%", "%harbour 4242%", "%harbour 815%")),
@@ -88,6 +97,11 @@ func scanRuns() []boardRun {
 		page("found-rows", "QRY-11/fires QRY-10/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels ORDER BY shown DESC LIMIT 20"),
 		page("found-in-hall", "QRY-11/silent", "SELECT SQL_CALC_FOUND_ROWS id, title FROM reels WHERE hall = 7 ORDER BY shown DESC LIMIT 20"),
 		page("page-and-count", "QRY-11/silent", "SELECT id, title FROM reels ORDER BY shown DESC LIMIT 20", "SELECT COUNT(*) FROM reels"),
+		seats(page("count-reels", "QRY-12/fires", "SELECT COUNT(DISTINCT r.id) FROM reels r LEFT JOIN seats s ON s.reel = r.id WHERE r.hall < 200",
+			"SELECT id, title FROM reels WHERE hall = 7 ORDER BY id LIMIT 20")),
+		seats(page("count-seats", "QRY-12/silent", "SELECT COUNT(*) FROM reels r LEFT JOIN seats s ON s.reel = r.id WHERE r.hall < 200")),
+		seats(page("count-dear", "QRY-12/silent", "SELECT COUNT(DISTINCT r.id) FROM reels r LEFT JOIN seats s ON s.reel = r.id WHERE r.hall < 200 AND s.price > 1")),
+		seats(page("count-alone", "QRY-12/silent", "SELECT COUNT(*) FROM reels r WHERE r.hall < 200")),
 		both(page("switches", "QRY-10/fires", "SELECT name, value FROM switches", "SELECT id, title FROM reels WHERE id = 7")),
 		page("switches-of-one", "QRY-10/silent", "SELECT name, value FROM switches"),
 		both(page("switches-written", "QRY-10/silent", "UPDATE switches SET value = UUID() WHERE name = 'switch 7'", "SELECT name, value FROM switches")),

@@ -180,3 +180,62 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
+
+// TestWithoutJoins: a join goes where the count is the same without it by what the tables' definitions say, and
+// stays where they do not say so.
+func TestWithoutJoins(t *testing.T) {
+	defs := map[string]*kasoku.TableDef{
+		"owners": {Name: "owners", Create: "CREATE TABLE `owners` (\n  `id` int NOT NULL,\n  `name` varchar(40),\n  `card` varchar(20),\n" +
+			"  `town` bigint,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}}},
+		"pets": {Name: "pets", Create: "CREATE TABLE `pets` (\n  `id` int NOT NULL,\n  `owner_id` int,\n  `born` date,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB",
+			Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}, {Name: "by_owner", Columns: []string{"owner_id"}}}},
+		"towns": {Name: "towns", Create: "CREATE TABLE `towns` (\n  `id` int unsigned NOT NULL,\n  `label` varchar(40),\n  `code` varchar(20) COLLATE utf8mb4_bin,\n" +
+			"  PRIMARY KEY (`id`),\n  UNIQUE KEY `label` (`label`),\n  UNIQUE KEY `code` (`code`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
+			Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}}, {Name: "label", Unique: true, Columns: []string{"label"}},
+				{Name: "code", Unique: true, Columns: []string{"code DESC"}}}},
+	}
+	f := func(text, want string) {
+		t.Helper()
+		c, err := today.WithoutJoins(text, func(_, name string) *kasoku.TableDef { return defs[name] })
+		got := ""
+		if err != nil {
+			got = "error: " + err.Error()
+		} else {
+			got = c.SQL
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+	const needed = "error: its joins may change what is counted"
+	// Hibernate's count of a page, and Ghost's.
+	f("select count(distinct o1_0.id) from owners o1_0 left join pets p1_0 on o1_0.id=p1_0.owner_id where o1_0.name like replace(?,?,?)",
+		"SELECT COUNT(1) FROM owners AS o1_0 WHERE o1_0.name LIKE REPLACE(?, ?, ?);")
+	f("select count(distinct o1_0.name) as n from owners o1_0 left join pets p1_0 on o1_0.id=p1_0.owner_id",
+		"SELECT COUNT(DISTINCT o1_0.name) AS n FROM owners AS o1_0;")
+	f("select count(o1_0.id) from owners o1_0 left join pets p1_0 on o1_0.id=p1_0.owner_id", needed)
+	f("select count(*) from owners left join pets on pets.owner_id = owners.id", needed)
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id where p.born > ?", "SELECT COUNT(1) FROM pets AS p WHERE p.born > ?;")
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id where o.name = ?", needed)
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id where name = ?", needed)
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id left join towns t on t.id = o.town", "SELECT COUNT(1) FROM pets AS p;")
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id join towns t on t.id = o.town", needed)
+	f("select count(*) from pets p left join owners o on o.id = p.owner_id join towns t on t.id = p.id", "SELECT COUNT(1) FROM pets AS p JOIN towns AS t ON t.id = p.id;")
+	f("select count(*) from pets p left join owners o on id = p.owner_id", needed) // whose id it is
+	f("select count(*) from owners o left join towns t on t.label = o.card", "SELECT COUNT(1) FROM owners AS o;")
+	f("select count(*) from owners o left join towns t on t.code = o.card", needed) // a unique key of another collation
+	f("select count(*) from owners o left join towns t on t.label = o.id", needed)  // texts that are one number
+	f("select count(*) from owners o left join towns t on t.id <=> o.town", needed)
+	f("select count(*) from owners o left join towns t on t.id = o.town or t.id = ?", needed)
+	f("select count(*) from owners o left join towns t on t.id = ?", needed)
+	f("select count(*) from owners o inner join towns t on t.id = o.town", needed)
+	f("select count(distinct o.id) from owners o right join pets p on p.owner_id = o.id", needed)
+	f("select count(distinct o.id), max(o.town) from owners o left join pets p on p.owner_id = o.id", "error: "+errKind.Error())
+	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id group by o.town", "error: "+errKind.Error())
+	f("select count(distinct o.id) from owners o left join pets p using (id)", "error: "+errOtherway.Error())
+	f("select count(distinct o.id) from owners o left join strays s on s.owner_id = o.id", "error: "+errTables.Error())
+	f("select count(distinct o.id) from owners o left join (select owner_id from pets) s on s.owner_id = o.id", "error: "+errDerived.Error())
+	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id for update", "error: "+errKind.Error())
+	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id where exists (select * from pets q where q.born < p.born)", needed)
+	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id order by p.born", needed)
+}

@@ -18,5 +18,6 @@ func Rules() []diagnose.Rule {
 		GrowingRows{},
 		SettingsRows{},
 		FoundRows{},
+		NeedlessJoin{},
 	}
 }
