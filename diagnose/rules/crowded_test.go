@@ -131,7 +131,7 @@ func TestUnusedRowsOfPossible(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	const said = "GET /search may read 4,000 rows a call and use few; GET /search may read 4,000 rows of issues and use few of them"
+	const said = "GET /search may read 4,000 rows a call and send few; GET /search may read 4,000 rows of issues and send few of them"
 	f(1<<19, 0.9, said)
 	f(1<<20, 0.9, "") // another endpoint's answers could hold them
 	f(1<<19, 0.4, "") // most of the class overlaps with no endpoint

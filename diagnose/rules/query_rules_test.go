@@ -66,10 +66,10 @@ func TestUnusedRows(t *testing.T) {
 		return c
 	}
 	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 80),
-		"endpoint GET /v1/orders", "reads 400 rows a call and uses few", "finding high")
+		"endpoint GET /v1/orders", "reads 400 rows a call and sends few", "finding high")
 	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 4000), "quiet: ", "sends 400 rows a call")
 	sayAll(t, r, sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerPossible)), 80),
-		"endpoint GET /v1/orders", "may read 400 rows a call and use few", "finding medium")
+		"endpoint GET /v1/orders", "may read 400 rows a call and send few", "finding medium")
 	partly := sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerPossible)), 80)
 	partly.Callers[0].Share = 0.4
 	sayAll(t, r, partly, "quiet: no SELECT")
@@ -82,7 +82,7 @@ func TestUnusedRows(t *testing.T) {
 	packed := sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerHigh)), 2000)
 	sayAll(t, r, packed, "quiet: ")
 	packed.Configs = []kasoku.Config{{Kind: "nginx", Name: "/etc/nginx/nginx.conf", Text: "http { server { } }"}}
-	sayAll(t, r, packed, "reads 400 rows a call and uses few")
+	sayAll(t, r, packed, "reads 400 rows a call and sends few")
 	packed.Configs[0].Text = "http { gzip on; }"
 	sayAll(t, r, packed, "quiet: ")
 	// Answers without rows, as redirects, are small for another reason.
@@ -95,7 +95,7 @@ func TestUnusedRows(t *testing.T) {
 	some.Endpoints[0].MaxBytes = 4000
 	sayAll(t, r, some, "quiet: ", "answers of GET /v1/orders have 4,000 bytes")
 	some.Endpoints[0].MaxBytes = 90
-	sayAll(t, r, some, "reads 400 rows a call and uses few", "the largest answer has 90 B")
+	sayAll(t, r, some, "reads 400 rows a call and sends few", "the largest answer has 90 B")
 	// Rows that grow over the run: those of its last third are held against the largest answer, where the means
 	// of both say nothing.
 	grown := class("H", q.Sample, 900, 250, 30*time.Second)
@@ -115,7 +115,7 @@ func TestUnusedRows(t *testing.T) {
 	of := func(q kasoku.Query) *diagnose.Case {
 		return sized(queryRun(ordersGet, []kasoku.Query{q}, runBy("H", 1, kasoku.CallerConfirmed)), 80)
 	}
-	sayAll(t, r, of(list), "reads 10,000 rows a call and uses few")
+	sayAll(t, r, of(list), "reads 10,000 rows a call and sends few")
 	settings, menu := list, list
 	settings.Fingerprint = "select name, value from settings"
 	menu.RowsSent = 1000 * 499
@@ -550,15 +550,19 @@ func TestUnsentColumns(t *testing.T) {
 		e.Bytes, e.Codes = answer*e.Count, map[int]uint64{200: e.Count}
 		return c
 	}
-	sayAll(t, r, run(200_000, 2_000, "id, name, photo"), "table people", "GET /v1/orders reads 200 kB of people for 2.0 kB", "info")
+	sayAll(t, r, run(200_000, 2_000, "id, name, photo"), "table people", "GET /v1/orders reads 200 kB of people for 2.0 kB", "info low", "at all of them for what it does send, or at none")
 	sayAll(t, r, run(200_000, 2_000, "*"), "table people", "GET /v1/orders reads")
-	head, front := run(200_000, 2_000, "*"), run(200_000, 2_000, "*")
+	head, front, rare := run(200_000, 2_000, "*"), run(200_000, 2_000, "*"), run(200_000, 2_000, "*")
+	other := rare.Endpoints[0]
+	other.Route, other.Total = "/v1/other", 60*other.Total
+	rare.Endpoints = append(rare.Endpoints[:1:1], other)
 	head.Endpoints[0].Method, head.Callers[0].Method = "HEAD", "HEAD"
 	e := front.Endpoints[0]
 	e.Host, e.Count, e.Bytes, e.Codes = "front", 2*e.Count, 2*e.Count*190_000, map[int]uint64{200: 2 * e.Count}
 	front.Endpoints = append(front.Endpoints[:1:1], e)
 	for _, c := range []*diagnose.Case{
 		head, front,
+		rare,                               // the endpoint takes no time
 		run(200_000, 0, "id, name, photo"), // the log lacks sizes
 		run(200_000, 2_000, "id, name"),    // of what is not read
 		run(200_000, 20_000, "id, name, photo"),

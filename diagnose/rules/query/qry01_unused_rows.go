@@ -211,7 +211,7 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 	if u.byBytes {
 		whole = diagnose.Signal{Blind: "rows or columns may be left out, and the program may compress"}
 	}
-	reads, verb, use := " reads %s rows a call and uses few", "reads", "uses"
+	reads, verb, use := " reads %s rows a call and sends few", "reads", "sends"
 	has := "its answer has"
 	when := ""
 	switch {
@@ -221,12 +221,12 @@ func (r UnusedRows) finding(c *diagnose.Case, u unusedRow, s statements.Statemen
 		has = "the largest answer has"
 	}
 	cause := fmt.Sprintf("A request of %s reads %s rows of %s%s, and %s %s: too few for so many rows. The "+
-		"rest is found, sent and thrown away.",
+		"rest is thrown away by the program, or counted and added up.",
 		name, wording.Average(u.rows), s.Table, when, has, unit.Bytes(uint64(u.bytes)))
 	if u.caller.Class == kasoku.CallerPossible {
-		reads, verb, use = " may read %s rows a call and use few", "may read", "use"
+		reads, verb, use = " may read %s rows a call and send few", "may read", "send"
 		cause = fmt.Sprintf("The statement read %s rows of %s, and all answers of the run have %s: too few for so many "+
-			"rows. The rest is found, sent and thrown away. Most of it ran while %s was open.",
+			"rows. The rest is thrown away by the program, or counted and added up. Most of it ran while %s was open.",
 			unit.Count(u.query.RowsSent), s.Table, unit.Bytes(uint64(answered(c))), name)
 	}
 	f := kasoku.Finding{

@@ -49,7 +49,7 @@ func (r WideStar) unsent(c *diagnose.Case, advised *indexes.Advice) (out []kasok
 		}
 		got := x.PerRequest * float64(q.BytesSent) / float64(max(q.Calls, 1))
 		sent := float64(e.Bytes) / float64(max(e.Count, 1))
-		if got >= unsentBytes && got >= times*sent {
+		if got >= unsentBytes && got >= times*sent && c.Statements().ShareOf(e.Total) >= evidence.SmallShare {
 			out = append(out, r.unsentFinding(c, &read, q, x, got, sent))
 		}
 	}
@@ -68,19 +68,21 @@ func (r WideStar) unsentFinding(c *diagnose.Case, read *indexes.Read, q *kasoku.
 		Title: wording.Cut(fmt.Sprintf("%s reads %s of %s for %s", wording.Cut(x.Endpoint(), 30), bytes(got),
 			wording.Cut(t.Name, 16), bytes(sent)), wording.MaxTitle),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
-			diagnose.Signal{Blind: "which columns the program uses is not known"}),
+			diagnose.Signal{Blind: "which columns the program uses is not known"},
+			diagnose.Signal{Blind: "it may make of them what it sends, as an excerpt or a number"}),
 		Evidence: []kasoku.Evidence{
 			evidence.Statement(c, q, unit.Duration(q.Total), fmt.Sprintf("%s, %s rows a call, %s each",
 				wording.Times(q.Calls), wording.Average(statements.RowsPerCall(q)), unit.Bytes(q.BytesSent/q.RowsSent)), q.Total.Seconds()),
 			{Source: "accesslog", Text: x.Endpoint() + ": bytes of an answer", Note: "on average", Value: bytes(sent),
 				Number: sent, Strong: true, Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("The statement reads %s with each row, and the answers have far fewer bytes than it sends: "+
-			"what is wide is read, sent and taken apart for nothing, or for a few figures.", wording.List(read.Wide, 3)),
-		Fixes: []kasoku.Fix{{Text: "Name the columns that the answer needs, without " + wording.List(read.Wide, 3),
+		Cause: fmt.Sprintf("The statement reads %s with each row, and the answers have far fewer bytes than it sends: most of "+
+			"them are not sent on. The program may look at all of them for what it does send, or at none.",
+			wording.List(read.Wide, 3)),
+		Fixes: []kasoku.Fix{{Text: "Leave out what the program does not use of " + wording.List(read.Wide, 3),
 			Where: evidence.HandlerOf(x.Endpoint()), Risk: kasoku.RiskAppRestart,
-			Note: "What is worked out of a wide column, such as its length or a thumbnail, may be kept in a column of its own " +
-				"when it is written."}},
+			Note: "Where it makes something of them, such as an excerpt, a number of words, a thumbnail, that may be kept in a " +
+				"column of its own when they are written, or be asked for: LEFT(…, 300), CHAR_LENGTH(…)."}},
 		Expect: "fewer bytes from the database for each answer",
 		Verify: "Bytes_sent in the status falls",
 	}

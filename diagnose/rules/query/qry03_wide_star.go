@@ -38,10 +38,11 @@ func (WideStar) Doc() diagnose.Doc {
 			type, whose rows have at least 400 bytes on average, and sends at least 10 rows a call; such
 			statements take at least 2 % of the requests' time. Or a SELECT that reads such columns, by name
 			or by *, sends an endpoint at least 16 KiB a request, in rows of at least 400 bytes, and ten times
-			what its answers have, 50 times where they may be compressed.`,
+			what its answers have, 50 times where they may be compressed; the endpoint takes at least 2 % of the
+			requests' time. Whether the program makes what it sends of such columns is not known.`,
 		Cause: `each row is read, sent and taken apart whole, and no index can hold all that is read.`,
 		Fix: `name the columns that are used; put wide ones that lists do not show into a table of their
-			own.`,
+			own; keep what is made of them, as an excerpt is, in a column of its own.`,
 		Silent: `when rows are narrow or few, when it takes little time, and blind without a slow log or
 			the tables' definitions.`,
 	}
