@@ -1,0 +1,149 @@
+package play
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/goldrush"
+	"github.com/kasoku/kasoku/labs/goldrush/digger"
+	"github.com/kasoku/kasoku/load/scenario"
+)
+
+// An Asker asks a server.
+type Asker interface {
+	// Ask returns the answer; its status is 0 where none came.
+	Ask(ctx context.Context, r goldrush.Request) goldrush.Answer
+	// CPU returns what the server shows of its virtual CPU; ok is false where it shows nothing.
+	CPU(ctx context.Context) (used [goldrush.Calls]time.Duration, ok bool)
+}
+
+// Played configures a game on the real clock.
+type Played struct {
+	Asker    Asker
+	Rules    goldrush.Rules
+	Params   digger.Params
+	Lasts    time.Duration
+	OnSecond func(Second) // is called with each second; nil: not
+	// Sink is passed what was sent and answered, as a benchmark passes it to a recording; nil: no one is.
+	Sink scenario.Sink
+}
+
+// Run plays a game until it is over or the context ends.
+func Run(ctx context.Context, o Played) *Result {
+	ctx, end := context.WithCancel(ctx)
+	r := &real{o: o, digger: digger.New(o.Params, o.Rules), begin: time.Now(),
+		arrived: make(chan arrival, 64), used: make(chan [goldrush.Calls]time.Duration, 1)}
+	r.reporter = newReporter(o.Sink, r.begin)
+	r.play(ctx)
+	lasted := min(r.now(), o.Lasts)
+	cpu, _ := o.Asker.CPU(context.WithoutCancel(ctx))
+	end()
+	r.drain()
+	out := &Result{Lasted: lasted, Counts: r.digger.Counts(), Seconds: r.seconds, CPU: cpu}
+	r.reporter.flush(lasted, &scenario.Result{Pass: out.Counts.All() > out.Counts.Of(0), Score: int64(out.Coins())})
+	return out
+}
+
+// A real is a game that is played on the real clock.
+type real struct {
+	o        Played
+	digger   *digger.Digger
+	begin    time.Time
+	seconds  []Second
+	reporter *reporter
+
+	asking  sync.WaitGroup
+	arrived chan arrival
+	used    chan [goldrush.Calls]time.Duration
+	cpu     [goldrush.Calls]time.Duration // the latest
+}
+
+type arrival struct {
+	sent   digger.Sent
+	answer goldrush.Answer
+}
+
+func (r *real) now() time.Duration { return time.Since(r.begin) }
+
+// play goes on as answers come.
+func (r *real) play(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for second := time.Second; ; {
+		now := r.now()
+		if now >= second || now >= r.o.Lasts {
+			r.endSecond(ctx, min(second, r.o.Lasts))
+			second += time.Second
+		}
+		if now >= r.o.Lasts {
+			return
+		}
+		for sent, ok := r.digger.Next(now); ok; sent, ok = r.digger.Next(now) {
+			r.ask(ctx, sent)
+		}
+		wait := min(second, r.o.Lasts) - now
+		if at, ok := r.digger.Wake(); ok {
+			wait = min(wait, at-now)
+		}
+		timer.Reset(wait)
+		select {
+		case a := <-r.arrived:
+			r.take(a)
+		case r.cpu = <-r.used:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// take hands in an answer, and those that came with it.
+func (r *real) take(a arrival) {
+	for {
+		now := r.now()
+		r.digger.Take(now, &a.sent, &a.answer)
+		r.reporter.note(&a.sent, a.answer.Status, now, r.digger.InFlight()+1)
+		select {
+		case a = <-r.arrived:
+		default:
+			return
+		}
+	}
+}
+
+// ask sends a request without waiting for its answer.
+func (r *real) ask(ctx context.Context, sent digger.Sent) {
+	r.asking.Go(func() { r.arrived <- arrival{sent, r.o.Asker.Ask(ctx, sent.Request)} })
+}
+
+// endSecond keeps how the client stands, and asks how the server does.
+func (r *real) endSecond(ctx context.Context, at time.Duration) {
+	s := Second{at, r.digger.Counts(), r.cpu}
+	r.seconds = append(r.seconds, s)
+	r.reporter.flush(at, nil)
+	if r.o.OnSecond != nil {
+		r.o.OnSecond(s)
+	}
+	r.asking.Go(func() {
+		if used, ok := r.o.Asker.CPU(ctx); ok {
+			select {
+			case r.used <- used:
+			default: // the one before was not taken yet
+			}
+		}
+	})
+}
+
+// drain waits for what was asked, and takes none of it: the game is over.
+func (r *real) drain() {
+	all := make(chan struct{})
+	go func() { r.asking.Wait(); close(all) }()
+	for {
+		select {
+		case <-r.arrived:
+		case <-all:
+			return
+		}
+	}
+}
