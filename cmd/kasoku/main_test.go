@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		heedSignals()
 	}
 	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main,
-		"insertbench": main, "isucholar": main, "isucond": main, "isuportal": main, "isutrain": main,
+		"insertbench": main, "isucholar": main, "isucond": main, "isuportal": main, "isutrain": main, "goldrush": main,
 		"isuportal-beside": main,
 		"isutrain-beside":  main, "testserver": testServer})
 }

@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -38,7 +39,7 @@ func allLabs() []lab {
 	for _, l := range smallLabs() {
 		out = append(out, smallLab(l))
 	}
-	return out
+	return append(out, goldrushLab())
 }
 
 // labNamed returns the lab of that name.
@@ -63,11 +64,12 @@ func NewLab(e *cli.Env) *cobra.Command {
   kasoku lab run isuumo -n 5 --compare-variants
   kasoku lab run insertbench -defects DRV-01
   kasoku lab story userapi
+  kasoku lab client goldrush --simulated
   kasoku lab down isuumo`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabStory(e), newLabTruth(e), newLabServe(e), newLabSupervise(e))
+	cmd.AddCommand(newLabList(e), newLabUp(e), newLabDown(e), newLabBench(e), newLabRun(e), newLabStory(e), newLabTruth(e), newLabClient(e), newLabSearch(e), newLabServe(e), newLabSupervise(e))
 	return cmd
 }
 
@@ -121,7 +123,8 @@ type labFlags struct {
 	defects, database, listen string
 	variant, size, data, emit string // of isuumo
 	seed                      uint64
-	http                      int // port of nginx
+	game                      gameFlags // of goldrush
+	http                      int       // port of nginx
 
 	dir   string          // where a lab keeps what it writes
 	keep  string          // where it keeps what stays from run to run
@@ -140,6 +143,7 @@ func (o *labFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.variant, "variant", isuumo.Initial,
 		"isuumo: how far it is tuned: "+strings.Join(isuumo.AllVariants(), ", "))
 	o.registerRows(f)
+	o.game.register(f)
 	f.StringVar(&o.emit, "emit", "", "isuumo: also write the rows to `DIRECTORY` in the contest's formats, for its "+
 		"own benchmark")
 }
@@ -148,7 +152,7 @@ func (o *labFlags) register(cmd *cobra.Command) {
 func (o *labFlags) registerRows(f *pflag.FlagSet) {
 	f.StringVar(&o.size, "size", string(data.Full), "isuumo: rows: full, as in the contest, or small, a tenth")
 	f.StringVar(&o.data, "data", "", "isuumo: take the rows from `DIRECTORY`, in the contest's formats")
-	f.Uint64Var(&o.seed, "seed", 0, "isuumo: of the rows; 0 is the usual one")
+	f.Uint64Var(&o.seed, "seed", 0, "isuumo: of the rows; 0 is the usual one; goldrush: of the world; 0 draws one")
 }
 
 // checkPort refuses a port of nginx that is none, and one of a lab without nginx.
@@ -179,7 +183,7 @@ func labUp(cmd *cobra.Command, e *cli.Env, name string, o *labFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := l.check(o); err != nil {
+	if err := cmp.Or(o.onlyOfGoldrush(name), l.check(o)); err != nil {
 		return err
 	}
 	ctx, _, stop := cli.Interruptible(cmd.Context())

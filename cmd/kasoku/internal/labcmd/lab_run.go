@@ -68,6 +68,9 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 			if err != nil {
 				return err
 			}
+			if err := f.lab.onlyOfGoldrush(l.name); err != nil {
+				return err
+			}
 			if l.record != nil {
 				return f.runLab(cmd.Context(), e, l)
 			}
@@ -80,6 +83,7 @@ Exit code 1 when a run did not pass, 3 when it was stopped; what was measured is
 	fl.StringVar(&f.lab.variant, "variant", isuumo.Initial,
 		"how far it is tuned: initial, indexes, ranges, counted, kept, split, tuned; lab list has those of the others")
 	f.lab.registerRows(fl)
+	f.lab.game.register(fl)
 	fl.BoolVar(&f.compare, "compare-variants", false, "run all variants and compare them")
 	fl.IntVarP(&f.times, "times", "n", 1, "how many runs of each variant")
 	fl.DurationVar(&f.duration, "duration", time.Minute, "of the load of a run; of the small labs 15s")

@@ -24,6 +24,7 @@ type serveFlags struct {
 	beside          bool    // likewise: the other service of the lab, which it asks
 	neighbour       bool    // likewise: the program that is none of the service
 	duration        time.Duration
+	game            gameFlags // of goldrush
 }
 
 // newLabServe is the service itself, a process of its own.
@@ -56,6 +57,8 @@ func newLabServe(e *cli.Env) *cobra.Command {
 	f.BoolVar(&o.beside, "beside", false, "")
 	f.BoolVar(&o.neighbour, "neighbour", false, "")
 	f.DurationVar(&o.duration, "duration", 0, "")
+	f.Int64Var(&o.game.seed, "seed", 0, "")
+	o.game.register(f)
 	return cmd
 }
 

@@ -1,0 +1,201 @@
+package labcmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/labs/goldrush"
+	"github.com/kasoku/kasoku/labs/goldrush/digger"
+	"github.com/kasoku/kasoku/labs/goldrush/mine"
+	"github.com/kasoku/kasoku/labs/goldrush/server"
+	"github.com/kasoku/kasoku/labs/process"
+	"github.com/kasoku/kasoku/record"
+)
+
+const goldrushName = "goldrush"
+
+// goldrushLab is the game whose client is tuned.
+func goldrushLab() lab {
+	var ids, variants []string
+	for _, d := range digger.Defects() {
+		ids = append(ids, d.ID)
+	}
+	for _, v := range digger.Variants() {
+		variants = append(variants, v.Name)
+	}
+	return lab{
+		name:    goldrushName,
+		about:   "a game's server with limits and a CPU that all calls share; its client is tuned",
+		defects: strings.Join(ids, ","), variants: strings.Join(variants, ","),
+		check: (*labFlags).checkGoldrush, start: startGoldrush, serve: serveGoldrush, next: nextGoldrush,
+		record: recordGoldrush,
+	}
+}
+
+// gameFlags are the knobs of the game's server.
+type gameFlags struct {
+	seed       int64
+	lasts      time.Duration
+	oneRequest bool
+	fails      float64
+	rates      float64
+	cashCost   time.Duration
+}
+
+// register adds the knobs of a server, but for the seed.
+func (g *gameFlags) register(f *pflag.FlagSet) {
+	g.registerRules(f)
+	f.DurationVar(&g.lasts, "lasts", 0, "goldrush: how long a game lasts from its first request; 0: until it is stopped")
+	f.BoolVar(&g.oneRequest, "one-request", false, "goldrush: close each connection after a request")
+}
+
+// registerRules adds those of the game itself.
+func (g *gameFlags) registerRules(f *pflag.FlagSet) {
+	r := goldrush.Published()
+	f.Float64Var(&g.fails, "fails", r.IssueFails, "goldrush: share of licences for nothing that fail")
+	f.Float64Var(&g.rates, "rates", 1, "goldrush: times the published limits of requests; 0: no limits")
+	f.DurationVar(&g.cashCost, "cash-cost", r.CashCost, "goldrush: what cashing a treasure takes of the CPU")
+}
+
+// rules returns the published rules with what the knobs change.
+func (g *gameFlags) rules() goldrush.Rules {
+	r := goldrush.Published()
+	r.IssueFails, r.CashCost = g.fails, g.cashCost
+	for c := range r.PerSec {
+		r.PerSec[c] = int(float64(r.PerSec[c]) * g.rates)
+	}
+	return r
+}
+
+func (g *gameFlags) check() error {
+	switch {
+	case g.fails < 0 || g.fails >= 1:
+		return cli.Usagef("", "--fails %g: want a share from 0 to less than 1", g.fails)
+	case g.rates < 0:
+		return cli.Usagef("", "--rates %g: want 0 or more", g.rates)
+	case g.lasts < 0 || g.cashCost < 0:
+		return cli.Usagef("", "--lasts and --cash-cost: want 0 or more")
+	}
+	return nil
+}
+
+// args are the knobs for the process that serves.
+func (g *gameFlags) args() []string {
+	return []string{"--seed", strconv.FormatInt(g.seed, 10), "--lasts", g.lasts.String(),
+		"--one-request=" + strconv.FormatBool(g.oneRequest), "--fails", fmt.Sprint(g.fails),
+		"--rates", fmt.Sprint(g.rates), "--cash-cost", g.cashCost.String()}
+}
+
+// checkGoldrush refuses what the game does not have.
+func (o *labFlags) checkGoldrush() error {
+	for _, name := range []string{"size", "data", "emit", "db", "http"} {
+		if o.set[name] {
+			return cli.Usagef("", "--%s: goldrush has no rows, no database and no nginx", name)
+		}
+	}
+	_, _, err := o.goldrushClient()
+	return cmp.Or(err, o.game.check())
+}
+
+// goldrushClient is how the client plays, and its name.
+func (o *labFlags) goldrushClient() (digger.Params, string, error) {
+	name := "tuned"
+	if o.set["variant"] {
+		name = o.variant
+	}
+	v, err := digger.Named(name)
+	if err != nil {
+		return v.Params, name, cli.Usagef("", "--variant: %w", err)
+	}
+	ids := []string{}
+	for id := range strings.SplitSeq(o.defects, ",") {
+		if id = strings.ToUpper(strings.TrimSpace(id)); o.set["defects"] && id != "" && id != "NONE" {
+			ids = append(ids, id)
+		}
+	}
+	p, err := v.Params.With(ids...)
+	if err != nil {
+		return p, name, cli.Usagef("", "--defects: %w", err)
+	}
+	return p, strings.Join(append([]string{name}, ids...), " "), nil
+}
+
+// onlyOfGoldrush refuses the knobs of the game where another lab is meant.
+func (o *labFlags) onlyOfGoldrush(lab string) error {
+	if lab == goldrushName {
+		return nil
+	}
+	for _, name := range []string{"lasts", "one-request", "fails", "rates", "cash-cost"} {
+		if o.set[name] {
+			return cli.Usagef("", "--%s is for goldrush", name)
+		}
+	}
+	return nil
+}
+
+func startGoldrush(ctx context.Context, o *labFlags) (labState, func(context.Context) error, error) {
+	if o.set["variant"] || o.set["defects"] {
+		return labState{}, nil, cli.Usagef("`kasoku lab client goldrush` takes them", "--variant and --defects are of the client")
+	}
+	s, err := upGoldrush(ctx, o)
+	if err != nil {
+		return labState{}, nil, err
+	}
+	return labState{AppPid: s.Pid(), URL: "http://" + s.Addr(), AppLog: filepath.Join(o.dir, "app.log"), Defects: "none"},
+		func(context.Context) error { return s.Stop() }, nil
+}
+
+// upGoldrush starts the game's server.
+func upGoldrush(ctx context.Context, o *labFlags) (*process.Service, error) {
+	o.game.seed = int64(o.seed)
+	s := process.New(process.Options{Dir: o.dir, Name: goldrushName, Program: o.self, Listen: o.listen,
+		Log: filepath.Join(o.dir, "app.log")})
+	return s, s.Start(ctx, append([]string{"lab", "serve", goldrushName}, o.game.args()...), nil)
+}
+
+func serveGoldrush(ctx context.Context, e *cli.Env, o *serveFlags) error {
+	return server.Serve(ctx, server.Config{Listen: o.listen, Game: mine.Options{Rules: o.game.rules(), Seed: o.game.seed},
+		Lasts: o.game.lasts, OneRequest: o.game.oneRequest, Log: e.Stderr, Result: e.Stderr, Ready: o.accepts})
+}
+
+func nextGoldrush(e *cli.Env, s *labState) string {
+	return fmt.Sprintf("next  %s lab client goldrush -variant reference -duration 30s\n      curl %s/metrics\n", e.Name, s.URL)
+}
+
+// recordGoldrush starts the game's server, lets the client play under a recording and stops it.
+func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err error) {
+	_, name, err := o.flags.goldrushClient()
+	if err != nil {
+		return nil, err
+	}
+	s, err := upGoldrush(ctx, o.flags)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, s.Stop()) }()
+	args := []string{o.flags.self, "lab", "client", goldrushName, "--target", "http://" + s.Addr(),
+		"--duration", o.duration.String()}
+	for _, flag := range []struct{ name, value string }{{"variant", o.flags.variant}, {"defects", o.flags.defects}} {
+		if o.flags.set[flag.name] {
+			args = append(args, "--"+flag.name, flag.value)
+		}
+	}
+	lo := o.options
+	lo.Run.Project, lo.Run.Note, lo.Run.Load = goldrushName, "client "+name, "goldrush's client for "+o.duration.String()
+	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: name})
+	lo.PIDs = []int{s.Pid()}
+	lo.Command, lo.Stdout, lo.Stderr = args, io.Discard, io.Discard
+	lo.MoreLogs = record.Logs{Error: []string{filepath.Join(o.flags.dir, "app.log")}}
+	return record.Record(ctx, lo)
+}
