@@ -184,6 +184,8 @@ func TestLockQueue(t *testing.T) {
 	own.LockWaits = idle.LockWaits
 	own.program("77 shop", 1.4, 1<<20) // its own load
 	speaks(t, r, own.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
+	own.program("77 shop", 0.9, 1<<20) // neighbours have 0.50 of the 1.90 cores that are busy
+	speaks(t, r, own.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
 	idle.counter("Innodb_row_lock_time", 0, 0, 90_000)
 	speaks(t, r, idle.alone(), kasoku.Medium, "something else before it commits, or waits for CPU")
 	blind := queue()
