@@ -28,7 +28,7 @@ type row struct {
 
 // rows returns the table of all.
 func rows() []row {
-	return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows(), conversionRows())
+	return slices.Concat(lookupRows(), changeRows(), indexRows(), scanRows(), conversionRows(), distinctRows())
 }
 
 // A server is a real one with the rows that all statements read.

@@ -41,6 +41,15 @@ var seatTable = append(reelTable[:len(reelTable):len(reelTable)],
 	"INSERT INTO seats (reel, price) SELECT reel, price + 2 FROM seats WHERE id <= 9999",
 	"ANALYZE TABLE seats")
 
+// talkTable has 2,000 talks with their text, each with three of 60 subjects.
+var talkTable = []string{
+	"CREATE TABLE talks (id INT NOT NULL PRIMARY KEY, held DATETIME NOT NULL, title VARCHAR(60) NOT NULL, text TEXT NOT NULL)",
+	"CREATE TABLE subjects (talk INT NOT NULL, subject INT NOT NULL, PRIMARY KEY (talk, subject), KEY by_subject (subject))",
+	"INSERT INTO talks SELECT seq, '2006-01-01' + INTERVAL seq * 17 HOUR, CONCAT('talk ', seq), REPEAT('a word or two ', 150) FROM (" + numbers(2000) + ") s",
+	"INSERT INTO subjects SELECT id, id MOD 20 FROM talks UNION ALL SELECT id, 20 + id MOD 20 FROM talks UNION ALL SELECT id, 40 + id MOD 20 FROM talks",
+	"ANALYZE TABLE talks, subjects",
+}
+
 // scanRuns are those of the rules about conditions that no index can seek.
 func scanRuns() []boardRun {
 	run := func(name, keep, q string, args func(n uint64) []any) boardRun {
@@ -83,7 +92,18 @@ func scanRuns() []boardRun {
 	}
 	seats := func(r boardRun) boardRun { r.setup = seatTable; return r }
 	both := func(r boardRun) boardRun { r.also = "GET /halls"; return r }
+	talks := func(name, keep, fields, where string) boardRun {
+		r := page(name, keep, "SELECT DISTINCT "+fields+" FROM talks t JOIN subjects s ON s.talk = t.id WHERE s.subject "+where+
+			" ORDER BY t.held DESC LIMIT 20")
+		r.setup, r.rate, r.want = talkTable, 10, "table talks"
+		return r
+	}
 	return []boardRun{
+		talks("distinct-texts", "QRY-14/fires", "t.id, t.held, t.title, t.text", ">= 20"),
+		talks("distinct-star", "QRY-14/fires", "t.*", "< 40"),
+		talks("distinct-titles", "QRY-14/silent", "t.id, t.held, t.title", ">= 20"),
+		talks("distinct-keyless", "QRY-14/silent", "t.held, t.title, t.text", ">= 20"),
+		talks("distinct-of-one", "QRY-14/silent", "t.id, t.held, t.title, t.text", "= 7"),
 		run("like-words", "IDX-09/fires IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("%harbour 77%", "%harbour 4242%", "%harbour 815%")),
 		run("like-begin", "IDX-09/silent IDX-10/silent IDX-11/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("reel from harbour 77%", "reel from harbour 4242%")),
 		run("like-of-hall", "IDX-09/silent", "SELECT id, title FROM reels WHERE hall = ? AND title LIKE '%harbour 8%'", one(7, 14, 21)),

@@ -19,5 +19,6 @@ func Rules() []diagnose.Rule {
 		SettingsRows{},
 		FoundRows{},
 		NeedlessJoin{},
+		WideDistinct{},
 	}
 }

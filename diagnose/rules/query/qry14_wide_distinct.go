@@ -1,0 +1,159 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/indexes"
+	"github.com/kasoku/kasoku/diagnose/internal/advice"
+	"github.com/kasoku/kasoku/diagnose/internal/evidence"
+	"github.com/kasoku/kasoku/diagnose/internal/rewrite"
+	"github.com/kasoku/kasoku/diagnose/internal/statements"
+	"github.com/kasoku/kasoku/diagnose/internal/wording"
+	"github.com/kasoku/kasoku/internal/unit"
+)
+
+// WideDistinct is the rule QRY-14.
+type WideDistinct struct{}
+
+// Thresholds of QRY-14.
+const (
+	// gatheredRows examined a call, and gatheredPerRow for each that is sent, are work that a page
+	// does not need.
+	gatheredRows   = 1000
+	gatheredPerRow = 10
+)
+
+// ID returns QRY-14.
+func (WideDistinct) ID() string { return "QRY-14" }
+
+// Doc describes the rule.
+func (WideDistinct) Doc() diagnose.Doc {
+	return diagnose.Doc{
+		Summary: `finds pages by SELECT DISTINCT that gather long columns of all rows for a few.`,
+		Evidence: `a SELECT DISTINCT with ORDER BY and LIMIT reads a column of at least 1,000 bytes by its type from
+			a table whose rows have at least 400 bytes on average, its plan gathers rows in a temporary table,
+			it examines at least 1,000 rows a call and ten for each that it sends, and takes at least 2 % of
+			the requests' time.`,
+		Cause: `what is distinct is known by the table's primary key, but the server compares and sorts whole
+			rows, long texts included, in a temporary table that may go to disk.`,
+		Fix: `find the rows of the page without the long columns, then join them by the primary key.`,
+		Silent: `when the primary key is not selected, when rows are narrow or few, when it takes little time, and
+			blind without a slow log, plans or the tables' definitions.`,
+	}
+}
+
+// Check looks for pages of distinct rows.
+func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
+	advised, err := advice.ForIndexes(c)
+	if err != nil {
+		return nil, diagnose.Blind(r.ID(), err)
+	}
+	var out []kasoku.Finding
+	near, said := 0.0, "no SELECT DISTINCT with a LIMIT gathers long columns in a temporary table"
+	for _, read := range advised.Reads() {
+		q := c.Statements().QueryByID(read.QueryID)
+		if q == nil || q.Calls == 0 || len(read.Wide) == 0 || !statements.Of(q).Limit ||
+			!strings.HasPrefix(strings.ToLower(q.Fingerprint), "select distinct ") {
+			continue
+		}
+		gathers := temporaryStep(c, q)
+		if gathers == nil {
+			continue
+		}
+		examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
+		row := float64(read.Table.DataBytes) / float64(max(read.Table.Rows, 1))
+		impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
+		impact.Estimate = true
+		n := min(examined/gatheredRows, examined/(gatheredPerRow*max(sent, 1)), row/wideRow, impact.Share/evidence.SmallShare)
+		code := lateCode(c, q, read)
+		switch {
+		case n >= 1 && code != "":
+			out = append(out, r.finding(c, q, read, gathers, impact, code))
+		case n >= near:
+			near, said = min(n, 0.99), fmt.Sprintf("a page of distinct rows of %s, %s each, examines %s for %s sent, and takes "+
+				"%s %s; the thresholds are %d bytes, %d rows, %d for each and %s", read.Table.Name, unit.Bytes(uint64(row)),
+				wording.Average(examined), wording.Average(sent), unit.Percent(impact.Share), impact.Of, wideRow,
+				gatheredRows, gatheredPerRow, unit.Percent(evidence.SmallShare))
+			if n >= 1 {
+				said = "a page of distinct rows of " + read.Table.Name + " cannot be written in two steps for sure"
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, diagnose.Quiet(r.ID(), near, "%s", said)
+}
+
+// temporaryStep returns the step of a statement's plan that gathers rows, nil where there is none.
+func temporaryStep(c *diagnose.Case, q *kasoku.Query) *kasoku.PlanRow {
+	for i := range c.Plans {
+		if c.Plans[i].QueryID != q.ID || c.Plans[i].Host != q.Host {
+			continue
+		}
+		steps := c.Plans[i].Rows
+		for k := range steps {
+			if strings.Contains(steps[k].Extra, "Using temporary") {
+				return &steps[k]
+			}
+		}
+	}
+	return nil
+}
+
+// lateCode is the statement in two steps; empty where it cannot be written so.
+func lateCode(c *diagnose.Case, q *kasoku.Query, read indexes.Read) string {
+	at := slices.IndexFunc(read.Table.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" })
+	if at < 0 {
+		return ""
+	}
+	code, err := rewrite.DialectOf(c.Recording).FetchWideLast(statements.TextOf(q), rewrite.WideTable{
+		Alias: read.Alias, Columns: indexes.ColumnsOf(read.Table), Primary: read.Table.Indexes[at].Columns, Wide: read.Wide})
+	if err != nil {
+		return ""
+	}
+	return code
+}
+
+func (r WideDistinct) finding(c *diagnose.Case, q *kasoku.Query, read indexes.Read, gathers *kasoku.PlanRow,
+	impact kasoku.Impact, code string) kasoku.Finding {
+	name, t := "", read.Table
+	examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
+	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls), wording.Average(examined),
+		wording.Average(sent))
+	if x := evidence.Only(c, q.ID); x != nil {
+		name = x.Endpoint()
+		note += "; " + evidence.CallerWords(x)
+	}
+	row := t.DataBytes / max(t.Rows, 1)
+	return kasoku.Finding{
+		ID: r.ID(), Object: kasoku.Object{Kind: "table", Name: t.Name}, Severity: evidence.StatementSeverity(impact),
+		Impact: impact, Interval: c.Focus.Interval,
+		Title: wording.Cut(fmt.Sprintf("SELECT DISTINCT gathers whole rows of %s for a page of %s",
+			wording.Cut(t.Name, 20), wording.Average(sent)), wording.MaxTitle),
+		Clause: fmt.Sprintf("pages of %s are found with the long columns of all rows", wording.Cut(t.Name, 30)),
+		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
+			diagnose.Signal{Blind: "what the rows take without these columns was not measured"}),
+		Evidence: append([]kasoku.Evidence{
+			evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds()),
+			evidence.StatementTime(c, c.Statements().QueryTime(q), impact, q),
+			{Source: "plan", Text: "EXPLAIN: " + wording.Cut(gathers.Extra, 80), Note: "of " + gathers.Table, Strong: true,
+				Value: unit.Plain(gathers.Rows) + " rows", Number: gathers.Rows, Interval: c.Whole()},
+			{Source: "schema", Text: t.Name + ": " + wording.List(read.Wide, 4), Note: "length of a row, on average",
+				Value: unit.Bytes(row), Number: float64(row), Strong: true, Interval: c.Whole()},
+		}, evidence.EndpointCount(c, name)...),
+		Cause: fmt.Sprintf("To know what is distinct the server gathers all rows that fit in a temporary table, with %s, "+
+			"sorts it, and sends %s. The primary key, which is selected too, says as much without these columns.",
+			wording.List(read.Wide, 3), wording.Average(sent)),
+		Fixes: []kasoku.Fix{{Text: "Find the rows of the page first, and read their long columns then",
+			Where: evidence.HandlerOf(name), Lang: "sql", Code: code, Risk: kasoku.RiskAppRestart,
+			Note: "The same rows in the same order, but for rows that are equal in it, whose order neither statement " +
+				"says: where that matters, add the primary key to both orders."}},
+		Expect: "the temporary table holds short rows, in memory",
+		Verify: "the time of the statement; EXPLAIN of both",
+	}
+}
