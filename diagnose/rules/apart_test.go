@@ -63,6 +63,36 @@ func TestApart_CPU(t *testing.T) {
 		"What a request costs on this host is decided in the program.")
 }
 
+// TestPlacement: a host that is full while another one has room.
+func TestPlacement(t *testing.T) {
+	r := host.Placement{}
+	larger := func(b *build, cores float64) *build { // db1, of which 0.20 cores are used
+		b.Run.Hosts[1].Cores = int(cores)
+		k := kasoku.Key{Source: diagnose.Host, Name: "cpu.idle"}
+		made := ladder().counts(k, 20, 20, 10*(cores-0.2)).Series
+		idle := made[len(made)-1]
+		idle.Key.Host, k.Host = "db1", "db1"
+		b.Series = append(slices.DeleteFunc(b.Series, func(s kasoku.Series) bool { return s.Key == k }), idle)
+		return b
+	}
+	f := fires(t, r, larger(apart(1.95, 0.2), 4), kasoku.Medium, "H has 2 cores, of which shop uses 1.95; db1 has 4, and mysqld there uses 0.20")
+	if f.Object.Name != "h" || f.Fixes[0].Text != "Change the roles of h and db1" ||
+		!strings.Contains(f.Fixes[0].Note, "With shop on db1, mysqld on h, h would be 10.0 % and db1 48.8 % busy") || len(f.Evidence) != 4 {
+		t.Errorf("%+v %+v", f.Object, f.Fixes)
+	}
+	three := apart(1.9, 0.2).program("20 shop", 1.2, 1e8).program("5 nginx", 0.7, 1e7)
+	if f = fires(t, r, three, kasoku.Medium, "shop, nginx use 1.90"); f.Fixes[0].Text != "Move nginx from h to db1" {
+		t.Errorf("%+v", f.Fixes)
+	}
+	silent(t, r, apart(1.95, 0.2), 0.80, 0.83, "what is best to move would leave a host 97.5 % busy")
+	silent(t, r, larger(apart(1.7, 0.2), 4), 0.9, 0.95, "h is 85.0 % busy")
+	silent(t, r, apart(1.95, 1.3), 0.8, 0.82, "db1 65.0 %")
+	silent(t, r, apart(2, -1), 0, 0, "on one host")
+	silent(t, r, stackOn(1.4, 0.3, 0.1), 0, 0, "on one host")
+	// Neighbours fill the host, not the service.
+	silent(t, r, larger(apart(1.95, 0.2).program("20 shop", 0.9, 1e8), 4), 0.9, 0.95, "45.0 % by the service")
+}
+
 // TestApart_Pool: the CPU that the app's host uses is not the database's.
 func TestApart_Pool(t *testing.T) {
 	fires(t, pool.SmallPool{}, pooled(committing(0), 10, 60).apart(1, 1), kasoku.High,

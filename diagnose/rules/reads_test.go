@@ -62,7 +62,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 		return extract.Keys{Settings: server, RowChecks: true}
 	case "MES-07":
 		return extract.Keys{Settings: server, Messages: true}
-	case "HW-01", "HW-02", "HW-06", "HW-07", "HW-10", "HW-12", "OS-01", "OS-02", "OS-04", "MES-06":
+	case "HW-01", "HW-02", "HW-04", "HW-06", "HW-07", "HW-10", "HW-12", "OS-01", "OS-02", "OS-04", "MES-06":
 		return hostReads(id, server)
 	case "HW-05":
 		k := extract.Keys{Settings: server}
@@ -121,6 +121,8 @@ func hostReads(id string, server []string) extract.Keys {
 	switch id {
 	case "HW-01", "HW-02":
 		return extract.Keys{Series: append(busy, programs...), Settings: server, Queries: id == "HW-01"}
+	case "HW-04":
+		return extract.Keys{Series: append(busy, programs...), Settings: server, Service: true}
 	case "HW-06":
 		return extract.Keys{Settings: append(server, "innodb_buffer_pool_size"), Messages: true, Series: slices.Concat(programs,
 			keys(diagnose.Host, "mem.total", "mem.available", "vm.oom_kill", "vm.pswpin", "vm.pswpout", "vm.allocstall", "psi.memory.some"),

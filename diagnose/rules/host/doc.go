@@ -10,6 +10,7 @@ func Rules() []diagnose.Rule {
 		DBBound{},
 		SharedCPU{},
 		AppCPU{},
+		Placement{},
 		Generator{},
 		Memory{},
 		Burst{},
