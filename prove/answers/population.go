@@ -140,12 +140,13 @@ func numberOf(object map[string]any, name string) (v, place float64, ok bool) {
 	return v, math.Pow10(power - len(fraction)), err == nil && !math.IsInf(v, 0)
 }
 
-// isOutside reports whether a value lies outside of a range by more than both may be rounded.
+// isOutside reports whether a value lies outside of a range by more than both may be rounded: each by half of its
+// last place, which is 1 of a whole number.
 func isOutside(object map[string]any, name, least, most string) bool {
 	v, place, ok := numberOf(object, name)
 	low, lowPlace, _ := numberOf(object, least)
 	high, highPlace, _ := numberOf(object, most)
-	slack := max(place, lowPlace, highPlace, 1e-6*(high-low))
+	slack := max((place+max(lowPlace, highPlace))/2, 1e-6*(high-low))
 	return ok && low <= high && (v < low-slack || v > high+slack)
 }
 
