@@ -38,6 +38,7 @@ type Config struct {
 	Trace    Trace             `toml:"trace"`
 	Safe     Safe              `toml:"safe"`
 	Pilot    Autopilot         `toml:"autopilot"`
+	After    After             `toml:"after"`
 }
 
 // Service names the service that is measured, where several run here. What it says
@@ -230,6 +231,12 @@ type Autopilot struct {
 	Reload  []string `toml:"reload,shell" eg:"'nginx -t && systemctl reload nginx'"` // after files of nginx were edited or put back
 }
 
+// After is what `kasoku run` runs when its runs are made, such as a message to a channel.
+type After struct {
+	Command []string      `toml:"command,shell" eg:"'./announce.sh'"` // reads what was printed from its stdin
+	Timeout time.Duration `toml:"timeout" eg:"'30s'"`                 // after which it is ended
+}
+
 // Answers are golden answers that changes must not alter.
 type Answers struct {
 	File     string   `toml:"file,path" eg:"'answers.json'"`                         // of kasoku answers record
@@ -294,6 +301,7 @@ func Default() Config {
 		Trace:    Trace{For: 10 * time.Second, After: 5 * time.Second},
 		Servers:  declaredServers(),
 		Finalize: Finalize{Wait: time.Minute, Gap: 5 * time.Second, Limit: 30 * time.Second},
+		After:    After{Timeout: 30 * time.Second},
 	}
 }
 

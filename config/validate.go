@@ -45,6 +45,9 @@ func (c *Config) mistakes() []mistake {
 	v.probe(&c.Probe)
 	v.trace(&c.Trace)
 	v.servers(c)
+	if c.After.Timeout <= 0 {
+		v.fail("after.timeout", "leave it out for 30s", "%s: want more than none", c.After.Timeout)
+	}
 	for i, name := range c.Sources.Off {
 		if !slices.Contains(SourceNames(), name) {
 			v.fail(fmt.Sprintf("sources.off.%d", i), "the sources are "+strings.Join(SourceNames(), ", "), "%q: no such source", name)

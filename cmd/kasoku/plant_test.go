@@ -437,7 +437,7 @@ func checkRest(t *testing.T, args string, part contain.Part, whole, got answered
 		t.Errorf("%s: the answer does not name what is lost", name)
 	}
 	if kept, all := commonLines(whole.stdout, got.stdout); kept == 0 && all > 0 {
-		t.Errorf("%s: %d lines of %d are there", name, kept, all)
+		t.Errorf("%s: %d lines of %d are there; exit %d: %.2000s", name, kept, all, got.code, got.stderr)
 	}
 }
 

@@ -121,29 +121,38 @@ func (e *Env) Finish(err error) int {
 // finish is [Env.Finish] for run files that are whole.
 func (e *Env) finish(err error) int {
 	var (
-		usage usageError
-		bad   badAnswer
-		stop  stopped
-		pass  exitCode
+		bad  badAnswer
+		stop stopped
 	)
+	code := ExitCode(err)
+	switch {
+	case err == nil, errors.As(err, new(exitCode)):
+	case errors.As(err, &bad):
+		if bad.hint != "" {
+			fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", terminal.Clean(bad.hint))
+		}
+		fmt.Fprintf(e.Stderr, "exit %d: %s\n", code, terminal.Clean(bad.why))
+	case errors.As(err, &stop):
+		fmt.Fprintf(e.Stderr, "exit %d: %s\n", code, terminal.Clean(stop.why))
+	default:
+		e.Complain(err)
+	}
+	return code
+}
+
+// ExitCode returns what an error ends this program with.
+func ExitCode(err error) int {
+	var pass exitCode
 	switch {
 	case err == nil:
 		return ExitGood
 	case errors.As(err, &pass):
 		return pass.code
-	case errors.As(err, &bad):
-		if bad.hint != "" {
-			fmt.Fprintf(e.Stderr, "kasoku: hint: %s\n", terminal.Clean(bad.hint))
-		}
-		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitBad, terminal.Clean(bad.why))
+	case errors.As(err, new(badAnswer)):
 		return ExitBad
-	case errors.As(err, &stop):
-		fmt.Fprintf(e.Stderr, "exit %d: %s\n", ExitCouldNot, terminal.Clean(stop.why))
+	case errors.As(err, new(stopped)):
 		return ExitCouldNot
-	}
-	e.Complain(err)
-	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, new(usageError)):
 		return ExitUsage
 	case errors.As(err, new(badError)), errors.As(err, new(*recycle.BrokenError)):
 		return ExitBad

@@ -1,6 +1,7 @@
 package recordcmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -145,8 +146,16 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	err = s.all(ctx)
 	s.progress.Clear()
+	var said bytes.Buffer
+	if len(c.After.Command) > 0 {
+		s.printTo(&said)
+	}
 	s.printEnd()
-	return cmp.Or(err, s.judge())
+	err = cmp.Or(err, s.judge())
+	if ctx.Err() == nil {
+		s.after(ctx, c.After, c.Dir, said.Bytes(), err)
+	}
+	return err
 }
 
 // findBase makes an id of the name of the base.
