@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// distinctTables are for QRY-14: 400 poems, each in two or three volumes, some by nobody.
+// distinctTables are for QRY-14: 400 poems, each in two or three volumes, some without a poet.
 var distinctTables = []string{
 	"CREATE TABLE poems (id INT NOT NULL, part INT NOT NULL, line VARCHAR(60) NOT NULL, poet INT NULL, verses TEXT NULL, `order` INT NOT NULL, notes VARCHAR(2000) NOT NULL, PRIMARY KEY (id, part))",
 	"CREATE TABLE volumes (poem INT NOT NULL, volume INT NOT NULL, copies INT NOT NULL, PRIMARY KEY (poem, volume))",
