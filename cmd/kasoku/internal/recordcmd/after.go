@@ -55,9 +55,11 @@ func (s *series) after(ctx context.Context, a config.After, dir string, text []b
 	switch {
 	case err == nil:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		s.e.Caution(fmt.Sprintf("the command of [after] was ended after %s", a.Timeout), "after.timeout = '2m' gives it longer")
+		s.e.Caution(fmt.Sprintf("the command of [after] was ended after %s", a.Timeout),
+			"after.timeout = '2m' gives it longer")
 	default:
-		s.e.Caution(fmt.Sprintf("the command of [after] failed: %v", err), "the runs are kept; `"+s.e.Name+" show` has them")
+		s.e.Caution(fmt.Sprintf("the command of [after] failed: %v", err),
+			"the runs are kept; `"+s.e.Name+" show` has them")
 	}
 }
 
