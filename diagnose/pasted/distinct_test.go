@@ -14,8 +14,8 @@ var distinctTables = []string{
 	"CREATE TABLE poets (id INT PRIMARY KEY, line VARCHAR(40) NOT NULL, life TEXT NULL)",
 	"INSERT INTO poems WITH RECURSIVE up AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 400) " +
 		"SELECT n, n MOD 3, CONCAT('line ', n * 7 MOD 400), IF(n MOD 5 = 0, NULL, n MOD 40), IF(n MOD 9 = " +
-			"0, NULL, REPEAT(CONCAT('verse ', n, ' '), 90)), n * 7 MOD 401, REPEAT('note ', n MOD 50) " +
-			"FROM up",
+		"0, NULL, REPEAT(CONCAT('verse ', n, ' '), 90)), n * 7 MOD 401, REPEAT('note ', n MOD 50) " +
+		"FROM up",
 	"INSERT INTO volumes SELECT id, 1, 3 FROM poems UNION ALL SELECT id, 2, 4 FROM poems UNION ALL SELECT " +
 		"id, 3, 5 FROM poems WHERE part = 1",
 	"INSERT INTO poets SELECT id, CONCAT('poet ', id), REPEAT('born ', 200) FROM poems WHERE id < 40",

@@ -75,13 +75,16 @@ func TestPlacement(t *testing.T) {
 		b.Series = append(slices.DeleteFunc(b.Series, func(s kasoku.Series) bool { return s.Key == k }), idle)
 		return b
 	}
-	f := fires(t, r, larger(apart(1.95, 0.2), 4), kasoku.Medium, "H has 2 cores, of which shop uses 1.95; db1 has 4, and mysqld there uses 0.20")
+	f := fires(t, r, larger(apart(1.95, 0.2), 4), kasoku.Medium,
+		"H has 2 cores, of which shop uses 1.95; db1 has 4, and mysqld there uses 0.20")
 	if f.Object.Name != "h" || f.Fixes[0].Text != "Change the roles of h and db1" ||
-		!strings.Contains(f.Fixes[0].Note, "With shop on db1, mysqld on h, h would be 10.0 % and db1 48.8 % busy") || len(f.Evidence) != 4 {
+		!strings.Contains(f.Fixes[0].Note, "With shop on db1, mysqld on h, h would be 10.0 % and db1 48.8 % busy") ||
+		len(f.Evidence) != 4 {
 		t.Errorf("%+v %+v", f.Object, f.Fixes)
 	}
 	three := apart(1.9, 0.2).program("20 shop", 1.2, 1e8).program("5 nginx", 0.7, 1e7)
-	if f = fires(t, r, three, kasoku.Medium, "shop, nginx use 1.90"); f.Fixes[0].Text != "Move nginx from h to db1" {
+	f = fires(t, r, three, kasoku.Medium, "shop, nginx use 1.90")
+	if f.Fixes[0].Text != "Move nginx from h to db1" {
 		t.Errorf("%+v", f.Fixes)
 	}
 	silent(t, r, apart(1.95, 0.2), 0.80, 0.83, "what is best to move would leave a host 97.5 % busy")

@@ -37,12 +37,14 @@ func TestConstructPlacement(t *testing.T) {
 		} {
 			rec := onTwoHosts(t, server, x.app, x.db, x.cores)
 			found, quiet := host.Placement{}.Check(diagnose.NewCase(rec, nil))
-			if len(found) > 0 != x.fires || !x.fires && (len(quiet) != 1 || quiet[0].Blind || quiet[0].Near > 0.9 != x.near && strings.HasPrefix(x.as, "under")) {
+			near := len(quiet) == 1 && !quiet[0].Blind && (quiet[0].Near > 0.9 == x.near || !strings.HasPrefix(x.as, "under"))
+			if len(found) > 0 != x.fires || !x.fires && !near {
 				t.Errorf("%s: %+v %+v", x.as, found, quiet)
 				continue
 			}
 			as := strings.Replace(x.as, "SERVER", server, 1)
-			keepExtract(t, rec, nil, "HW-04", as, "constructed: a database on a host of its own, from HW-03/fires, with TestConstructPlacement")
+			keepExtract(t, rec, nil, "HW-04", as,
+				"constructed: a database on a host of its own, from HW-03/fires, with TestConstructPlacement")
 		}
 	}
 }
@@ -64,7 +66,8 @@ func onTwoHosts(t *testing.T, server string, app, db, cores float64) *kasoku.Rec
 	}
 	own := rec.Run.Hosts[0].Name
 	ofDB := func(k kasoku.Key) bool {
-		return k.Source == diagnose.Process && strings.Contains(k.Instance, map[string]string{"mariadb": "mariadbd", "mysql": "mysqld"}[server])
+		return k.Source == diagnose.Process &&
+			strings.Contains(k.Instance, map[string]string{"mariadb": "mariadbd", "mysql": "mysqld"}[server])
 	}
 	var grid []kasoku.Point
 	rec.Series = slices.DeleteFunc(rec.Series, func(s kasoku.Series) bool {
@@ -111,8 +114,10 @@ func onTwoHosts(t *testing.T, server string, app, db, cores float64) *kasoku.Rec
 		case name == "db1":
 			has = size * cores
 		}
-		user, idle := kasoku.Series{Kind: kasoku.Counter, Key: kasoku.Key{Host: name, Source: diagnose.Host, Name: "cpu.user"}},
-			kasoku.Series{Kind: kasoku.Counter, Key: kasoku.Key{Host: name, Source: diagnose.Host, Name: "cpu.idle"}}
+		of := func(name, mode string) kasoku.Series {
+			return kasoku.Series{Kind: kasoku.Counter, Key: kasoku.Key{Host: name, Source: diagnose.Host, Name: mode}}
+		}
+		user, idle := of(name, "cpu.user"), of(name, "cpu.idle")
 		rest := 0.0
 		for k, p := range grid {
 			if k > 0 {

@@ -43,10 +43,14 @@ var seatTable = append(reelTable[:len(reelTable):len(reelTable)],
 
 // talkTable has 2,000 talks with their text, each with three of 60 subjects.
 var talkTable = []string{
-	"CREATE TABLE talks (id INT NOT NULL PRIMARY KEY, held DATETIME NOT NULL, title VARCHAR(60) NOT NULL, text TEXT NOT NULL)",
-	"CREATE TABLE subjects (talk INT NOT NULL, subject INT NOT NULL, PRIMARY KEY (talk, subject), KEY by_subject (subject))",
-	"INSERT INTO talks SELECT seq, '2006-01-01' + INTERVAL seq * 17 HOUR, CONCAT('talk ', seq), REPEAT('a word or two ', 150) FROM (" + numbers(2000) + ") s",
-	"INSERT INTO subjects SELECT id, id MOD 20 FROM talks UNION ALL SELECT id, 20 + id MOD 20 FROM talks UNION ALL SELECT id, 40 + id MOD 20 FROM talks",
+	"CREATE TABLE talks (id INT NOT NULL PRIMARY KEY, held DATETIME NOT NULL, title VARCHAR(60) NOT NULL, " +
+		"text TEXT NOT NULL)",
+	"CREATE TABLE subjects (talk INT NOT NULL, subject INT NOT NULL, PRIMARY KEY (talk, subject), KEY " +
+		"by_subject (subject))",
+	"INSERT INTO talks SELECT seq, '2006-01-01' + INTERVAL seq * 17 HOUR, CONCAT('talk ', seq), " +
+		"REPEAT('a word or two ', 150) FROM (" + numbers(2000) + ") s",
+	"INSERT INTO subjects SELECT id, id MOD 20 FROM talks UNION ALL SELECT id, 20 + id MOD 20 FROM talks " +
+		"UNION ALL SELECT id, 40 + id MOD 20 FROM talks",
 	"ANALYZE TABLE talks, subjects",
 }
 
@@ -93,8 +97,8 @@ func scanRuns() []boardRun {
 	seats := func(r boardRun) boardRun { r.setup = seatTable; return r }
 	both := func(r boardRun) boardRun { r.also = "GET /halls"; return r }
 	talks := func(name, keep, fields, where string) boardRun {
-		r := page(name, keep, "SELECT DISTINCT "+fields+" FROM talks t JOIN subjects s ON s.talk = t.id WHERE s.subject "+where+
-			" ORDER BY t.held DESC LIMIT 20")
+		r := page(name, keep, "SELECT DISTINCT "+fields+" FROM talks t JOIN subjects s ON s.talk = t.id "+
+			"WHERE s.subject "+where+" ORDER BY t.held DESC LIMIT 20")
 		r.setup, r.rate, r.want = talkTable, 10, "table talks"
 		return r
 	}

@@ -174,7 +174,7 @@ func (p *wideParts) sameKeys() (ast.ExprNode, error) {
 		if !ok {
 			return nil, errKeyless
 		}
-		all = append(all, &ast.BinaryOperationExpr{Op: opcode.EQ, L: columnOf(p.t.Alias, key), R: columnOf(p.page, name)})
+		all = append(all, compare(opcode.EQ, columnOf(p.t.Alias, key), columnOf(p.page, name)))
 	}
 	return joinAnd(all), nil
 }

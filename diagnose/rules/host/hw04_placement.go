@@ -147,9 +147,11 @@ func (r Placement) finding(c *diagnose.Case, full, idle *hostLoad, m move) kasok
 		Clause: fmt.Sprintf("%s is full while %s has room", full.name, idle.name),
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 			diagnose.Signal{Blind: "what the network between the hosts would cost was not measured"}),
-		Impact: kasoku.Impact{Share: min(full.ratio()-m.worst(), 1), Of: "of the CPU of " + full.name + " " + c.At(), Estimate: true},
+		Impact: kasoku.Impact{Share: min(full.ratio()-m.worst(), 1), Of: "of the CPU of " + full.name + " " + c.At(),
+			Estimate: true},
 		Cause: fmt.Sprintf("%s has %s cores, of which %s %s; %s has %s, and %s there %s.", wording.Capital(full.name),
-			unit.Plain(full.cores), namesOf(full), usesWords(full), idle.name, unit.Plain(idle.cores), namesOf(idle), usesWords(idle)),
+			unit.Plain(full.cores), namesOf(full), usesWords(full), idle.name, unit.Plain(idle.cores), namesOf(idle),
+			usesWords(idle)),
 		Fixes: []kasoku.Fix{{Text: wording.Capital(change), Where: "the hosts", Risk: kasoku.RiskRestart,
 			Note: fmt.Sprintf("With %s, %s would be %s and %s %s busy at this rate, if a core of the one does what a core of "+
 				"the other does. Memory, disks and the addresses that programs use are not in that.",
