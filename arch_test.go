@@ -43,7 +43,7 @@ var floorTable = parseFloors(`
 5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles
 5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport
 6 export watch prove prove/answers prove/live prove/finalize serve serve/ui mcp
-7 labs/* labs/contest/* labs/isucholar/* labs/isucond/* labs/isuportal/* labs/isutrain/* labs/isuumo/* labs/goldrush/*
+7 labs/* labs/contest/* labs/kit/* labs/isucholar/* labs/isucond/* labs/isuportal/* labs/isutrain/* labs/isuumo/* labs/goldrush/*
 8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)

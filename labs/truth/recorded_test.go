@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/labs/insertbench"
 	"github.com/kasoku/kasoku/labs/isucholar"
 	"github.com/kasoku/kasoku/labs/isuportal"
+	"github.com/kasoku/kasoku/labs/isutrain"
 	"github.com/kasoku/kasoku/labs/truth"
 	"github.com/kasoku/kasoku/store"
 )
@@ -30,7 +31,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatalf("no recorded runs: %v", err)
 	}
 	labs := map[string]*truth.Lab{"insertbench": truth.Of(insertbench.Lab()), "isucholar": truth.Of(isucholar.Lab()),
-		"isuportal": truth.Of(isuportal.Lab()), "userapi": truth.Userapi()}
+		"isuportal": truth.Of(isuportal.Lab()), "isutrain": truth.Of(isutrain.Lab()), "userapi": truth.Userapi()}
 	var table truth.Table
 	for _, path := range files {
 		name, variant, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".kasoku.gz"), "-")
