@@ -209,7 +209,7 @@ func boardFaults() []fault {
 		fault{Name: "nothing is frozen", Want: "wrong answer GET .*dashboard: a result of after the freeze",
 			Method: "POST", At: "/initialize",
 			Before: atTimes(func(at map[string]any) { at["contest_freezes_at"] = at["contest_ends_at"] })},
-		fault{Name: "frozen from the start", Want: "stale GET .*dashboard: 0 results", Method: "POST",
+		fault{Name: "frozen from the start", Want: "(stale|critical) GET .*dashboard: 0 results", Method: "POST",
 			At:     "/initialize",
 			Before: atTimes(func(at map[string]any) { at["contest_freezes_at"] = at["contest_starts_at"] })},
 		fault{Name: "nothing is cleared", Want: "critical .*GET /api/audience/dashboard: team \\d+ is none",

@@ -168,7 +168,7 @@ func (r *run) initialize(ctx context.Context, step *scenario.Step, lasts time.Du
 }
 
 // Prepare initialises the service, goes the way of one team, and initialises it again: nothing of
-// before may be shown then.
+// before may be shown then, not even by what keeps answers, so the audience looks right before it and after it.
 func (r *run) Prepare(ctx context.Context, step *scenario.Step) (err error) {
 	if r.inbox, err = newInbox(); err != nil {
 		return scenario.Fail(scenario.Internal, err)
@@ -176,16 +176,19 @@ func (r *run) Prepare(ctx context.Context, step *scenario.Step) (err error) {
 	if err := r.rehearse(ctx, step); err != nil {
 		return scenario.Fail(scenario.Critical, err)
 	}
-	if err := r.initialize(ctx, step, r.o.Duration); err != nil {
-		return err
-	}
-	r.teams, r.byID, r.given, r.contestants = nil, map[int64]*team{}, map[int64]bool{}, 0
-	r.answered = map[int64]time.Time{}
 	v, err := r.visitor(step)
 	if err != nil {
 		return err
 	}
 	defer v.Close()
+	if err := r.lookAsAudience(ctx, v); err != nil {
+		return scenario.Fail(scenario.Critical, err)
+	}
+	if err := r.initialize(ctx, step, r.o.Duration); err != nil {
+		return err
+	}
+	r.teams, r.byID, r.given, r.contestants = nil, map[int64]*team{}, map[int64]bool{}, 0
+	r.answered = map[int64]time.Time{}
 	return scenario.Fail(scenario.Critical, r.lookAsAudience(ctx, v))
 }
 
