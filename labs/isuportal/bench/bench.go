@@ -7,8 +7,9 @@
 //	a hundred timeouts -100
 //
 // Times are those of a run of a minute, in proportion: teams may register in its first sixth, what
-// others score is hidden in its last. Each job that a team has seen brings one more viewer, so that
-// success makes the load.
+// others score is hidden in its last. Where the first team took so long to register that all who come at once
+// may take longer than that, they have as long as these take one after another, up to half of the run. Each job that
+// a team has seen brings one more viewer, so that success makes the load.
 //
 // The audience's dashboard may be a second old, and nothing else: it has each job that was reported
 // a second before it was asked for. Anybody's has what was reported before, each notification comes
@@ -107,6 +108,7 @@ type run struct {
 
 	start, freeze, end time.Time     // of the contest
 	takes              time.Duration // the last initialize
+	enrols             time.Duration // the team of the rehearsal, to register
 
 	mu          sync.Mutex
 	teams       []*team
@@ -145,7 +147,7 @@ func post(path string, body any) *agent.Request {
 }
 
 // initialize has the contest begin anew, when that is done: its first sixth is for registration, but no
-// less than shortest.
+// less than shortest, and where the host is slow as long as all who come at once may take.
 func (r *run) initialize(ctx context.Context, step *scenario.Step, lasts time.Duration) error {
 	u, err := r.user(step, "")
 	if err != nil {
@@ -154,7 +156,8 @@ func (r *run) initialize(ctx context.Context, step *scenario.Step, lasts time.Du
 	defer u.Close()
 	asked := time.Now()
 	opens := asked.Add(r.takes) // as long as it took before
-	r.start, r.freeze, r.end = opens.Add(max(lasts/6, shortest, 2*r.takes)), opens.Add(lasts*5/6), opens.Add(lasts)
+	open := max(lasts/6, shortest, 2*r.takes, min(atOnce*r.enrols, lasts/2))
+	r.start, r.freeze, r.end = opens.Add(open), opens.Add(lasts*5/6), opens.Add(lasts)
 	var said struct {
 		Language string `json:"language"`
 	}
@@ -199,11 +202,13 @@ func (r *run) rehearse(ctx context.Context, step *scenario.Step) error {
 			return err
 		}
 		r.byID = map[int64]*team{}
+		began := time.Now()
 		t, err := r.register(ctx, step, 1_000_000)
 		switch {
 		case err != nil:
 			return err
 		case t != nil:
+			r.enrols = time.Since(began)
 			return t.rehearse(ctx, step)
 		case !r.hasStarted():
 			return scenario.Errorf(scenario.Critical, "POST /api/registration/team: no team could register")
