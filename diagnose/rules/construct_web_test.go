@@ -94,6 +94,15 @@ func TestConstructWeb(t *testing.T) {
 				}
 			}
 		})
+		f("CCH-06", server+"-passed-memory", "holding 15 MiB at most", func(rec, _ *kasoku.Recording) {
+			for i := range rec.Series {
+				if s := &rec.Series[i]; s.Key.Name == "SMA.Transient.g_bytes" {
+					for k := range s.Points {
+						s.Points[k].Value = min(s.Points[k].Value, 15<<20)
+					}
+				}
+			}
+		})
 		const first = "leaving the requests of its first second"
 		f("CCH-05", server+"-kept-over-initialize", first, func(rec, _ *kasoku.Recording) {
 			for i := range rec.Endpoints {

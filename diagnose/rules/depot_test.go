@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ type depot struct {
 	Front      string        `json:",omitempty"` // file with nginx's address
 	Papers     string        `json:",omitempty"` // hold: a paper is read whole; else as it comes
 	Marks      string        `json:",omitempty"` // what the board says of one of a population: outside, inside, limits, none
+	News       string        `json:",omitempty"` // how it looks for news: poll, memory
 	Events     string        `json:",omitempty"` // what happens to six of ten events: drop, duplicate, invalid or batch
 }
 
@@ -57,7 +59,7 @@ func serveDepot(ctx context.Context, c serviceConfig) error {
 			return err
 		}
 	}
-	if d.Events != "" { // sessions of before a recording write nothing to its slow log
+	if d.Events != "" || d.News != "" { // sessions of before a recording write nothing to its slow log
 		db.SetMaxIdleConns(0)
 		db.SetMaxIdleConns(64)
 	}
@@ -128,6 +130,32 @@ func (d depot) pay(ctx context.Context, db *sql.DB, id string) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// sendNews answers with the labels that came after one, and marks them as read, as an inbox does.
+func (d depot) sendNews(ctx context.Context, db *sql.DB, w io.Writer, after int) error {
+	rows, err := db.QueryContext(ctx, "SELECT id FROM labels WHERE id > ? ORDER BY id", after)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var news []string
+	for rows.Next() {
+		var id int
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		news = append(news, fmt.Sprintf(`{"id":%d,"text":"a parcel has come"}`, id))
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if _, err := db.ExecContext(ctx, "UPDATE labels SET picture = 'read' WHERE id > ? AND picture = 'new'",
+		after); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, `{"news":[%s]}`, strings.Join(news, ","))
+	return err
 }
 
 // takeEvent answers an event: four of ten are written, the others are dropped, were there before, are refused
@@ -210,6 +238,16 @@ func (d depot) routes(db *sql.DB) http.Handler {
 	})
 	mux.HandleFunc("POST /v1/events", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(d.takeEvent(r.Context(), db))
+	})
+	mux.HandleFunc("GET /v1/news", func(w http.ResponseWriter, r *http.Request) {
+		after, _ := strconv.Atoi(r.FormValue("after"))
+		if d.News == "memory" && after >= depotLabels-1 {
+			io.WriteString(w, `{"news":[]}`)
+			return
+		}
+		if err := d.sendNews(r.Context(), db, w, after); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
 	})
 	mux.HandleFunc("GET /v1/parcels/{id}", func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(d.Slow)

@@ -39,6 +39,11 @@ func webReads(id string) (extract.Keys, bool) {
 		k.Configs, k.Latencies = []string{capture.KindVCL, capture.KindNginx}, true
 		k.Series = keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit", "MAIN.cache_miss",
 			"MAIN.cache_hit_grace")
+	case "CCH-06":
+		k.Configs = []string{capture.KindVCL, capture.KindNginx}
+		k.Series = keys("varnish", "MAIN.client_req", "MAIN.s_pass", "MAIN.cache_hit", "MAIN.cache_miss",
+			"SMA.s0.g_bytes",
+			"SMA.Transient.g_bytes")
 	case "APP-01":
 		k.Messages, k.Series = true, keys(diagnose.Process, "io.write_calls")
 	case "APP-02":
@@ -51,6 +56,8 @@ func webReads(id string) (extract.Keys, bool) {
 	case "APP-05":
 		k.Queries, k.Transactions, k.Callers, k.Service = true, true, true, true
 		k.Series = idleReads()
+	case "APP-06":
+		k.Queries, k.Callers = true, true
 	case "APP-10":
 		k.Profiles, k.Series = true, keys(diagnose.Process, "rss")
 	case "LCK-05":

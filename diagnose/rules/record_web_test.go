@@ -63,6 +63,7 @@ type webConf struct {
 	refuse   bool // bots get 503
 	gzip     bool
 	slow     bool // manifests are sent as slowly as clients that are far away read
+	trickle  bool // and are read so from the depot
 	connects int  // worker_connections, 0: 1024
 }
 
@@ -91,6 +92,9 @@ func (n webConf) text() string {
 	}
 	if n.slow {
 		server += "location /v1/manifests/ { limit_rate 200k; proxy_pass http://depot; }\n"
+	}
+	if n.trickle {
+		server += "location /v1/manifests/ { limit_rate 4500k; proxy_max_temp_file_size 0; proxy_pass http://depot; }\n"
 	}
 	if n.static {
 		server += "location /look/ { root \"{dir}\"; expires 1d; }\n"
@@ -154,9 +158,11 @@ func (r webRun) record(t *testing.T, s *sandbox.Server, baseline *kasoku.Recordi
 				"NGX-01": "upstream depot", "NGX-02": "endpoint GET /look/depot.css", "NGX-03": "location /", "NGX-04": "location /v1/manifests/",
 				"NGX-05": "user agents bots", "NGX-06": "endpoint GET /v1/labels/", "NGX-08": "directive worker_connections", "NGX-09": "directive gzip",
 				"CCH-01": "endpoint GET /v1/board", "CCH-08": "endpoint GET /v1/board", "CCH-02": "cache varnish",
-				"CCH-04": "endpoint GET /v1/board", "CCH-05": "endpoint GET /v1/board",
+				"CCH-04": "endpoint GET /v1/board", "CCH-05": "endpoint GET /v1/board", "CCH-06": "cache varnish",
 				"APP-01": "log depot.log", "APP-02": "waited for", "APP-03": "endpoint GET /v1/overview",
-				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events", "APP-10": "endpoint POST /v1/papers", "APP-08": "endpoint GET /v1/board",
+				"LCK-05": "endpoint POST /v1/payments/", "APP-04": "endpoint POST /v1/events",
+				"APP-06": "endpoint GET /v1/news", "APP-10": "endpoint POST /v1/papers",
+				"APP-08": "endpoint GET /v1/board",
 			}[id] + "\n"
 		}
 		keepExtract(t, rec, baseline, id, kind+"/"+name+"-"+r.name, origin)
@@ -350,6 +356,11 @@ const passingVCL = "vcl 4.1;\nbackend depot { .host = \"{host}\"; .port = \"{por
 
 const keepingVCL = passingVCL + "sub vcl_recv { unset req.http.cookie; }\nsub vcl_backend_response { set beresp.ttl = 0.8s; set beresp.grace = 0.2s; }\n"
 
+// boardVCL keeps the board, and passes all else on.
+const boardVCL = passingVCL +
+	"sub vcl_recv { if (req.url ~ \"^/v1/board\") { unset req.http.cookie; return (hash); } return (pass); }\n" +
+	"sub vcl_backend_response { set beresp.ttl = 0s; set beresp.grace = 0s; if (bereq.url ~ \"^/v1/board\") { set beresp.ttl = 0.8s; } }\n"
+
 func webRuns() []webRun {
 	ms := time.Millisecond
 	every := func(kind string) string {
@@ -385,9 +396,23 @@ func webRuns() []webRun {
 		return webRun{name: "events-" + what, depot: depot{Board: ms, Events: what}, trace: true, nginx: tuned, perSec: 150,
 			mix: []webTarget{{weight: 3, line: "POST /v1/events"}, {weight: 1, line: "GET /v1/board"}}, keep: "APP-04/" + kind}
 	}
+	news := func(name, how, often string, n int, seldom string, of int, keep string) webRun {
+		return webRun{name: "news-" + name, depot: depot{Board: ms, News: how}, trace: true, nginx: tuned, perSec: 80,
+			mix: []webTarget{{weight: n, line: "GET /v1/news?after=" + often},
+				{weight: of, line: "GET /v1/news?after=" + seldom}, {weight: 10, line: "GET /v1/board"}}, keep: keep}
+	}
 	// Workers of Varnish add to its counters when a connection was idle for 50 ms: timeout_linger.
 	kept := func(name, stale, vcl string, mix []webTarget, keep string) webRun {
 		return webRun{name: name, stale: stale, depot: bare, nginx: webConf{keep: true}, vcl: vcl, perSec: 16, mix: mix,
+			keep: keep}
+	}
+	large := depot{Manifest: 9 << 20}
+	// Some megabytes of an answer lie in the sockets of the loopback: manifests are larger than that.
+	held := func(name string, manifest int, keep string) webRun {
+		return webRun{name: name, depot: depot{Manifest: manifest}, nginx: webConf{keep: true, trickle: true},
+			vcl:    boardVCL,
+			perSec: 20, mix: []webTarget{{weight: 6, line: "GET /v1/board", cookie: true},
+				{weight: 8, line: "GET /v1/manifests/*"}},
 			keep: keep}
 	}
 	few := []webTarget{ // of 900 requests: 45 files, 45 of bots, 18 spooled of each kind
@@ -414,6 +439,11 @@ func webRuns() []webRun {
 		{name: "self", depot: depot{Board: 8 * ms, Asks: "/v1/board"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/fires"},
 		{name: "other-path", depot: depot{Board: 8 * ms, Asks: "/look/depot.css"}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
 		{name: "function", depot: depot{Board: 8 * ms}, trace: true, nginx: tuned, perSec: 100, mix: overview, keep: "APP-03/silent"},
+		news("poll", "poll", "7", 38, "6", 2, "APP-06/fires"),
+		news("memory", "memory", "7", 38, "6", 2, "APP-06/silent"),
+		news("never", "poll", "7", 38, "8", 2, "APP-06/silent"),
+		news("listed", "poll", "3", 38, "2", 2, "APP-06/silent"),
+		news("some", "poll", "7", 28, "6", 12, "APP-06/under"),
 		events("drop", "fires"), events("duplicate", "silent"), events("invalid", "silent"), events("batch", "silent"),
 		papers("hold", "hold", "fires", 3<<20), papers("stream", "", "silent", 3<<20),
 		papers("small", "hold", "silent", 60<<10),
@@ -428,6 +458,13 @@ func webRuns() []webRun {
 		kept("kept-over-initialize", "", keepingVCL, anew, "CCH-05/fires"),
 		kept("banned", "", keepingVCL+banning, anew, "CCH-05/silent"),
 		kept("not-kept", "", passingVCL, anew, "CCH-05/silent"),
+		held("passed-memory", 9<<20, "CCH-06/fires"), held("passed-small", 4<<10, "CCH-06/silent"),
+		{name: "kept-alone", depot: large, nginx: webConf{keep: true, trickle: true}, vcl: boardVCL, perSec: 20,
+			mix: append(board, webTarget{weight: 1, line: "GET /look/depot.css"}), keep: "CCH-06/silent"},
+		{name: "all-passed", depot: large, nginx: webConf{keep: true, trickle: true}, vcl: passingVCL, perSec: 20,
+			mix: []webTarget{{weight: 6, line: "GET /v1/board", cookie: true},
+				{weight: 8, line: "GET /v1/manifests/*", cookie: true}},
+			keep: "CCH-06/silent"},
 		{name: "half-kept", depot: bare, nginx: webConf{keep: true}, vcl: strings.Replace(keepingVCL, "unset req.http.cookie;", "if (req.url ~ \"board\") { unset req.http.cookie; }", 1), perSec: 100,
 			mix: append(board, webTarget{weight: 1, line: "GET /v1/parcels/1", cookie: true}), keep: "CCH-02/silent"},
 	}

@@ -27,6 +27,8 @@ const (
 	SessionsDropped = "MAIN.sess_dropped"
 	Threads         = "MAIN.threads"
 	ThreadsLimited  = "MAIN.threads_limited"
+	StorageBytes    = "SMA.s0.g_bytes"
+	TransientBytes  = "SMA.Transient.g_bytes"
 )
 
 // Declared describes the source.
@@ -61,5 +63,7 @@ var Declared = observe.Declaration{
 		{Key: SessionsDropped, Unit: "count", Kind: kasoku.Counter, Label: "sessions dropped"},
 		{Key: Threads, Unit: "count", Label: "threads"},
 		{Key: ThreadsLimited, Unit: "count", Kind: kasoku.Counter, Label: "threads that could not be started"},
+		{Key: StorageBytes, Unit: "bytes", Label: "storage in use"},
+		{Key: TransientBytes, Unit: "bytes", Label: "transient storage in use"},
 	},
 }

@@ -2,7 +2,8 @@
 // varnishstat prints them.
 //
 // The one idea: what decides whether a cache does anything are a dozen counters of
-// its section MAIN, so those are kept and no others. varnishstat maps the memory of
+// its section MAIN, and how much memory is in use for what it keeps and for the rest, so
+// those are kept and no others. varnishstat maps the memory of
 // the server to read them; the server itself does nothing for it. A call costs
 // about 5 ms of CPU.
 //
@@ -11,7 +12,8 @@
 //
 // # Units and clock
 //
-// All are counts; those that varnishstat flags "c" only grow, those flagged "g" rise
+// All are counts, but for the bytes of the storages in memory (SMA), of which s0 is the first
+// that has no name of its own; those that varnishstat flags "c" only grow, those flagged "g" rise
 // and fall. The names are Varnish's own, MAIN.cache_hit.
 //
 // Sources: varnishstat(1), varnish-counters(7).
@@ -24,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -45,6 +48,7 @@ var wanted = []string{
 	ClientRequests, LRUNuked, Objects, Fetches, Passes, Pipes,
 	Synths,
 	Sessions, SessionsDropped, Threads, ThreadsLimited,
+	StorageBytes, TransientBytes,
 }
 
 // Options configure which server is read, and how. The zero value reads the one that
@@ -89,10 +93,14 @@ func (s *Source) Collect(ctx context.Context, f *kasoku.Frame) error {
 		return err
 	}
 	for _, c := range counters {
+		unit := "count"
+		if strings.HasSuffix(c.Name, "_bytes") {
+			unit = "bytes"
+		}
 		if c.Kind == kasoku.Counter {
-			f.Counter(c.Name, "", "count", c.Value)
+			f.Counter(c.Name, "", unit, c.Value)
 		} else {
-			f.Gauge(c.Name, "", "count", c.Value)
+			f.Gauge(c.Name, "", unit, c.Value)
 		}
 	}
 	return nil

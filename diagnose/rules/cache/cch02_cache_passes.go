@@ -252,13 +252,19 @@ func lookedUp(c *diagnose.Case) (came, hits float64, err error) {
 
 // of returns the part of an endpoint's answers that is kept.
 func (k keptAnswers) of(e *kasoku.Endpoint) float64 {
-	if k.to == "" {
-		return 0
-	}
-	if l, ok := k.web.Passing(e.Route); !ok || k.web.Passes(l) != k.to {
+	if !k.comesBy(e) {
 		return 0
 	}
 	return k.part
+}
+
+// comesBy reports whether an endpoint is known to be passed to the place that keeps answers.
+func (k keptAnswers) comesBy(e *kasoku.Endpoint) bool {
+	if k.to == "" {
+		return false
+	}
+	l, ok := k.web.Passing(e.Route)
+	return ok && k.web.Passes(l) == k.to
 }
 
 // partOfAll returns the part of all requests that so many are; 1 when nothing else

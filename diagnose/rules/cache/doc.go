@@ -11,6 +11,7 @@ func Rules() []diagnose.Rule {
 		Passes{},
 		KeptTooLong{},
 		KeptOverInitialize{},
+		PassedMemory{},
 		Unvalidated{},
 		QueryCache{},
 	}
