@@ -1,7 +1,7 @@
 // Package application has the rules about the program of the service itself: logs of requests,
 // programs that it starts, requests that it sends to itself, requests
-// that it confirms and drops, limits of its own, answers that contradict themselves, uploads that it
-// holds in memory.
+// that it confirms and drops, limits of its own, requests that poll, answers that contradict themselves, uploads that
+// it holds in memory.
 package application
 
 import "github.com/kasoku/kasoku/diagnose"
@@ -14,6 +14,7 @@ func Rules() []diagnose.Rule {
 		SelfCalls{},
 		DroppedWork{},
 		Room{},
+		Polling{},
 		Population{},
 		WholeUploads{},
 	}
