@@ -251,6 +251,21 @@ func TestVerdict(t *testing.T) {
 	f("At 1,000 req/s only 30.0 % of requests succeed: a breaks.", failing,
 		finding("A", 0.7, clause("a breaks", false)), finding("B", 0.1, clause("b breaks", false)), finding("C", 0.9, clause("c is slow", true)))
 	f("At 1,000 req/s only 30.0 % of requests succeed: no rule names the cause.", failing, finding("C", 0.9, clause("c is slow", true)))
+	// Requests that fail are explained by what counts them, not by what takes the others' time.
+	counted := func(text, of string, estimate bool, quotes ...string) func(*kasoku.Finding) {
+		return func(f *kasoku.Finding) {
+			f.Clause, f.Impact.Of, f.Impact.Estimate = text, of, estimate
+			for _, q := range quotes {
+				f.Evidence = append(f.Evidence, kasoku.Evidence{Source: q, Text: "Error 1213", Strong: true})
+			}
+		}
+	}
+	f("At 1,000 req/s only 30.0 % of requests succeed: b deadlocks.", failing,
+		finding("A", 0.9, counted("a waits", "of the requests' time", false)), finding("B", 0.6, counted("b deadlocks", "of requests at 1,000 req/s", true, "app.log")))
+	f("At 1,000 req/s only 30.0 % of requests succeed: a waits.", failing, // a tenth of them is not why
+		finding("A", 0.9, counted("a waits", "of the requests' time", false)), finding("B", 0.07, counted("b deadlocks", "of requests at 1,000 req/s", false)))
+	f("At 1,000 req/s only 30.0 % of requests succeed: a waits.", failing, // passed on, and not failed
+		finding("A", 0.9, counted("a waits", "of the requests' time", false)), finding("B", 0.8, counted("b passes", "of requests at 1,000 req/s", true)))
 	failing.Seconds[15].Errors = map[string]uint64{"503 Service Unavailable": 7}
 	f(`At 1,000 req/s only 30.0 % of requests succeed: no rule names the cause; the most frequent error is "503 Service Unavailable" (7).`, failing)
 	f("At 1,000 req/s p95 is 100 ms, 25.0 times the 4.00 ms at 10 req/s: c is slow.", slow, finding("C", 0.9, clause("c is slow", true)))

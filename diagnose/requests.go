@@ -149,27 +149,57 @@ func shareOfSecond(rec *kasoku.Recording, iv kasoku.Interval) func(s int) float6
 // /orders/7"; from the load's targets when there is no access log, and empty when
 // there is neither.
 func (c *Case) Busiest(iv kasoku.Interval) string {
+	name, _ := greatest(countByEndpoint(c, iv, func(n kasoku.EndpointSecond) uint64 { return n.Count },
+		func(i int) float64 { return float64(c.Seconds[i].Asked) }))
+	return name
+}
+
+// MostFailed returns the endpoint that most of the requests were sent to that failed in the interval, and
+// which part of them; empty when none failed, or it is not known which.
+func MostFailed(c *Case, iv kasoku.Interval) (name string, share float64) {
+	good := successesBySecond(c.Recording)
+	counts := countByEndpoint(c, iv, func(n kasoku.EndpointSecond) uint64 { return n.Failed },
+		func(i int) float64 { return max(float64(c.Seconds[i].Asked)-good[i], 0) })
+	name, most := greatest(counts)
+	if most <= 0 {
+		return "", 0
+	}
+	var all float64
+	for _, n := range counts {
+		all += n
+	}
+	return name, most / all
+}
+
+// countByEndpoint adds up what seconds of an interval count, by endpoint; by the load's targets when there is
+// no access log.
+func countByEndpoint(c *Case, iv kasoku.Interval, logged func(kasoku.EndpointSecond) uint64,
+	offered func(i int) float64) map[string]float64 {
 	counts := map[string]float64{}
 	share := shareOfSecond(c.Recording, iv)
 	_, endpoints := c.FrontLog()
 	for i := range endpoints {
 		e := &endpoints[i]
 		for s, n := range e.Seconds {
-			counts[e.Method+" "+e.Route] += share(s) * float64(n.Count)
+			counts[e.Method+" "+e.Route] += share(s) * float64(logged(n))
 		}
 	}
 	if len(counts) == 0 {
 		for i := range c.Seconds {
-			counts[c.Seconds[i].Target] += share(c.Seconds[i].Second) * float64(c.Seconds[i].Asked)
+			counts[c.Seconds[i].Target] += share(c.Seconds[i].Second) * offered(i)
 		}
 	}
-	var name string
+	return counts
+}
+
+// greatest returns the name with the most, of equal ones the first in their order.
+func greatest(counts map[string]float64) (name string, most float64) {
 	for k, n := range counts {
-		if best := counts[name]; n > best || n == best && (name == "" || k < name) {
-			name = k
+		if n > most || n == most && (name == "" || k < name) {
+			name, most = k, n
 		}
 	}
-	return name
+	return name, most
 }
 
 // BySecond returns how many requests came in each second of the run's clock, and

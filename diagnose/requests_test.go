@@ -89,3 +89,28 @@ func TestRequestsOfSeveralHosts(t *testing.T) {
 		t.Errorf("of equals %q, want the first", host)
 	}
 }
+
+// TestMostFailed: the endpoint whose requests failed is named, not the one with most of them.
+func TestMostFailed(t *testing.T) {
+	rec := &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}}
+	add := func(method, route string, count, failed uint64) {
+		rec.Endpoints = append(rec.Endpoints, kasoku.Endpoint{Method: method, Route: route, Count: count, Codes: map[int]uint64{200: count - failed, 500: failed},
+			Seconds: map[int]kasoku.EndpointSecond{1: {Count: count, Failed: failed}}})
+	}
+	says := func(want string, wantShare float64) {
+		t.Helper()
+		if name, share := MostFailed(NewCase(rec, nil), rec.Whole()); name != want || share != wantShare {
+			t.Errorf("%s, %g; want %s, %g", name, share, want, wantShare)
+		}
+	}
+	says("", 0)
+	add("GET", "/list", 900, 0)
+	says("", 0)
+	add("PUT", "/scores", 60, 45)
+	says("PUT /scores", 1)
+	add("POST", "/scores", 60, 15)
+	says("PUT /scores", 0.75)
+	rec.Endpoints, rec.Seconds = nil, []kasoku.LoadSecond{
+		{Second: 1, Target: "GET /", Asked: 90, Codes: map[int]uint64{200: 90}}, {Second: 1, Target: "PUT /a", Asked: 10, Codes: map[int]uint64{200: 2, 500: 8}}}
+	says("PUT /a", 1)
+}

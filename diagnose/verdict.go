@@ -56,6 +56,11 @@ const (
 // estimate explains no refused request, and no delay unless it is much of it.
 func causeClause(c *Case, d *kasoku.Diagnosis) string {
 	failing := c.Good() < kasoku.FailingBelow && !sentLate(c.Focus.Tally)
+	if failing {
+		if clauses := lostClauses(c, d); len(clauses) > 0 {
+			return strings.Join(clauses, " and ")
+		}
+	}
 	var clauses []string
 	var most float64
 	for _, f := range explainedLast(d.Findings) {
@@ -81,6 +86,26 @@ func causeClause(c *Case, d *kasoku.Diagnosis) string {
 		s += fmt.Sprintf("; the most frequent error is %q (%s)", message, unit.Count(n))
 	}
 	return s
+}
+
+// lostClauses are those of the findings that account for most of the requests that failed: by requests, and not
+// by the time that others take, as counted, or as the application's log has their errors.
+func lostClauses(c *Case, d *kasoku.Diagnosis) (clauses []string) {
+	var explained, most float64
+	for _, f := range explainedLast(d.Findings) {
+		if f.Clause == "" || f.Severity == kasoku.Info || !strings.HasPrefix(f.Impact.Of, "of requests ") ||
+			f.Impact.Estimate && !slices.ContainsFunc(f.Evidence, func(e kasoku.Evidence) bool { return e.Source == appLogSource }) {
+			continue
+		}
+		explained += f.Impact.Share
+		if most = max(most, f.Impact.Share); f.Impact.Share >= clauseShare*most && len(clauses) < mostClauses {
+			clauses = append(clauses, f.Clause)
+		}
+	}
+	if 2*explained < 1-c.Good() {
+		return nil
+	}
+	return clauses
 }
 
 // frequentError returns the error that came most often, and how often. Errors that differ only

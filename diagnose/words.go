@@ -66,10 +66,13 @@ func (qt Quote) Variable(name string) kasoku.Evidence {
 	return e
 }
 
+// appLogSource is where evidence quotes the application's log.
+const appLogSource = "app.log"
+
 // Quoted is the evidence of a line of an application's log.
 func (qt Quote) Quoted(s Said, strong bool) kasoku.Evidence {
 	e := kasoku.Evidence{
-		Source: "app.log", Text: s.Text(), Value: "× " + unit.Count(s.Count), Number: float64(s.Count),
+		Source: appLogSource, Text: s.Text(), Value: "× " + unit.Count(s.Count), Number: float64(s.Count),
 		Strong: strong, Interval: qt.c.Focus.Interval,
 	}
 	if s.Last > 0 {

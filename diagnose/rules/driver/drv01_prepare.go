@@ -115,7 +115,7 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	title, cause := r.words(c, p)
 	impact := evidence.TripImpact(c, p.own, p.questions.By)
 	return []kasoku.Finding{{
-		ID: r.ID(), Object: r.object(c),
+		ID: r.ID(), Object: application(c),
 		Title: wording.Capital(title), Clause: title,
 		Severity:   kasoku.Problem,
 		Confidence: diagnose.Confidence(r.signals(c, p)...),
@@ -134,9 +134,8 @@ func (r Prepare) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	}}, nil
 }
 
-// object is the application, by its program where that is known: the driver's setting is
-// that of all its endpoints.
-func (Prepare) object(c *diagnose.Case) kasoku.Object {
+// application is the object of what is about all endpoints: the program, where that is known.
+func application(c *diagnose.Case) kasoku.Object {
 	if app := c.Member(kasoku.RoleApplication); app != nil && app.Program != "" {
 		return kasoku.Object{Kind: "process", Name: app.Program}
 	}
@@ -170,8 +169,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 		Text: "Let the driver put the parameters in", Where: "the DSN", Code: "interpolateParams=true",
 		Risk: kasoku.RiskAppRestart,
 		Note: "For Go's MySQL driver: append it to the DSN's parameters with ? or &. Safe with utf8mb4; not with big5, " +
-			"cp932, gb2312, gbk or sjis. " +
-			"In other languages: turn on client-side (emulated) prepares in the driver.",
+			"cp932, gb2312, gbk or sjis.",
 	}, {
 		Text: "Or prepare once and keep the statement", Where: "where the pool is opened", Lang: "go",
 		Code: "stmt, err := db.PrepareContext(ctx, query)",

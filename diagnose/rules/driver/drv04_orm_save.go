@@ -165,7 +165,7 @@ func slowLogIsWhole(c *diagnose.Case, s saveCounters) bool {
 }
 
 func (r ORMSave) finding(c *diagnose.Case, shape *kasoku.SaveShape, s saveCounters, err error) kasoku.Finding {
-	object := kasoku.Object{Kind: "endpoint", Name: c.Busiest(c.Focus.Interval)}
+	object := application(c)
 	title := "An ORM save sends UPDATE, SELECT and INSERT for each new row"
 	if shape != nil {
 		object = kasoku.Object{Kind: "table", Name: shape.Table}

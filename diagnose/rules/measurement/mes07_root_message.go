@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -129,7 +130,10 @@ func (r RootMessage) finding(c *diagnose.Case, f failures, root diagnose.Said, s
 			Value: "× " + unit.Count(top[0].Count), Number: float64(top[0].Count), Interval: c.Focus.Interval,
 		})
 	}
-	object := kasoku.Object{Kind: "endpoint", Name: c.Busiest(c.Focus.Interval)}
+	object := kasoku.Object{Kind: "log", Name: path.Base(root.Path)}
+	if name, _ := diagnose.MostFailed(c, c.Focus.Interval); name != "" {
+		object = kasoku.Object{Kind: "endpoint", Name: name}
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: kasoku.Info,
 		Title:      fmt.Sprintf("Answers say only %d; the cause stands in the application's log", f.code),

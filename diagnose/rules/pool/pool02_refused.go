@@ -137,7 +137,10 @@ func (Refused) evidence(c *diagnose.Case, s refusals) []kasoku.Evidence {
 	}
 	if r, err := c.Requests(over); err == nil && r.Failed > 0 {
 		e := c.Quote().Asked(r)
-		e.Text, e.Note = c.Busiest(c.Focus.Interval)+", failed", "of "+unit.Count(r.Count)
+		e.Text, e.Note = "requests that failed", "of "+unit.Count(r.Count)
+		if name, share := diagnose.MostFailed(c, c.Focus.Interval); share == 1 {
+			e.Text = name + ", failed"
+		}
 		e.Value, e.Number = unit.Count(r.Failed), float64(r.Failed)
 		out = append(out, e)
 	}
