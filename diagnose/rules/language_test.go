@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/rules/durability"
 	"github.com/kasoku/kasoku/diagnose/rules/pool"
 	"github.com/kasoku/kasoku/diagnose/rules/query"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/process"
 )
 
@@ -229,6 +230,34 @@ func TestLanguage_Library(t *testing.T) {
 		}
 		if said := fmt.Sprint(found[0].Fixes); !strings.Contains(said, x.says) {
 			t.Errorf("%s, %s: says %s", x.written, x.sample, said)
+		}
+	}
+}
+
+// TestIdlePool_Published: where the pool's own limit is known, as many are kept idle, and no other limit is proposed.
+func TestIdlePool_Published(t *testing.T) {
+	all, err := filepath.Glob("testdata/POOL-01/fires/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	limited := func(limits ...float64) string {
+		rec := *recordedCase(t, all[0])
+		for i, l := range limits {
+			rec.Series = append(slices.Clip(rec.Series), kasoku.Series{Kind: kasoku.Gauge, Points: []kasoku.Point{{Value: l}},
+				Key: kasoku.Key{Source: expvar.Name, Name: expvar.MaxOpenConnections, Instance: fmt.Sprint(i)}})
+		}
+		found, silent := (pool.IdlePool{}).Check(diagnose.NewCase(&rec, nil))
+		if len(found) != 1 {
+			t.Fatalf("%+v", silent)
+		}
+		return fmt.Sprint(found[0].Fixes)
+	}
+	if s := limited(10); !strings.Contains(s, "db.SetMaxIdleConns(10)") || strings.Contains(s, "SetMaxOpenConns") {
+		t.Error(s)
+	}
+	for _, s := range []string{limited(), limited(0), limited(10, 20), limited(1e6)} { // none, no limit, two pools, more than the server allows
+		if !strings.Contains(s, "SetMaxOpenConns") {
+			t.Error(s)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // waitingSockets are connections to the database in TIME_WAIT.
@@ -31,7 +32,8 @@ func reads(id string, ownLoad bool) extract.Keys {
 	}
 	server := []string{"version", "version_comment"}
 	pool := extract.Keys{
-		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), waitingSockets),
+		Series: append(status("Connections", "Connection_errors_max_connections", "Threads_connected", "Max_used_connections", "Aborted_clients", "Questions", "Com_stmt_prepare"), waitingSockets,
+			kasoku.Key{Source: expvar.Name, Name: expvar.MaxOpenConnections}),
 		Settings: append(slices.Clone(server), "port", "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size",
 			"read_rnd_buffer_size", "thread_stack"),
 		Messages: true,
@@ -43,7 +45,7 @@ func reads(id string, ownLoad bool) extract.Keys {
 	case "DRV-01":
 		return extract.Keys{Series: status(append(verbs, "Com_stmt_prepare", "Com_stmt_execute", "Com_stmt_close", "Questions", "Prepared_stmt_count")...), Settings: server, Service: true}
 	case "DRV-04":
-		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Innodb_rows_updated", "Questions")...), Settings: server, Queries: true, Saves: true}
+		return extract.Keys{Series: status(append(verbs, "Com_begin", "Handler_update", "Innodb_rows_updated", "Questions")...), Settings: server, Queries: true, Saves: true, Service: true}
 	case "DRV-05":
 		return extract.Keys{Series: append(status(verbs...), kasoku.Key{Source: diagnose.Process, Name: "io.write_calls"}), Settings: server, Messages: true}
 	case "IDX-08":

@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose/internal/language"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/mysql"
 	"github.com/kasoku/kasoku/observe/sockets"
 )
@@ -321,6 +322,12 @@ func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
 	if language.Of(c) != language.Go {
 		return language.Pick(c, keepOpen)
 	}
+	if most := publishedLimit(c); most > 0 && (p.limit == 0 || most < p.limit) {
+		return kasoku.Fix{Text: "Keep as many connections idle as the pool may open", Where: "where the pool is opened",
+			Lang: "go", Code: fmt.Sprintf("db.SetMaxIdleConns(%.0f)\ndb.SetConnMaxIdleTime(5 * time.Minute)", most),
+			Note: fmt.Sprintf("It may open %.0f (MaxOpenConnections). Where that changes, idle changes with it.", most),
+			Risk: kasoku.RiskAppRestart}
+	}
 	f := kasoku.Fix{
 		Text: "Cap the pool below max_connections and keep as many connections idle", Where: "where the pool is opened",
 		Code: p.code(), Note: p.note(c.Server()), Risk: kasoku.RiskAppRestart,
@@ -329,4 +336,14 @@ func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
 		f.Lang = "go"
 	}
 	return f
+}
+
+// publishedLimit is how many connections the only pool that a program publishes may open; 0 where it is not
+// known, or the pool has no limit.
+func publishedLimit(c *diagnose.Case) float64 {
+	all := c.FindAll(evidence.SourceExpvar, expvar.MaxOpenConnections)
+	if len(all) != 1 || len(all[0].Points) == 0 {
+		return 0
+	}
+	return all[0].Points[len(all[0].Points)-1].Value
 }

@@ -118,8 +118,8 @@ func (r SmallPool) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 					Instance: p.Name}},
 				Interval: c.Whole()},
 		},
-		Cause: fmt.Sprintf("All %s connections are in use and requests queue for one in the program: %s waits, "+
-			"%s %s. Locks of rows took %s of that.",
+		Cause: fmt.Sprintf("Requests queue in the program for one of its %s connections: %s waits, %s %s. Locks of rows "+
+			"took %s of that.",
 			limit, diagnose.Whole(p.Waits.By), unit.Percent(p.Share), p.Of,
 			unit.Percent(min(locks/max(p.Wait.By, 1e-9), 1))),
 		Fixes:  r.fixes(c, p),
