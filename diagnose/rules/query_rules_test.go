@@ -360,7 +360,7 @@ func TestPreparedLoop(t *testing.T) {
 	if found, _ := r.Check(c); len(found[0].Explains) != 1 || found[0].Explains[0] != "DRV-01" {
 		t.Errorf("explains %v", found[0].Explains)
 	}
-	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "table lines\nA loop prepares its INSERT")
+	sayAll(t, r, run(13000, 13000, rowInsert(12000)), "table lines\nA loop prepares its INSERT", "A loop inserts into lines, and the driver")
 	sayAll(t, r, run(1000, 13000, rowInsert(12000)), "quiet: statements were prepared 0.08 times")
 	sayAll(t, r, run(30000, 30000, rowInsert(12000)), "quiet: no loop of INSERTs")
 	// Two loops that make half together, the endpoints unknown: 50 rows in each transaction, few beside all requests.
@@ -421,6 +421,9 @@ func TestNeedlessTransaction(t *testing.T) {
 	}
 	sayAll(t, r, run(300, 700), "endpoint GET /v1/orders", "30.0 % of transactions protect nothing", "finding high", "+ err := db.QueryRowContext")
 	sayAll(t, r, run(290, 710), "quiet: 290 of 1,000 transactions")
+	writes := run(10, 0)
+	writes.Transactions = append(writes.Transactions, kasoku.Transaction{Shape: []string{"U"}, Verbs: "UPDATE", Count: 900, Statements: 900})
+	sayAll(t, r, writes, "+ _, err := db.ExecContext")
 	// In Django only what reads is taken out, by its name; POST /v1/orders also changes something.
 	in := func(c *diagnose.Case, language string) *diagnose.Case {
 		c.Service = &kasoku.Service{Members: []kasoku.Member{{ID: "a", Role: kasoku.RoleApplication, Sure: kasoku.High, Language: language}}}

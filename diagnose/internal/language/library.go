@@ -187,11 +187,17 @@ type written struct {
 	keys    []string // of comments, in lower case
 }
 
+// longestRead bounds what is read of a statement, in bytes.
+const longestRead = 4 << 10
+
 func writtenIn(c *diagnose.Case) *written {
 	s := &written{}
 	for i := range c.Queries {
 		q := &c.Queries[i]
 		text := cmp.Or(q.Sample, q.Fingerprint)
+		if q.Raw != "" { // a digest's sample is without the quotes that were sent
+			text = string(sqlshape.AppendMasked(nil, []byte(q.Raw), longestRead))
+		}
 		s.texts, s.calls = append(s.texts, text), append(s.calls, q.Calls)
 		for _, t := range []string{q.Raw, text} {
 			for field := range strings.SplitSeq(strings.ToLower(string(sqlshape.AppendTag(nil, []byte(t)))), ",") {

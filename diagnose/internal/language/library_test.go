@@ -64,6 +64,13 @@ func TestLibraries(t *testing.T) {
 		{Python, func(rec *kasoku.Recording) {
 			rec.Queries = []kasoku.Query{{Raw: "SELECT 1 FROM t /*db_driver='django.db.backends.mysql',framework='django%3A5.2',route='a'*/"}}
 		}, Django},
+		{Python, func(rec *kasoku.Recording) { // by a digest, whose text has no quotes
+			rec.Queries = []kasoku.Query{{Calls: 1, Sample: "SELECT shop_item.id FROM shop_item WHERE shop_item.id = ?",
+				Raw: "SELECT `shop_item`.`id` FROM `shop_item` WHERE `shop_item`.`id` = 7"}}
+		}, Django},
+		{PHP, func(rec *kasoku.Recording) { // what is written in a value shows nothing
+			rec.Queries = []kasoku.Query{{Calls: 1, Raw: "SELECT id FROM posts WHERE body = 'count(*) as `pivot_x`, laravel_row'"}}
+		}, ""},
 		// Functions of profiles, lines and names of logs, the command line.
 		{Go, profiled("gorm.io/gorm.(*DB).First", ""), GORM},
 		{Go, profiled("github.com/jmoiron/sqlx.(*DB).Select", ""), GoSQLX},

@@ -111,7 +111,7 @@ func (r RequestLog) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence)
 			"one lock, and the web server's access log says the same.",
 			unit.Count(lines), unit.Bytes(bytes), unit.Count(n.Count)),
 		Fixes: []kasoku.Fix{{Text: "Switch the request log of the application off under load",
-			Where: "where the framework's logger is set up", Risk: kasoku.RiskAppRestart,
+			Where: "where the logger is set up", Risk: kasoku.RiskAppRestart,
 			Note: language.Pick(c, requestLogSwitch) + " Errors stay logged."}},
 		Expect: "no line for each request, and fewer write calls",
 		Verify: "repeat the load with the same rate and compare CPU and latency", Interval: c.Whole(),

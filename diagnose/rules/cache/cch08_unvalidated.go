@@ -177,8 +177,7 @@ var validates = map[string]string{
 	language.Express: "In Express: app.set('etag', 'weak') and res.send.",
 	language.Fastify: "In Fastify: @fastify/etag.",
 	language.Spring:  "In Spring: ShallowEtagHeaderFilter, or WebRequest.checkNotModified.",
-	language.Unknown: "Compare If-None-Match with the ETag where the request is answered, or use the framework's " +
-		"layer that does so.",
+	language.Unknown: "Compare If-None-Match with the ETag where the request is answered, or in a layer before it.",
 }
 
 // lettingKeep returns how clients get an age, where the contract allows one, else a validator.

@@ -100,9 +100,9 @@ func (r PreparedLoop) finding(c *diagnose.Case, loops []insertLoop, p prepared, 
 	i := l.impact(c, 0.5)
 	i.Estimate = true
 	object := kasoku.Object{Kind: "endpoint", Name: l.endpoint}
-	who := l.endpoint
+	who, inLoop := l.endpoint, " in a loop"
 	if l.endpoint == "" {
-		object, who = kasoku.Object{Kind: "table", Name: s.Table}, "A loop"
+		object, who, inLoop = kasoku.Object{Kind: "table", Name: s.Table}, "A loop", ""
 	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
@@ -118,9 +118,9 @@ func (r PreparedLoop) finding(c *diagnose.Case, loops []insertLoop, p prepared, 
 				float64(l.query.Calls)),
 			evidence.StatementTime(c, c.Statements().QueryTime(l.query), i, l.query),
 		}, p.strangers.Bound(c)...),
-		Cause: fmt.Sprintf("%s inserts into %s in a loop, and the driver prepares, executes and closes the same "+
+		Cause: fmt.Sprintf("%s inserts into %s%s, and the driver prepares, executes and closes the same "+
 			"statement for each row: %s prepares for %s executions.",
-			who, s.Table, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
+			who, s.Table, inLoop, diagnose.Whole(p.prepare.By), diagnose.Whole(p.execute.By)),
 		Fixes: []kasoku.Fix{
 			language.Snippet(c, kasoku.Fix{Text: "Prepare once before the loop", Where: l.where(),
 				Risk: kasoku.RiskAppRestart,

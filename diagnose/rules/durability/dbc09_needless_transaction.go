@@ -191,7 +191,12 @@ func transactionFix(c *diagnose.Case, n needless) kasoku.Fix {
 	}
 	if language.Of(c) == language.Go {
 		f.Text, f.Lang, f.Risk = "Run the statement on the pool itself, without BEGIN and COMMIT", "go", kasoku.RiskAppRestart
-		f.Code = "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n+ err := db.QueryRowContext(ctx, query, id).Scan(&v)"
+		f.Code = "- tx, err := db.BeginTx(ctx, nil)\n- err = tx.QueryRowContext(ctx, query, id).Scan(&v)\n- tx.Commit()\n" +
+			"+ err := db.QueryRowContext(ctx, query, id).Scan(&v)"
+		if 2*n.readOnly < n.count {
+			f.Code = "- tx, err := db.BeginTx(ctx, nil)\n- _, err = tx.ExecContext(ctx, query, id, v)\n- err = tx.Commit()\n" +
+				"+ _, err := db.ExecContext(ctx, query, id, v)"
+		}
 	}
 	return f
 }

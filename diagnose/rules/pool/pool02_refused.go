@@ -154,9 +154,12 @@ func (Refused) cause(c *diagnose.Case, s refusals) string {
 	}
 	text := ""
 	if t := c.Focus.Tally; t != nil && c.PerSec() > 0 && t.Latency.Count() > 0 {
-		mean := t.Latency.Mean()
-		text = fmt.Sprintf("%s requests are in flight on average (%s × %s); each wants its own connection. ",
-			diagnose.Whole(c.PerSec()*mean.Seconds()), unit.PerSec(c.PerSec()), unit.Duration(mean))
+		mean, peak := t.Latency.Mean(), ""
+		if c.PerSec()*mean.Seconds() < s.limit {
+			peak = ", and more at times"
+		}
+		text = fmt.Sprintf("%s requests are in flight on average (%s × %s)%s; each wants its own connection. ",
+			diagnose.Whole(c.PerSec()*mean.Seconds()), unit.PerSec(c.PerSec()), unit.Duration(mean), peak)
 	}
 	if evidence.IsShared(c) {
 		return text + fmt.Sprintf("Programs outside of the service use this server too; together its clients open more "+
