@@ -21,6 +21,9 @@ const (
 	// IndexShare of the requests' time is the least that an index is proposed for:
 	// it is one more to keep, for each row that is written.
 	IndexShare = 0.01
+	// unaskedShare is the least that is more than a remark where no plan says how the server reads the
+	// rows: which index it uses is known by its rows alone then, and what another would save is a guess.
+	unaskedShare = 0.05
 	// QuotedStatements of a finding are enough to see what it is about.
 	QuotedStatements = 4
 )
@@ -147,8 +150,9 @@ func tableDef(c *diagnose.Case, host, schema, name string) *kasoku.TableDef {
 func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact) kasoku.Finding {
 	impact.Estimate = true
 	top := g.Served[0]
-	planned := diagnose.Signal{Blind: "the server's plan was not recorded"}
+	planned, asked := diagnose.Signal{Blind: "the server's plan was not recorded"}, false
 	if p := PlanOf(c, top.QueryID, g.Table); p != nil {
+		asked = true
 		planned = diagnose.Signal{Holds: p.Access == "ALL" || p.Access == "index" ||
 			strings.Contains(p.Extra, "filesort") || strings.Contains(p.Extra, "temporary") || p.Rows > 2*top.After,
 			Lacks: "the server's plan is not long"}
@@ -164,8 +168,8 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 			rowsLeft(top), wording.Average(top.Before), unit.Duration(g.saved)),
 		Verify: "EXPLAIN names the index; `kasoku try` creates it, measures, and takes it back",
 	}
-	if f.Confidence.Level == kasoku.Low { // most rows are read as before, and nothing says how the server reads them
-		f.Severity = kasoku.Info
+	if f.Confidence.Level == kasoku.Low || !asked && impact.Share < unaskedShare {
+		f.Severity = kasoku.Info // most rows are read as before, or nothing says how the server reads them
 	}
 	return f
 }
