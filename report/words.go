@@ -51,8 +51,8 @@ func LabelOf(code string) string {
 // max_connections keep their small letter.
 var firstWord = regexp.MustCompile(`^[a-z]+(?:[ ,]|: |\. |$)`)
 
-// names are words that keep their small letter.
-var names = regexp.MustCompile(`^(?:mysql|epollhttp|nethttp)`)
+// names are words that keep their small letter: programs are typed so.
+var names = regexp.MustCompile(`^(?:mysql|epollhttp|nethttp|(?:kasoku|nginx|ps|sysctl|systemctl|timedatectl)\b)`)
 
 // FailuresOf describes how many requests the benchmark counted as failed: 12 of 4,600 failed.
 func FailuresOf(s *kasoku.Score) string {

@@ -201,8 +201,11 @@ func (c *checker) fix(ctx context.Context, x *kasoku.Fix, makes bool) {
 	}
 	if unknown != nil {
 		why := firstLine(unknown)
-		if slices.Contains(withoutRights, mysqlflags.ErrorNumber(unknown)) {
+		switch number := mysqlflags.ErrorNumber(unknown); {
+		case slices.Contains(withoutRights, number):
 			why = "kasoku's account may not read the tables"
+		case makes && (number == badColumn || slices.Contains(notThere, number)):
+			why = "it needs what another of these statements makes (" + why + ")"
 		}
 		x.Note = withSentence(x.Note, open+why+".")
 		return

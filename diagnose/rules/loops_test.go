@@ -181,3 +181,21 @@ func TestLoops(t *testing.T) {
 	few.Joins[0].Saturated = true
 	f("", few)
 }
+
+// TestManyKeys: a list has one ? for each key; of conditions in parentheses that is not said, nor how a list is made.
+func TestManyKeys(t *testing.T) {
+	list := class("L", "SELECT id FROM lessons WHERE course = ?", 1000, 20, time.Second)
+	for lookup, want := range map[string]string{
+		"SELECT score FROM papers WHERE lesson = ?":               "One ? for each key, such as strings.Repeat",
+		"SELECT score FROM papers WHERE lesson = ? AND pupil = ?": "The conditions in parentheses once for each key. Then",
+	} {
+		c := queryRun("GET /v1/orders", []kasoku.Query{list, class("P", lookup, 20000, 1, 30*time.Second)}, runBy("L", 1, kasoku.CallerConfirmed), runBy("P", 20, kasoku.CallerConfirmed))
+		found, silent := (query.EachRow{}).Check(c)
+		if len(found) != 1 {
+			t.Fatalf("%+v", silent)
+		}
+		if note := found[0].Fixes[0].Note; !strings.HasPrefix(note, want) {
+			t.Errorf("%s: %s", lookup, note)
+		}
+	}
+}

@@ -228,7 +228,10 @@ func TestRecount(t *testing.T) {
 	q := class("C", "SELECT COUNT(*) FROM rentals WHERE rent = ?", 1000, 1, 30*time.Second)
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "blind: ")
 	q.Distinct = 20
-	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table rentals", "counted again 50 times for each value", "finding")
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "table rentals", "counted again 50 times for each value", "finding", "The numbers are mostly those of before.")
+	counted, written := q, class("W", "INSERT INTO rentals (rent) VALUES (?)", 900, 0, time.Second)
+	counted.Tables, written.Tables = []string{"rentals"}, []string{"rentals"}
+	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{counted, written}), "A write may change them")
 	by := func(method string, share float64, class kasoku.CallerClass, with ...string) kasoku.Caller {
 		return kasoku.Caller{QueryID: "C", Method: method, Route: "/v1/orders", Class: class, Share: share, PerRequest: 1,
 			Calls: 1000 * share, Requests: 100, With: with}

@@ -177,6 +177,9 @@ func (r IndexRule) finding(c *diagnose.Case, g IndexGroup, impact kasoku.Impact)
 // rowsLeft describes how many rows a statement reads with an index, those that its OFFSET skips among them.
 func rowsLeft(s indexes.Served) string {
 	rows := wording.Average(s.After) + " rows"
+	if rows == "1 rows" {
+		rows = "1 row"
+	}
 	switch {
 	case s.Skips && s.Skipped > 0:
 		return rows + ", " + wording.Average(s.Skipped) + " of them for its OFFSET,"

@@ -199,7 +199,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 		Text: "Let the driver put the parameters in", Where: "where the statement is run", Lang: "javascript",
 		Code: "- const [rows] = await pool.execute(sql, values)\n+ const [rows] = await pool.query(sql, values)",
 		Risk: kasoku.RiskAppRestart,
-		Note: "execute keeps what it prepared for each connection: a pool that closes its connections, or SQL " +
+		Note: "What execute prepared is kept for each connection: a pool that closes its connections, or SQL " +
 			"whose text differs each time, prepares it anew.",
 	}},
 	language.Python: {{
@@ -210,7 +210,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 	language.Java: {{
 		Text: "Keep what is prepared, or let the driver put the parameters in", Where: "the JDBC URL",
 		Code: "useServerPrepStmts=true&cachePrepStmts=true", Risk: kasoku.RiskAppRestart,
-		Note: "useServerPrepStmts=false, the default of MySQL's driver, puts the parameters in. Not checked: no driver " +
+		Note: "MySQL's driver puts the parameters in with useServerPrepStmts=false, its default. Not checked: no driver " +
 			"has read this.",
 	}},
 	language.Rust: {{
@@ -222,7 +222,7 @@ var prepareFixes = map[string][]kasoku.Fix{
 	language.RustSQLX: {{
 		Text: "Keep what is prepared", Where: "where the statement is run, and the pool's options",
 		Risk: kasoku.RiskAppRestart,
-		Note: "sqlx keeps 100 for each connection: statements whose text differs each time, persistent(false) and new " +
+		Note: "In sqlx 100 are kept for each connection: statements whose text differs each time, persistent(false) and new " +
 			"connections are prepared anew; bind the values, or raise statement_cache_capacity.",
 	}},
 	language.Unknown: {{

@@ -114,14 +114,14 @@ func (x *takenRow) waits(c *diagnose.Case) (samples uint64, seen kasoku.Interval
 
 // changed is how a program sees how many rows an UPDATE changed.
 var changed = map[string]string{
-	language.Go:   "n, err := res.RowsAffected(): the row is the caller's where n is 1.",
+	language.Go:   "In Go: n, err := res.RowsAffected(): the row is the caller's where n is 1.",
 	language.PHP:  "$stmt->rowCount() === 1: the row is the caller's.",
-	language.Ruby: "client.affected_rows == 1: the row is the caller's.",
-	language.Python: "cursor.rowcount == 1: the row is the caller's. Drivers that count the rows that were found count the " +
+	language.Ruby: "In Ruby: client.affected_rows == 1: the row is the caller's.",
+	language.Python: "In Python: cursor.rowcount == 1: the row is the caller's. Drivers that count the rows that were found count the " +
 		"same here, as the state differs.",
-	language.JavaScript: "result.affectedRows === 1: the row is the caller's.",
-	language.Java:       "executeUpdate() returns 1: the row is the caller's.",
-	language.Rust:       "result.rows_affected() == 1: the row is the caller's.",
+	language.JavaScript: "In Node.js: result.affectedRows === 1: the row is the caller's.",
+	language.Java:       "In Java: executeUpdate() returns 1: the row is the caller's.",
+	language.Rust:       "In Rust: result.rows_affected() == 1: the row is the caller's.",
 	language.Unknown:    "The driver's count of changed rows is 1: the row is the caller's.",
 }
 

@@ -189,8 +189,8 @@ func (r OutsideCall) finding(c *diagnose.Case, k *heldCall) kasoku.Finding {
 		f.Severity = kasoku.Problem
 	}
 	if k.locks != "" {
-		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "trace", Text: "the statement that locked them",
-			Value: k.locks, Interval: k.trace.Interval})
+		f.Evidence = append(f.Evidence, kasoku.Evidence{Source: "trace", Text: k.locks,
+			Note: "locked them", Interval: k.trace.Interval})
 	}
 	return f
 }

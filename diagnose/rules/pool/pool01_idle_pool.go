@@ -180,7 +180,7 @@ var keepOpen = map[string]kasoku.Fix{
 	},
 	language.ActiveRecord: {
 		Text: "Keep a connection for each thread", Where: "config/database.yml", Risk: kasoku.RiskAppRestart,
-		Note: "pool at least as large as the threads of a worker, and nothing that disconnects after a request. There are " +
+		Note: "Let pool be at least as large as the threads of a worker, and nothing that disconnects after a request. There are " +
 			"as many connections as workers × threads, which must stay below max_connections.",
 	},
 	language.HikariCP: {
@@ -224,7 +224,7 @@ var keepOpen = map[string]kasoku.Fix{
 	language.JavaScript: {
 		Text: "Keep connections in a pool", Where: "once, where the program starts", Lang: "javascript",
 		Code: "const pool = mysql.createPool({ ...options, connectionLimit: 10 })", Risk: kasoku.RiskAppRestart,
-		Note: "mysql is the driver as it is imported. Each process has a pool of its own: connectionLimit × processes " +
+		Note: "Here mysql is the driver as it is imported. Each process has a pool of its own: connectionLimit × processes " +
 			"must stay below max_connections.",
 	},
 	language.Java: {

@@ -59,7 +59,7 @@ var moreConnections = map[string]kasoku.Fix{
 	language.JavaScript: {
 		Text: "Let a pool open more connections", Where: "once, where the program starts", Lang: "javascript",
 		Code: "const pool = mysql.createPool({ ...options, connectionLimit: 10 })", Risk: kasoku.RiskAppRestart,
-		Note: "mysql is the driver as it is imported; pool.query in place of connection.query. A transaction takes a " +
+		Note: "Here mysql is the driver as it is imported; pool.query in place of connection.query. A transaction takes a " +
 			"connection of its own (pool.getConnection) and gives it back. connectionLimit × processes must stay below max_connections.",
 	},
 	language.Go: {

@@ -187,8 +187,7 @@ var manyKeys = map[string]string{
 // keys, or with a join. What cannot be written so that it answers the same is said in words.
 func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 	var code []string
-	note := "One ? for each key" + language.Pick(c, manyKeys) + ". Then put the rows beside those of the list by " +
-		"their key in the program."
+	listed := false
 	more := map[string]bool{}
 	for _, l := range r.Loops {
 		b, err := rewrite.DialectOf(c.Recording).LookUpMany(statements.TextOf(l.Query), uniqueKeys(c, l.Shape.Table),
@@ -197,7 +196,7 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 			more[fmt.Sprintf("The lookup of %s needs a statement of its own form: %s.", l.Shape.Table, err)] = true
 			continue
 		}
-		code = append(code, b.SQL)
+		code, listed = append(code, b.SQL), listed || strings.Contains(b.SQL, " IN (?, ?, ?)")
 		if len(b.Keys) > 1 {
 			more["Where only one of the keys differs from row to row, compare the others with = and that one with IN."] = true
 		}
@@ -221,7 +220,7 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 	if len(code) > 0 {
 		out = append(out, kasoku.Fix{Text: "Gather the keys of the list and look all of them up at once", Where: where,
 			Lang: "sql", Code: strings.Join(code, "\n"), Risk: kasoku.RiskAppRestart,
-			Note: strings.Join(append([]string{note}, slices.Sorted(maps.Keys(more))...), " ")})
+			Note: strings.Join(append([]string{manyWords(c, listed)}, slices.Sorted(maps.Keys(more))...), " ")})
 	} else {
 		out = append(out, kasoku.Fix{Text: "Fetch what the loop looks up with one statement before it", Where: where,
 			Risk: kasoku.RiskAppRestart, Note: strings.Join(slices.Sorted(maps.Keys(more)), " ")})
@@ -230,6 +229,20 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 		out = append(out, kasoku.Fix{Text: words, Where: where, Risk: kasoku.RiskAppRestart})
 	}
 	return out
+}
+
+// manyWords says how a statement for three keys becomes one for all of them: with a longer list, or with more
+// conditions in parentheses, for which languages have nothing of their own.
+func manyWords(c *diagnose.Case, listed bool) string {
+	how := language.Pick(c, manyKeys)
+	keys := "One ? for each key" + how
+	if !listed {
+		keys = "The conditions in parentheses once for each key"
+		if strings.HasPrefix(how, ";") { // a mapper writes them itself
+			keys += how
+		}
+	}
+	return keys + ". Then put the rows beside those of the list by their key in the program."
 }
 
 // joinWords describes which tables the list could bring along; nothing where the lists are not

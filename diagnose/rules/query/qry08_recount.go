@@ -89,7 +89,10 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 	} else {
 		note += "; " + evidence.SharesWords(c, q.ID)
 	}
-	written := countChanges(c, q)
+	written, before := countChanges(c, q), "The numbers are mostly those of before."
+	if 2*written > q.Calls {
+		before = "A write may change them, so that many may be new each time."
+	}
 	f := kasoku.Finding{
 		ID: r.ID(), Object: object, Severity: evidence.StatementSeverity(i), Impact: i, Interval: c.Focus.Interval,
 		Title: wording.Cut(fmt.Sprintf("Rows of %s are counted again %s times for "+
@@ -104,10 +107,9 @@ func (r Recount) finding(c *diagnose.Case, q *kasoku.Query, s statements.Stateme
 				Number: float64(written), Interval: c.Whole()},
 			evidence.StatementTime(c, c.Statements().QueryTime(q), i, q),
 		},
-		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. The numbers are "+
-			"mostly those of before.",
+		Cause: fmt.Sprintf("%s calls count the same %s: %s times each, while %s was written %s times. %s",
 			unit.Count(q.Calls), unit.Counted(q.Distinct, "thing", "things"), wording.Average(each), s.Table,
-			unit.Count(written)),
+			unit.Count(written), before),
 		Fixes: []kasoku.Fix{
 			memoryFix(c),
 			{Text: "Or read a counter that each write of " + s.Table + " keeps, for the same conditions",
