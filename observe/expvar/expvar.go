@@ -5,7 +5,8 @@
 // The one idea: a thing is known by its shape. What a program answers on /debug/vars
 // is searched, at any depth, for objects that have the fields of sql.DBStats or of
 // runtime.MemStats under their Go names, for a number that is called goroutines, and
-// for names of runtime/metrics. Each is named after where it stands. Nothing else of
+// for names of runtime/metrics. So is what a client of a service with limits counts of its
+// requests and permits, by the names that docs/profiles.md has. Each is named after where it stands. Nothing else of
 // the answer is kept: it holds the program's command line.
 //
 // All programs are asked side by side. That one does not answer is a warning: the others

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe"
@@ -51,7 +52,10 @@ func TestCollect(t *testing.T) {
 	}
 	defer c.Close()
 	goexpvar.Publish("shop", goexpvar.Func(func() any {
-		return map[string]any{"pools": map[string]any{"main": db.Stats()}, "num_goroutine": runtime.NumGoroutine(), "metrics": published()}
+		return map[string]any{"pools": map[string]any{"main": db.Stats()}, "num_goroutine": runtime.NumGoroutine(), "metrics": published(),
+			"client": map[string]any{"InFlight": 3, "InFlightTime": 2e9, "Sent": 70, "Refused": 1, "Waiting": 5, "Permits": 2, "PermitsMost": 10,
+				"PermitsAsked": 9, "PermitsFailed": 4, "PermitWait": 1500 * time.Millisecond, "Gained": 19},
+			"operations": map[string]any{"explore 15": map[string]any{"Answers": 12, "AnswerTime": 3e9, "ServiceTime": 1e9, "Size": 15}}}
 	}))
 	srv := httptest.NewServer(goexpvar.Handler())
 	defer srv.Close()
@@ -87,6 +91,13 @@ func TestCollect(t *testing.T) {
 	}
 	if got["shop goroutines"].Value < 2 {
 		t.Errorf("goroutines: %+v", got["shop goroutines"])
+	}
+	if wait := got["shop.client PermitWait"]; wait.Value != 1.5 || wait.Unit != "s" || wait.Kind != kasoku.Counter ||
+		got["shop.client Permits"].Value != 2 || got["shop.client Permits"].Kind != kasoku.Gauge {
+		t.Errorf("%+v, %+v", wait, got["shop.client Permits"])
+	}
+	if op := "shop.operations.explore 15 "; got[op+"Size"].Value != 15 || got[op+"AnswerTime"].Value != 3 {
+		t.Errorf("%+v", got[op+"AnswerTime"])
 	}
 	gc := got["shop.metrics /cpu/classes/gc/total:cpu-seconds"]
 	if heap := got["shop.metrics /memory/classes/heap/objects:bytes"]; gc.Kind != kasoku.Counter || gc.Unit != "s" || heap.Kind != kasoku.Gauge || heap.Unit != "bytes" || heap.Value <= 0 {

@@ -80,6 +80,28 @@ var memory = shape{
 	},
 }
 
+// client is what a client of a service with limits counts: its requests, and the permits
+// without which it may not send some of them, such as licences, leases or slots.
+var client = shape{
+	needed: []string{"InFlight", "Sent", "Permits", "PermitWait"},
+	fields: []field{
+		{name: "InFlight"}, {name: "InFlightTime", kind: kasoku.Counter, unit: "s", scale: 1e-9},
+		{name: "Sent", kind: kasoku.Counter}, {name: "Refused", kind: kasoku.Counter}, {name: "Waiting"},
+		{name: "Permits"}, {name: "PermitsMost"}, {name: "PermitsAsked", kind: kasoku.Counter},
+		{name: "PermitsFailed", kind: kasoku.Counter},
+		{name: "PermitWait", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "Gained", kind: kasoku.Counter},
+	},
+}
+
+// operation is one kind of a client's requests, or those of one size.
+var operation = shape{
+	needed: []string{"Answers", "AnswerTime"},
+	fields: []field{
+		{name: "Answers", kind: kasoku.Counter}, {name: "AnswerTime", kind: kasoku.Counter, unit: "s", scale: 1e-9},
+		{name: "ServiceTime", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "Size"},
+	},
+}
+
 // values returns the numbers of an object that has the shape, nil of another.
 func (s *shape) values(o map[string]any) []Value {
 	for _, n := range s.needed {
@@ -201,9 +223,11 @@ func (s *search) look(v any, at string, deep int) {
 	if !ok || deep == 0 {
 		return
 	}
-	if vs := pool.values(o); vs != nil {
-		s.add(Found{Place: at, Values: vs})
-		return
+	for _, known := range []*shape{&pool, &client, &operation} {
+		if vs := known.values(o); vs != nil {
+			s.add(Found{Place: at, Values: vs})
+			return
+		}
 	}
 	if vs := memory.values(o); vs != nil {
 		s.add(Found{Place: at, Values: vs, pauses: pausesOf(o)})

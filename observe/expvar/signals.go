@@ -34,6 +34,25 @@ const (
 	PauseMax           = "PauseMax"
 )
 
+// Those of clients of services with limits, and of their operations.
+const (
+	InFlight      = "InFlight"
+	InFlightTime  = "InFlightTime"
+	Sent          = "Sent"
+	Refused       = "Refused"
+	Waiting       = "Waiting"
+	Permits       = "Permits"
+	PermitsMost   = "PermitsMost"
+	PermitsAsked  = "PermitsAsked"
+	PermitsFailed = "PermitsFailed"
+	PermitWait    = "PermitWait"
+	Gained        = "Gained"
+	Answers       = "Answers"
+	AnswerTime    = "AnswerTime"
+	ServiceTime   = "ServiceTime"
+	Size          = "Size"
+)
+
 // Numbers that programs publish of their goroutines, and of package runtime/metrics
 // under its own names; ".p99" and ".max" are of a histogram.
 const (
@@ -87,6 +106,21 @@ var Declared = observe.Declaration{
 		{Key: PauseTotal, Unit: "s", Kind: kasoku.Counter, Entity: "program", Label: "pauses"},
 		{Key: GCCPUFraction, Unit: "ratio", Entity: "program", Label: "CPU of collections"},
 		{Key: PauseMax, Unit: "s", Entity: "program", Label: "longest pause"},
+		{Key: InFlight, Unit: "count", Entity: "client", Label: "in flight"},
+		{Key: InFlightTime, Unit: "s", Kind: kasoku.Counter, Entity: "client", Label: "in flight, mean"},
+		{Key: Sent, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "sent"},
+		{Key: Refused, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "refused"},
+		{Key: Waiting, Unit: "count", Entity: "client", Label: "waiting in queues"},
+		{Key: Permits, Unit: "count", Entity: "client", Label: "permits"},
+		{Key: PermitsMost, Unit: "count", Entity: "client", Label: "most permits"},
+		{Key: PermitsAsked, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "permits asked for"},
+		{Key: PermitsFailed, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "permits not given"},
+		{Key: PermitWait, Unit: "s", Kind: kasoku.Counter, Entity: "client", Label: "wait for permits"},
+		{Key: Gained, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "gained"},
+		{Key: Answers, Unit: "count", Kind: kasoku.Counter, Entity: "operation", Label: "answers"},
+		{Key: AnswerTime, Unit: "s", Kind: kasoku.Counter, Entity: "operation", Label: "time of answers"},
+		{Key: ServiceTime, Unit: "s", Kind: kasoku.Counter, Entity: "operation", Label: "time of the service"},
+		{Key: Size, Unit: "count", Entity: "operation", Label: "size"},
 		{Key: Goroutines, Unit: "count", Entity: "program", Label: "goroutines"},
 		{Key: RuntimeGoroutines, Unit: "count", Entity: "program", Label: "goroutines"},
 		{Key: RuntimeLatencyP99, Unit: "s", Entity: "program", Label: "wait of goroutines, p99"},

@@ -21,6 +21,7 @@ type Counts struct {
 
 	// As it stands.
 	Columns, Strips, Finds, Licenses, Digs int
+	Asked                                  int   // licences that may still come
 	InFlight                               []int // by call
 }
 

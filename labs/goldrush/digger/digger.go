@@ -98,6 +98,10 @@ func (d *Digger) Next(now time.Duration) (s Sent, ok bool) {
 // an answer changes anything.
 func (d *Digger) Wake() (at time.Duration, ok bool) { return d.wake, d.wake > 0 }
 
+// Pass notes that a time has come at which nothing happened, so that what is counted over time
+// is counted until then.
+func (d *Digger) Pass(now time.Duration) { d.moveTo(now) }
+
 // moveTo notes how things stood until now.
 func (d *Digger) moveTo(now time.Duration) {
 	past := now - d.now
@@ -341,7 +345,7 @@ func (d *Digger) tookCash(s *Sent, a *goldrush.Answer) {
 func (d *Digger) Counts() Counts {
 	out := d.counts.clone()
 	out.Columns, out.Strips, out.Finds = d.stock.columns.Len(), len(d.stock.strips), d.stock.waiting
-	out.Licenses, out.Digs = len(d.permits.held), d.permits.digs()
+	out.Licenses, out.Asked, out.Digs = len(d.permits.held), len(d.permits.asked), d.permits.digs()
 	out.InFlight = slices.Clone(d.sent[:])
 	return out
 }

@@ -10,11 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/labs/goldrush"
 	"github.com/kasoku/kasoku/labs/goldrush/digger"
 	"github.com/kasoku/kasoku/labs/goldrush/mine"
 	"github.com/kasoku/kasoku/labs/goldrush/play"
 	"github.com/kasoku/kasoku/labs/goldrush/server"
+	"github.com/kasoku/kasoku/load/scenario"
+	"github.com/kasoku/kasoku/observe/expvar"
 )
 
 // simulate plays a minute.
@@ -98,9 +101,28 @@ func TestRun(t *testing.T) {
 	h := play.NewHTTP(web.URL+"/", false)
 	defer h.Close()
 	rules := goldrush.Published()
-	heard := 0
+	heard, vars := 0, play.NewVars()
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		if found := look(t, vars); found["client"][expvar.PermitsMost] != 10 || found["memstats"][expvar.HeapAlloc] == 0 {
+			t.Errorf("while it plays it shows %v", found)
+		}
+	})
+	var reports []*scenario.Report
 	r := play.Run(t.Context(), play.Played{Asker: h, Rules: rules, Params: variant(t, "tuned"),
-		Lasts: 2500 * time.Millisecond, OnSecond: func(play.Second) { heard++ }})
+		Lasts: 2500 * time.Millisecond, OnSecond: func(play.Second) { heard++ }, Vars: vars,
+		Sink: func(r *scenario.Report) { reports = append(reports, r) }})
+	looks.Wait()
+	found := look(t, vars)
+	if c := found["client"]; int64(c[expvar.Sent]) < r.Counts.All() || c[expvar.Gained] != float64(r.Counts.Earned) ||
+		c[expvar.InFlightTime] == 0 || c[expvar.PermitWait] != r.Counts.Starved.Seconds() {
+		t.Errorf("at the end it shows %v of %+v", c, r.Counts)
+	}
+	if op := found["operations.explore 31"]; op[expvar.Size] != 31 || int64(op[expvar.Answers]) != r.Counts.Cells[31].N ||
+		found["operations.explore"][expvar.Answers] <= op[expvar.Answers] || found["operations.dig"][expvar.ServiceTime] == 0 {
+		t.Errorf("operations are %v", found)
+	}
+	checkReports(t, reports, r)
 	if heard != 3 || len(r.Seconds) != 3 || r.Lasted != 2500*time.Millisecond {
 		t.Errorf("%d seconds of %s, %d were called", len(r.Seconds), r.Lasted, heard)
 	}
@@ -117,6 +139,43 @@ func TestRun(t *testing.T) {
 	}
 	if r.CPU[goldrush.Cash] == 0 || r.CPU[goldrush.Cash] > r.Lasted {
 		t.Errorf("cash used %s", r.CPU[goldrush.Cash])
+	}
+}
+
+// look returns what a client shows, as the source expvar reads it, by place and name.
+func look(t *testing.T, v *play.Vars) map[string]map[string]float64 {
+	t.Helper()
+	w := httptest.NewRecorder()
+	v.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/vars", nil))
+	found, err := expvar.Parse(w.Body.Bytes())
+	if err != nil {
+		t.Error(err)
+	}
+	out := map[string]map[string]float64{}
+	for _, f := range found {
+		out[f.Place] = map[string]float64{}
+		for _, x := range f.Values {
+			out[f.Place][x.Name] = x.Value
+		}
+	}
+	return out
+}
+
+// checkReports holds what a recording gets to what the client has counted.
+func checkReports(t *testing.T, reports []*scenario.Report, r *play.Result) {
+	t.Helper()
+	sum := kasoku.NewTally()
+	for _, of := range reports {
+		for i := range of.Seconds {
+			sum.Add(&of.Seconds[i])
+		}
+	}
+	last := reports[len(reports)-1]
+	if int64(sum.Asked) != r.Counts.All() || int64(sum.Codes[404]) != r.Counts.Of(404) || sum.Service.Count() != sum.Asked {
+		t.Errorf("%d requests were reported of %d", sum.Asked, r.Counts.All())
+	}
+	if last.Result == nil || !last.Result.Pass || int(last.Result.Score) != r.Coins() || last.Summary.PeakInFlight < 10 {
+		t.Errorf("the last report is %+v", last)
 	}
 }
 

@@ -27,6 +27,7 @@ type Played struct {
 	OnSecond func(Second) // is called with each second; nil: not
 	// Sink is passed what was sent and answered, as a benchmark passes it to a recording; nil: no one is.
 	Sink scenario.Sink
+	Vars *Vars // shows how the client stands; nil: nothing does
 }
 
 // Run plays a game until it is over or the context ends.
@@ -40,6 +41,10 @@ func Run(ctx context.Context, o Played) *Result {
 	cpu, _ := o.Asker.CPU(context.WithoutCancel(ctx))
 	end()
 	r.drain()
+	if o.Vars != nil {
+		o.Vars.last = r.shown()
+		close(o.Vars.over)
+	}
 	out := &Result{Lasted: lasted, Counts: r.digger.Counts(), Seconds: r.seconds, CPU: cpu}
 	r.reporter.flush(lasted, &scenario.Result{Pass: out.Counts.All() > out.Counts.Of(0), Score: int64(out.Coins())})
 	return out
@@ -70,6 +75,10 @@ func (r *real) now() time.Duration { return time.Since(r.begin) }
 func (r *real) play(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var asked chan chan shown // nil: no one asks
+	if r.o.Vars != nil {
+		asked = r.o.Vars.ask
+	}
 	for second := time.Second; ; {
 		now := r.now()
 		if now >= second || now >= r.o.Lasts {
@@ -91,11 +100,19 @@ func (r *real) play(ctx context.Context) {
 		case a := <-r.arrived:
 			r.take(a)
 		case r.cpu = <-r.used:
+		case reply := <-asked:
+			reply <- r.shown()
 		case <-timer.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// shown is how the client stands now.
+func (r *real) shown() shown {
+	r.digger.Pass(r.now())
+	return shown{r.digger.Counts(), r.cpu, r.o.Rules.Active}
 }
 
 // take hands in an answer, and those that came with it.

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +17,7 @@ import (
 	"github.com/kasoku/kasoku/labs/goldrush"
 	"github.com/kasoku/kasoku/labs/goldrush/mine"
 	"github.com/kasoku/kasoku/labs/goldrush/play"
+	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record/handover"
 	"github.com/kasoku/kasoku/report/terminal"
@@ -25,6 +29,7 @@ type clientFlags struct {
 	target    string
 	duration  time.Duration
 	simulated bool
+	vars      string // host:port where it shows how it stands
 	allow     []string
 }
 
@@ -57,6 +62,7 @@ do. The score is the coins that are held at the end.`,
 	fl.DurationVar(&f.duration, "duration", time.Minute, "of the game")
 	fl.BoolVar(&f.simulated, "simulated", false, "play in simulated time, without a server")
 	fl.Uint64Var(&f.lab.seed, "seed", 0, "with --simulated: of the world; 0 draws one")
+	fl.StringVar(&f.vars, "vars", "", "show how the client stands at /debug/vars of `ADDRESS`, for kasoku record --expvar")
 	fl.StringSliceVar(&f.allow, "allow", nil, "consent to load `HOST`, which is neither loopback nor private; may "+
 		"be repeated")
 	f.lab.game.registerRules(fl)
@@ -92,10 +98,16 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 	if err := mayLoad(ctx, load.Permit{Hosts: f.allow}, f.target); err != nil {
 		return err
 	}
+	vars, err := f.serveVars(ctx)
+	if err != nil {
+		return err
+	}
+	defer vars.close()
 	h := play.NewHTTP(f.target, f.lab.game.oneRequest)
 	defer h.Close()
 	progress := e.Progress()
 	r := play.Run(ctx, play.Played{Asker: h, Rules: f.lab.game.rules(), Params: p, Lasts: f.duration,
+		Vars: vars.vars,
 		Sink: handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
 			progress.Say("kasoku: warning: the recording does not get the client's figures: " + terminal.Clean(err.Error()))
 		}),
@@ -115,6 +127,30 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 	return nil
 }
 
+// A varsServer shows how a client stands while it plays.
+type varsServer struct {
+	vars  *play.Vars // nil: no one is shown it
+	close func()
+}
+
+func (f *clientFlags) serveVars(ctx context.Context) (varsServer, error) {
+	if f.vars == "" {
+		return varsServer{close: func() {}}, nil
+	}
+	ln, err := net.Listen("tcp", f.vars)
+	if err != nil {
+		return varsServer{}, fmt.Errorf("--vars: %w", err)
+	}
+	vars := play.NewVars()
+	mux := http.NewServeMux()
+	mux.Handle("GET /debug/vars", vars)
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	ctx, end := context.WithCancel(ctx)
+	var serves sync.WaitGroup
+	serves.Go(func() { _ = process.Serve(ctx, srv, ln) }) // who reads it says what is missing
+	return varsServer{vars, func() { end(); serves.Wait() }}, nil
+}
+
 func (f *clientFlags) check(name string) error {
 	l, err := labNamed(name)
 	switch {
@@ -124,6 +160,8 @@ func (f *clientFlags) check(name string) error {
 		return cli.Usagef("`kasoku lab run "+name+"` loads it", "lab %q is not a game", name)
 	case f.simulated && f.target != "":
 		return cli.Usagef("", "--simulated plays without a server: leave out --target")
+	case f.simulated && f.vars != "":
+		return cli.Usagef("", "--simulated is over at once: leave out --vars")
 	case f.lab.set["seed"] && !f.simulated:
 		return cli.Usagef("`kasoku lab up goldrush -seed` gives the server one", "--seed is of a game with --simulated")
 	}

@@ -53,6 +53,12 @@ type gameFlags struct {
 	cashCost   time.Duration
 }
 
+// publishedGame are the knobs as they are unless they are turned.
+func publishedGame() gameFlags {
+	r := goldrush.Published()
+	return gameFlags{fails: r.IssueFails, rates: 1, cashCost: r.CashCost}
+}
+
 // register adds the knobs of a server, but for the seed.
 func (g *gameFlags) register(f *pflag.FlagSet) {
 	g.registerRules(f)
@@ -62,10 +68,10 @@ func (g *gameFlags) register(f *pflag.FlagSet) {
 
 // registerRules adds those of the game itself.
 func (g *gameFlags) registerRules(f *pflag.FlagSet) {
-	r := goldrush.Published()
-	f.Float64Var(&g.fails, "fails", r.IssueFails, "goldrush: share of licences for nothing that fail")
-	f.Float64Var(&g.rates, "rates", 1, "goldrush: times the published limits of requests; 0: no limits")
-	f.DurationVar(&g.cashCost, "cash-cost", r.CashCost, "goldrush: what cashing a treasure takes of the CPU")
+	usual := publishedGame()
+	f.Float64Var(&g.fails, "fails", usual.fails, "goldrush: share of licences for nothing that fail")
+	f.Float64Var(&g.rates, "rates", usual.rates, "goldrush: times the published limits of requests; 0: no limits")
+	f.DurationVar(&g.cashCost, "cash-cost", usual.cashCost, "goldrush: what cashing a treasure takes of the CPU")
 }
 
 // rules returns the published rules with what the knobs change.
@@ -120,7 +126,15 @@ func (o *labFlags) goldrushClient() (digger.Params, string, error) {
 	}
 	ids := []string{}
 	for id := range strings.SplitSeq(o.defects, ",") {
-		if id = strings.ToUpper(strings.TrimSpace(id)); o.set["defects"] && id != "" && id != "NONE" {
+		switch id = strings.ToUpper(strings.TrimSpace(id)); {
+		case !o.set["defects"] || id == "" || id == "NONE":
+		case id == "ALL":
+			for _, d := range digger.Defects() {
+				if d.ID != "CLI-06" { // who sends one request at a time floods no one
+					ids = append(ids, d.ID)
+				}
+			}
+		default:
 			ids = append(ids, id)
 		}
 	}
@@ -173,6 +187,9 @@ func nextGoldrush(e *cli.Env, s *labState) string {
 	return fmt.Sprintf("next  %s lab client goldrush -variant reference -duration 30s\n      curl %s/metrics\n", e.Name, s.URL)
 }
 
+// runVarsPort is where the client of a recorded run shows how it stands; see runWebPort.
+const runVarsPort = 31090
+
 // recordGoldrush starts the game's server, lets the client play under a recording and stops it.
 func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err error) {
 	_, name, err := o.flags.goldrushClient()
@@ -196,6 +213,10 @@ func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err 
 	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: name})
 	lo.PIDs = []int{s.Pid()}
 	lo.Command, lo.Stdout, lo.Stderr = args, io.Discard, io.Discard
+	if port := portOr(runVarsPort); port > 0 {
+		where := "127.0.0.1:" + strconv.Itoa(port)
+		lo.Command, lo.Expvar = append(args, "--vars", where), []string{"http://" + where + "/debug/vars"}
+	}
 	lo.MoreLogs = record.Logs{Error: []string{filepath.Join(o.flags.dir, "app.log")}}
 	return record.Record(ctx, lo)
 }
