@@ -21,6 +21,7 @@ var families = []struct {
 	{"POOL", [2]string{"Connections", "接続"}}, {"DBC", [2]string{"Database: settings and commits", "データベース：設定とコミット"}},
 	{"LCK", [2]string{"Locks", "ロック"}}, {"NGX", [2]string{"nginx", "nginx"}}, {"CCH", [2]string{"Caches", "キャッシュ"}},
 	{"APP", [2]string{"Applications", "アプリケーション"}}, {"HW", [2]string{"Hosts", "ホスト"}}, {"OS", [2]string{"Limits of the system", "システムの上限"}},
+	{"CLI", [2]string{"Clients of services with limits", "制限のあるサービスのクライアント"}},
 	{"OPS", [2]string{"Operation", "運用"}}, {"MES", [2]string{"Measuring", "測定"}},
 }
 

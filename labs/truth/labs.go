@@ -70,6 +70,15 @@ func Isuumo() *Lab {
 	return l
 }
 
+// Goldrush returns the truth of the game's client, as far as there are rules.
+func Goldrush() *Lab {
+	l := labOf("goldrush", []string{"CLI-01", "CLI-02", "CLI-03", "CLI-06"}, map[string]kit.Defect{
+		"CLI-01": {Object: "client"}, "CLI-02": {Object: "client"}, "CLI-03": {Object: "client"}, "CLI-06": {Object: "client"},
+	})
+	l.Apart = []string{"CLI-06"} // who sends one request at a time floods no one
+	return l
+}
+
 // labOf fills in what is expected of ids.
 func labOf(name string, ids []string, expected map[string]kit.Defect) *Lab {
 	l := &Lab{Name: name}

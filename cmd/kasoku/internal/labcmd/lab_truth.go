@@ -74,7 +74,7 @@ func labTruths() []*truth.Lab {
 	for _, l := range smallLabs() {
 		out = append(out, truth.Of(l))
 	}
-	return out
+	return append(out, truth.Goldrush())
 }
 
 func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
@@ -264,7 +264,8 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 		return err
 	}
 	rf := &labRunFlags{times: 1, duration: max(f.duration, leastLoad(name)), out: cli.Output{Dir: filepath.Dir(path)}}
-	rf.lab = labFlags{defects: variant, database: f.database, size: f.size, set: map[string]bool{"defects": true, "size": true}}
+	rf.lab = labFlags{defects: variant, database: f.database, size: f.size, set: map[string]bool{"defects": true, "size": true},
+		game: publishedGame()}
 	r := &labRuns{e: e, f: rf, hard: hard, progress: e.Progress(), sides: []*labSide{{name: variant}}}
 	if r.self, err = os.Executable(); err != nil {
 		return err
