@@ -443,7 +443,7 @@ func webRuns() []webRun {
 		news("memory", "memory", "7", 38, "6", 2, "APP-06/silent"),
 		news("never", "poll", "7", 38, "8", 2, "APP-06/silent"),
 		news("listed", "poll", "3", 38, "2", 2, "APP-06/silent"),
-		news("some", "poll", "7", 28, "6", 12, "APP-06/under"),
+		news("some", "poll", "7", 22, "6", 18, "APP-06/under"),
 		events("drop", "fires"), events("duplicate", "silent"), events("invalid", "silent"), events("batch", "silent"),
 		papers("hold", "hold", "fires", 3<<20), papers("stream", "", "silent", 3<<20),
 		papers("small", "hold", "silent", 60<<10),

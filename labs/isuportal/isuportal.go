@@ -17,7 +17,7 @@
 //
 // Its other seeds have no rule, or none that speaks of them here, and are [kit.Lab.Controls]:
 //
-//	APP-06  each poll for notifications is a transaction that writes; half of the polls bring something
+//	APP-06  each poll for notifications is a transaction that writes; alone half of the polls bring something
 //	IDX-10  indexes that the author added, without a gain
 //	CCH-04S the ranking is kept for the whole second that it may be old
 //	NGX-09  nginx packs what it sends, without a gain
