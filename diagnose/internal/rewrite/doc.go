@@ -108,7 +108,10 @@ func printStatement(n ast.Node) (code string, err error) {
 	var out printer
 	flags := format.RestoreStringSingleQuotes | format.RestoreStringEscapeBackslash | format.RestoreKeyWordUppercase |
 		format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation | format.RestoreStringWithoutDefaultCharset
-	if err := n.Restore(format.NewRestoreCtx(flags, &out)); err != nil {
+	undo := keepLimits(n)
+	err = n.Restore(format.NewRestoreCtx(flags, &out))
+	undo()
+	if err != nil {
 		return "", fmt.Errorf("print statement: %w", err)
 	}
 	if out.Len() > maxCode {

@@ -239,3 +239,18 @@ func TestWithoutJoins(t *testing.T) {
 	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id where exists (select * from pets q where q.born < p.born)", needed)
 	f("select count(distinct o.id) from owners o left join pets p on p.owner_id = o.id order by p.born", needed)
 }
+
+// TestLimit: the values of a LIMIT stay in the order in which a program binds them.
+func TestLimit(t *testing.T) {
+	for text, want := range map[string]string{
+		"SELECT a FROM t WHERE b = ? LIMIT ? OFFSET ?": "SELECT a FROM t WHERE b = ? ORDER BY id LIMIT ? OFFSET ?;",
+		"SELECT a FROM t WHERE b = ? LIMIT ?, ?":       "SELECT a FROM t WHERE b = ? ORDER BY id LIMIT ?, ?;",
+		"SELECT a FROM t LIMIT 3 OFFSET 4":             "SELECT a FROM t ORDER BY id LIMIT 4, 3;",
+		"SELECT a FROM t LIMIT ?":                      "SELECT a FROM t ORDER BY id LIMIT ?;",
+	} {
+		got, err := (Dialect{}).AddOrder(text, "id")
+		if err != nil || strings.ReplaceAll(got, ",", ", ") != want && got != want {
+			t.Errorf("%s: %q %v, want %q", text, got, err, want)
+		}
+	}
+}
