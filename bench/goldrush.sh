@@ -14,8 +14,8 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 3
 
 go=${GO:-go} lasts=${LASTS:-30s} seed=${SEED:-42}
 dir=$(mktemp -d) || exit 3
-trap 'XDG_STATE_HOME=$dir "$dir/kasoku" lab down goldrush >/dev/null; rm -rf "$dir"' EXIT
-export XDG_STATE_HOME=$dir
+export XDG_STATE_HOME=$dir/state
+trap '"$dir/kasoku" lab down goldrush >/dev/null; rm -rf "$dir"' EXIT
 
 if [ -n "${KASOKU:-}" ]; then
   cp "$KASOKU" "$dir/kasoku" || exit 3

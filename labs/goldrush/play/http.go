@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,22 +18,38 @@ import (
 // mostConnections are kept between requests.
 const mostConnections = 256
 
-// An HTTP asks a server by HTTP.
-type HTTP struct {
-	base   string
-	client *http.Client
+// HTTPOptions are how requests are sent. The zero value is net/http with connections that are
+// kept.
+type HTTPOptions struct {
+	OneRequest bool // makes a connection for each request
+	Own        bool // a client of HTTP/1.1 that does next to nothing, in place of net/http's
 }
 
-// NewHTTP returns one that asks the server at a URL without a path. OneRequest makes a
-// connection for each request.
-func NewHTTP(base string, oneRequest bool) *HTTP {
+// An HTTP asks a server by HTTP.
+type HTTP struct{ sender sender }
+
+// A sender sends one request and reads its answer.
+type sender interface {
+	send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error)
+	close()
+}
+
+// NewHTTP returns one that asks the server at a URL without a path.
+func NewHTTP(base string, o HTTPOptions) (*HTTP, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	if o.Own {
+		return &HTTP{newOwnSender(u.Host, o.OneRequest)}, nil
+	}
 	t := &http.Transport{MaxIdleConns: mostConnections, MaxIdleConnsPerHost: mostConnections,
-		DisableCompression: true, DisableKeepAlives: oneRequest}
-	return &HTTP{strings.TrimSuffix(base, "/"), onehost.NewClient(t, time.Minute)}
+		DisableCompression: true, DisableKeepAlives: o.OneRequest}
+	return &HTTP{&netSender{strings.TrimSuffix(base, "/"), onehost.NewClient(t, time.Minute)}}, nil
 }
 
 // Close closes the connections that are not in use.
-func (h *HTTP) Close() { h.client.CloseIdleConnections() }
+func (h *HTTP) Close() { h.sender.close() }
 
 // Ask returns the answer to a request.
 func (h *HTTP) Ask(ctx context.Context, r goldrush.Request) goldrush.Answer {
@@ -41,7 +58,7 @@ func (h *HTTP) Ask(ctx context.Context, r goldrush.Request) goldrush.Answer {
 	if err != nil {
 		return goldrush.Answer{}
 	}
-	status, answer, err := h.send(ctx, method, path, body)
+	status, answer, err := h.sender.send(ctx, method, path, body)
 	if err != nil {
 		return goldrush.Answer{}
 	}
@@ -55,15 +72,23 @@ func (h *HTTP) Ask(ctx context.Context, r goldrush.Request) goldrush.Answer {
 // mostAnswer is how long an answer may be.
 const mostAnswer = 1 << 20
 
-func (h *HTTP) send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, h.base+path, bytes.NewReader(body))
+// A netSender is net/http's client.
+type netSender struct {
+	base   string
+	client *http.Client
+}
+
+func (s *netSender) close() { s.client.CloseIdleConnections() }
+
+func (s *netSender) send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := h.client.Do(req)
+	resp, err := s.client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -129,7 +154,7 @@ func decodeAnswer(c goldrush.Call, body []byte, a *goldrush.Answer) error {
 // CPU returns what the server's /metrics show of its virtual CPU. The published server has
 // no such page.
 func (h *HTTP) CPU(ctx context.Context) (used [goldrush.Calls]time.Duration, ok bool) {
-	status, page, err := h.send(ctx, http.MethodGet, "/metrics", nil)
+	status, page, err := h.sender.send(ctx, http.MethodGet, "/metrics", nil)
 	if err != nil || status != http.StatusOK {
 		return used, false
 	}

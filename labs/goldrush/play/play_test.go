@@ -3,10 +3,12 @@ package play_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,8 +100,7 @@ func TestRun(t *testing.T) {
 	runs.Go(func() { s.Run(ctx) })
 	web := httptest.NewServer(s)
 	defer func() { web.Close(); end(); runs.Wait() }()
-	h := play.NewHTTP(web.URL+"/", false)
-	defer h.Close()
+	h := newHTTP(t, web.URL+"/", play.HTTPOptions{})
 	rules := goldrush.Published()
 	heard, vars := 0, play.NewVars()
 	var looks sync.WaitGroup
@@ -135,6 +136,11 @@ func TestRun(t *testing.T) {
 			if got := stats.Answers[c][status]; got < n { // what was on its way at the end is not counted
 				t.Errorf("%s %d: the client has %d, the server %d", c, status, n, got)
 			}
+		}
+	}
+	for _, o := range ways {
+		if used, ok := newHTTP(t, web.URL, o).CPU(t.Context()); !ok || used[goldrush.Cash] < r.CPU[goldrush.Cash] {
+			t.Errorf("%+v: cash used %s, %t", o, used[goldrush.Cash], ok)
 		}
 	}
 	if r.CPU[goldrush.Cash] == 0 || r.CPU[goldrush.Cash] > r.Lasted {
@@ -194,7 +200,6 @@ func TestHTTP(t *testing.T) {
 		io.WriteString(w, answers[r.URL.Path])
 	}))
 	defer web.Close()
-	h := play.NewHTTP(web.URL, true)
 	license := []goldrush.License{{ID: 4, DigAllowed: 5, DigUsed: 1}}
 	for _, c := range []struct {
 		request goldrush.Request
@@ -212,15 +217,68 @@ func TestHTTP(t *testing.T) {
 			`{"licenseID":1,"posX":0,"posY":0,"depth":2}`, goldrush.Answer{Status: 200, Treasure: "abc"}},
 		{goldrush.Request{Call: goldrush.Cash, Treasure: "abc"}, `"abc"`, goldrush.Answer{Status: 200, Coins: []goldrush.Coin{1, 2}}},
 	} {
-		if got := h.Ask(t.Context(), c.request); !reflect.DeepEqual(got, c.want) || body != c.body ||
-			(kind == "application/json") != (c.body != "") {
-			t.Errorf("%s: %+v of body %s as %q, want %+v", c.request.Call, got, body, kind, c.want)
+		for _, o := range ways {
+			if got := newHTTP(t, web.URL, o).Ask(t.Context(), c.request); !reflect.DeepEqual(got, c.want) || body != c.body ||
+				c.body != "" && kind != "application/json" {
+				t.Errorf("%s, %+v: %+v of body %s as %q, want %+v", c.request.Call, o, got, body, kind, c.want)
+			}
 		}
 	}
 	web.Close()
-	if got := h.Ask(t.Context(), goldrush.Request{Call: goldrush.Cash}); got.Status != 0 {
-		t.Errorf("no server: %+v", got)
+	for _, o := range ways {
+		if got := newHTTP(t, web.URL, o).Ask(t.Context(), goldrush.Request{Call: goldrush.Cash}); got.Status != 0 {
+			t.Errorf("no server, %+v: %+v", o, got)
+		}
 	}
+}
+
+// ways are all in which requests are sent.
+var ways = []play.HTTPOptions{{}, {OneRequest: true}, {Own: true}, {Own: true, OneRequest: true}}
+
+func newHTTP(t *testing.T, base string, o play.HTTPOptions) *play.HTTP {
+	t.Helper()
+	h, err := play.NewHTTP(base, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h
+}
+
+// TestOwn: a connection is kept from request to request, one that the server closes is not, and a
+// request that takes too long is given up.
+func TestOwn(t *testing.T) {
+	var opened atomic.Int32
+	wait := make(chan struct{})
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/cash":
+			<-wait
+		case "/licenses":
+			w.Header().Set("Connection", "close")
+		}
+		io.WriteString(w, `{"balance":1,"wallet":[]}`)
+	}))
+	web.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	web.Start()
+	defer web.Close()
+	h := newHTTP(t, web.URL, play.HTTPOptions{Own: true})
+	for _, c := range []goldrush.Call{goldrush.Balance, goldrush.Balance, goldrush.Licenses, goldrush.Balance} {
+		h.Ask(t.Context(), goldrush.Request{Call: c})
+	}
+	if opened.Load() != 2 {
+		t.Errorf("%d connections were opened, want 2", opened.Load())
+	}
+	ctx, end := context.WithTimeout(t.Context(), time.Millisecond)
+	defer end()
+	if got := h.Ask(ctx, goldrush.Request{Call: goldrush.Cash}); got.Status != 0 {
+		t.Errorf("%+v", got)
+	}
+	close(wait)
 }
 
 // TestDefects: each mistake alone costs the tuned client something, but for how it splits its

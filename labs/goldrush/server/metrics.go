@@ -15,8 +15,10 @@ import (
 // showMetrics writes what the game has counted.
 func (s *Server) showMetrics(w http.ResponseWriter) {
 	stats, now := s.Stats()
+	page := encodeMetrics(&stats, now)
 	w.Header().Set("Content-Type", prometheus.Text.ContentType())
-	_, _ = w.Write(encodeMetrics(&stats, now)) // who is gone misses nothing
+	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
+	_, _ = w.Write(page) // who is gone misses nothing
 }
 
 func encodeMetrics(s *mine.Stats, now time.Duration) []byte {

@@ -74,12 +74,12 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 	if err := f.check(name); err != nil {
 		return err
 	}
-	p, _, err := f.lab.goldrushClient()
+	client, err := f.lab.client()
 	if err != nil {
 		return err
 	}
 	if f.simulated {
-		r := play.Simulate(play.Simulated{Game: mine.Options{Rules: f.lab.game.rules(), Seed: int64(f.lab.seed)}, Params: p,
+		r := play.Simulate(play.Simulated{Game: mine.Options{Rules: f.lab.game.rules(), Seed: int64(f.lab.seed)}, Params: client.params,
 			Lasts: f.duration})
 		return printGame(e, r)
 	}
@@ -103,10 +103,13 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 		return err
 	}
 	defer vars.close()
-	h := play.NewHTTP(f.target, f.lab.game.oneRequest)
+	h, err := play.NewHTTP(f.target, client.http)
+	if err != nil {
+		return err
+	}
 	defer h.Close()
 	progress := e.Progress()
-	r := play.Run(ctx, play.Played{Asker: h, Rules: f.lab.game.rules(), Params: p, Lasts: f.duration,
+	r := play.Run(ctx, play.Played{Asker: h, Rules: f.lab.game.rules(), Params: client.params, Lasts: f.duration,
 		Vars: vars.vars,
 		Sink: handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
 			progress.Say("kasoku: warning: the recording does not get the client's figures: " + terminal.Clean(err.Error()))

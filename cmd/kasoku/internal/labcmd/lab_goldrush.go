@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku/labs/goldrush"
 	"github.com/kasoku/kasoku/labs/goldrush/digger"
 	"github.com/kasoku/kasoku/labs/goldrush/mine"
+	"github.com/kasoku/kasoku/labs/goldrush/play"
 	"github.com/kasoku/kasoku/labs/goldrush/server"
 	"github.com/kasoku/kasoku/labs/process"
 	"github.com/kasoku/kasoku/record"
@@ -110,39 +111,64 @@ func (o *labFlags) checkGoldrush() error {
 			return cli.Usagef("", "--%s: goldrush has no rows, no database and no nginx", name)
 		}
 	}
-	_, _, err := o.goldrushClient()
+	_, err := o.client()
 	return cmp.Or(err, o.game.check())
 }
 
-// goldrushClient is how the client plays, and its name.
-func (o *labFlags) goldrushClient() (digger.Params, string, error) {
-	name := "tuned"
+// A goldrushClient is how a client plays.
+type goldrushClient struct {
+	name   string
+	params digger.Params
+	http   play.HTTPOptions
+}
+
+// A goldrushControl is a change of how requests are sent.
+type goldrushControl struct {
+	id  string
+	set func(*play.HTTPOptions)
+}
+
+// goldrushControls are changes of the client that the write-up's author was sure of, and that brought
+// nothing: the client was not the limit.
+var goldrushControls = []goldrushControl{
+	{"CLI-09", func(o *play.HTTPOptions) { o.Own = true }},
+	{"CLI-10", func(o *play.HTTPOptions) { o.OneRequest = true }},
+}
+
+// client reads variant and defects.
+func (o *labFlags) client() (goldrushClient, error) {
+	out := goldrushClient{name: "tuned", http: play.HTTPOptions{OneRequest: o.game.oneRequest}}
 	if o.set["variant"] {
-		name = o.variant
+		out.name = o.variant
 	}
-	v, err := digger.Named(name)
+	v, err := digger.Named(out.name)
 	if err != nil {
-		return v.Params, name, cli.Usagef("", "--variant: %w", err)
+		return out, cli.Usagef("", "--variant: %w", err)
 	}
-	ids := []string{}
+	var mistakes []string
 	for id := range strings.SplitSeq(o.defects, ",") {
-		switch id = strings.ToUpper(strings.TrimSpace(id)); {
+		id = strings.ToUpper(strings.TrimSpace(id))
+		control := slices.IndexFunc(goldrushControls, func(c goldrushControl) bool { return c.id == id })
+		switch {
 		case !o.set["defects"] || id == "" || id == "NONE":
+			continue
 		case id == "ALL":
 			for _, d := range digger.Defects() {
 				if d.ID != "CLI-06" { // who sends one request at a time floods no one
-					ids = append(ids, d.ID)
+					mistakes = append(mistakes, d.ID)
 				}
 			}
+		case control >= 0:
+			goldrushControls[control].set(&out.http)
 		default:
-			ids = append(ids, id)
+			mistakes = append(mistakes, id)
 		}
+		out.name += " " + id
 	}
-	p, err := v.Params.With(ids...)
-	if err != nil {
-		return p, name, cli.Usagef("", "--defects: %w", err)
+	if out.params, err = v.Params.With(mistakes...); err != nil {
+		return out, cli.Usagef("", "--defects: %w", err)
 	}
-	return p, strings.Join(append([]string{name}, ids...), " "), nil
+	return out, nil
 }
 
 // onlyOfGoldrush refuses the knobs of the game where another lab is meant.
@@ -192,7 +218,7 @@ const runVarsPort = 31090
 
 // recordGoldrush starts the game's server, lets the client play under a recording and stops it.
 func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err error) {
-	_, name, err := o.flags.goldrushClient()
+	client, err := o.flags.client()
 	if err != nil {
 		return nil, err
 	}
@@ -209,8 +235,8 @@ func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err 
 		}
 	}
 	lo := o.options
-	lo.Run.Project, lo.Run.Note, lo.Run.Load = goldrushName, "client "+name, "goldrush's client for "+o.duration.String()
-	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: name})
+	lo.Run.Project, lo.Run.Note, lo.Run.Load = goldrushName, "client "+client.name, "goldrush's client for "+o.duration.String()
+	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: client.name})
 	lo.PIDs = []int{s.Pid()}
 	lo.Command, lo.Stdout, lo.Stderr = args, io.Discard, io.Discard
 	if port := portOr(runVarsPort); port > 0 {

@@ -52,7 +52,7 @@ func (f *searchFlags) run(parent context.Context, e *cli.Env, name string) error
 	if err := f.check(name); err != nil {
 		return err
 	}
-	p, _, err := f.lab.goldrushClient()
+	client, err := f.lab.client()
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *searchFlags) run(parent context.Context, e *cli.Env, name string) error
 	progress := e.Progress()
 	var tries []searchTry
 	found, err := search.Search(ctx, search.Options{
-		Rules: f.lab.game.rules(), From: p, Lasts: f.duration, Seed: int64(f.lab.seed), Games: f.games,
+		Rules: f.lab.game.rules(), From: client.params, Lasts: f.duration, Seed: int64(f.lab.seed), Games: f.games,
 		OnTry: func(t search.Try) {
 			tries = append(tries, searchTry{t.Round, t.Knob, t.Value, tenths(t.PerSec), t.Best})
 			progress.Work(fmt.Sprintf("round %d", t.Round), 0, fmt.Sprintf("%s %s: %.1f", t.Knob, t.Value, t.PerSec))
