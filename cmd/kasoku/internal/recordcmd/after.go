@@ -9,57 +9,106 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
-// afterColumns is how wide the text is that the command of [after] reads.
-const afterColumns = 100
+// mostHeard is how much of what is printed the command of [after] reads at most.
+const mostHeard = 256 << 10
 
-// printTo prints what came of the runs as plain text, for a program to read.
-func (s *series) printTo(w io.Writer) {
-	shown, own := s.e, *s.e
-	own.Stdout, own.Stderr, own.StdoutTTY, own.Color, own.Width = w, io.Discard, false, "never", afterColumns
-	s.e = &own
-	s.printEnd()
-	s.e = shown
+// An announcer runs the command of [after], which sends what came of the runs to others.
+type announcer struct {
+	config.After
+	dir     string // of kasoku.toml, where it runs
+	heard   bytes.Buffer
+	run     *record.Result // that it is about: the last with observers
+	verdict string
 }
 
-// after runs the command of [after], which sends what came of the runs to others; judged is how
-// they ended. What goes wrong with it is a warning: the exit code is that of the runs.
-func (s *series) after(ctx context.Context, a config.After, dir string, text []byte, judged error) {
-	if len(a.Command) == 0 || s.last == nil {
+// check refuses a command that cannot be started, before anything is measured.
+func (a *announcer) check() error {
+	if len(a.Command) == 0 {
+		return nil
+	}
+	return startable(a.Command, a.dir)
+}
+
+// hear keeps what is printed meanwhile.
+func (a *announcer) hear(e *cli.Env, print func()) {
+	if len(a.Command) == 0 {
+		print()
 		return
 	}
+	shown := e.Stdout
+	e.Stdout = io.MultiWriter(shown, a)
+	defer func() { e.Stdout = shown }()
+	print()
+}
+
+// ended takes a run that has ended.
+func (a *announcer) ended(res *record.Result) {
+	if a.run != nil && res.Recording.Run.Observers == kasoku.ObserversOff {
+		return
+	}
+	a.run, a.verdict = res, ""
+	if d := res.Recording.Diagnosis; d != nil {
+		a.verdict = d.Verdict
+	}
+}
+
+// Write implements io.Writer: it keeps text without colours.
+func (a *announcer) Write(p []byte) (int, error) {
+	if plain := colours().ReplaceAll(p, nil); a.heard.Len()+len(plain) <= mostHeard {
+		a.heard.Write(plain)
+	}
+	return len(p), nil
+}
+
+var colours = lazyregexp.New("\x1b\\[[0-9;]*m")
+
+// announce runs the command; code is the exit code that the runs have. What goes wrong with it is a
+// warning: the exit code stays.
+func (a *announcer) announce(ctx context.Context, e *cli.Env, code int) {
+	if len(a.Command) == 0 || a.run == nil {
+		return
+	}
+	text := bytes.Clone(a.heard.Bytes())
+	a.heard.Reset()
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	run := s.last.Recording.Run
-	file := s.last.Path
+	run, file, program := a.run.Recording.Run, a.run.Path, a.Command[0]
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	verdict := ""
-	if d := s.last.Recording.Diagnosis; d != nil {
-		verdict = terminal.Clean(d.Verdict)
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(a.dir, program)
 	}
 	_, err := command.Run(ctx, command.Spec{
-		Path: a.Command[0], Args: a.Command[1:], Dir: dir, Stdin: bytes.NewReader(text),
-		Stdout: terminal.Raw(s.e.Stderr), Stderr: terminal.Raw(s.e.Stderr), DieWithParent: true,
+		Path: program, Name: a.Command[0], Args: a.Command[1:], Dir: a.dir, Stdin: bytes.NewReader(text),
+		Stdout: terminal.Raw(e.Stderr), Stderr: terminal.Raw(e.Stderr), DieWithParent: true, Grace: time.Second,
 		Env: []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_ID=" + run.ID, "KASOKU_RUN_LABEL=" + run.Label,
-			"KASOKU_RUN_GROUP=" + run.Group, "KASOKU_PROJECT=" + run.Project, "KASOKU_VERDICT=" + verdict,
-			"KASOKU_EXIT=" + strconv.Itoa(cli.ExitCode(judged)), "KASOKU=" + programPath()},
+			"KASOKU_RUN_GROUP=" + run.Group, "KASOKU_PROJECT=" + run.Project,
+			"KASOKU_VERDICT=" + terminal.Clean(a.verdict), "KASOKU_EXIT=" + strconv.Itoa(code),
+			"KASOKU=" + programPath()},
 	})
 	switch {
 	case err == nil:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		s.e.Caution(fmt.Sprintf("the command of [after] was ended after %s", a.Timeout),
+		e.Caution(fmt.Sprintf("the command of [after] was ended after %s", a.Timeout),
 			"after.timeout = '2m' gives it longer")
+	case ctx.Err() != nil:
+		e.Caution("the command of [after] was ended, as kasoku was", "")
 	default:
-		s.e.Caution(fmt.Sprintf("the command of [after] failed: %v", err),
-			"the runs are kept; `"+s.e.Name+" show` has them")
+		e.Caution(fmt.Sprintf("the command of [after] failed: %v", err),
+			"the runs are kept; `"+e.Name+" show` has them")
 	}
 }
 

@@ -1,7 +1,6 @@
 package recordcmd
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,7 +130,10 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	if err := f.findBase(c.Runs); err != nil {
 		return err
 	}
-	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress()}
+	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress(), after: announcer{After: c.After, dir: c.Dir}}
+	if err := s.after.check(); err != nil {
+		return err
+	}
 	s.options = func() (record.Options, error) { return f.options(e, c, hard) }
 	if s.o, err = s.options(); err != nil {
 		return err
@@ -146,14 +148,10 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	err = s.all(ctx)
 	s.progress.Clear()
-	var said bytes.Buffer
-	if len(c.After.Command) > 0 {
-		s.printTo(&said)
-	}
-	s.printEnd()
+	s.after.hear(s.e, s.printEnd)
 	err = cmp.Or(err, s.judge())
 	if ctx.Err() == nil {
-		s.after(ctx, c.After, c.Dir, said.Bytes(), err)
+		s.after.announce(ctx, s.e, s.e.ExitCode(err))
 	}
 	return err
 }
@@ -253,7 +251,8 @@ type series struct {
 	made     int
 	last     *record.Result
 	first    []string // what runs put first, as it was printed
-	stopped  string   // why it ended early
+	after    announcer
+	stopped  string // why it ended early
 }
 
 // A runGroup is runs that repeat one another.
@@ -294,7 +293,11 @@ func (s *series) all(ctx context.Context) error {
 		}
 		s.made++
 		s.last = res
-		s.say(res)
+		s.after.ended(res)
+		s.after.hear(s.e, func() { s.say(res) })
+		if s.planned() == 0 { // it ends by Ctrl-C alone
+			s.after.announce(ctx, s.e, s.e.ExitCode(failedRun(res)))
+		}
 		if err != nil {
 			return err
 		}
@@ -302,6 +305,14 @@ func (s *series) all(ctx context.Context) error {
 			s.stopped = context.Cause(ctx).Error()
 			return nil
 		}
+	}
+	return nil
+}
+
+// failedRun is why a run alone is no good one; nil where it is.
+func failedRun(res *record.Result) error {
+	if bad, _ := cli.HasFailed(res.Recording); bad {
+		return cli.Bad("the benchmark failed")
 	}
 	return nil
 }

@@ -254,6 +254,7 @@ func (s *series) printFirstFinding(runs []*kasoku.Recording) {
 	c := diagnose.NewCase(last, nil)
 	c.Repeats = runs[:len(runs)-1]
 	d := diagnose.Diagnose(c, rules.All())
+	s.after.verdict = d.Verdict
 	s.sayFirst(d, runs)
 }
 
