@@ -167,6 +167,9 @@ func (s *queue) await(ctx context.Context, q querier) (out given, err error) {
 		if ok, err := s.take(ctx, q, found.ID); err != nil || ok {
 			return found, err
 		}
+		if _, held := q.(*sql.Tx); held { // it would see the job to the end, and keep it locked for whoever has it
+			return given{}, nil
+		}
 	}
 	return given{}, nil
 }
