@@ -55,7 +55,7 @@ func changeRows() []row {
 		"SELECT COUNT(*) FROM loans l LEFT JOIN readers r ON r.card = l.note":                                                               "loans AS l",
 		"SELECT COUNT(DISTINCT r.name, r.town) FROM readers r LEFT JOIN loans l ON l.reader = r.id AND l.fine > 0":                          "readers AS r",
 	} {
-		out = append(out, row{"QRY-12", "the same count: " + text, countsTheSame(text, keeps)})
+		out = append(out, row{"QRY-15", "the same count: " + text, countsTheSame(text, keeps)})
 	}
 	for _, text := range []string{
 		"SELECT COUNT(*) FROM readers r LEFT JOIN loans l ON l.reader = r.id",
@@ -71,7 +71,7 @@ func changeRows() []row {
 		"SELECT COUNT(*) FROM readers r LEFT JOIN loans l ON l.reader = r.id LEFT JOIN books b ON b.id = l.book WHERE b.kind = 'map'",
 		"SELECT COUNT(DISTINCT r.id) FROM readers r LEFT JOIN loans l ON l.reader = r.id WHERE EXISTS (SELECT 1 FROM books b WHERE b.id = l.book)",
 	} {
-		out = append(out, row{"QRY-12", "a join that counts: " + text, keepsJoins(text)})
+		out = append(out, row{"QRY-15", "a join that counts: " + text, keepsJoins(text)})
 	}
 	for _, i := range inserts {
 		out = append(out, row{"DRV-03", i.shows, i.check})
@@ -190,7 +190,7 @@ func dearCount(s *server, text string) *diagnose.Case {
 // countsTheSame compares a count with that of the fix, which reads these tables alone.
 func countsTheSame(text, keeps string) func(*server) (string, error) {
 	return func(s *server) (string, error) {
-		fixes, err := s.fixes("QRY-12", dearCount(s, text))
+		fixes, err := s.fixes("QRY-15", dearCount(s, text))
 		if err != nil {
 			return "", err
 		}
@@ -232,7 +232,7 @@ func keepsJoins(text string) func(*server) (string, error) {
 		if _, err := s.ask(text); err != nil {
 			return "", err
 		}
-		if fixes, err := s.fixes("QRY-12", dearCount(s, text)); err == nil {
+		if fixes, err := s.fixes("QRY-15", dearCount(s, text)); err == nil {
 			return "", fmt.Errorf("proposes %+v", fixes)
 		}
 		return "is silent", nil

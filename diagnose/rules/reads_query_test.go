@@ -6,7 +6,7 @@ import "github.com/kasoku/kasoku/diagnose/internal/extract"
 func queryReads(id string) (extract.Keys, bool) {
 	k := extract.Keys{Settings: []string{"version", "version_comment", "sql_mode"}, Queries: true, Callers: true}
 	switch id {
-	case "QRY-07", "QRY-10", "QRY-11", "QRY-12", "QRY-14": // what the columns of the tables are
+	case "QRY-07", "QRY-10", "QRY-11", "QRY-15", "QRY-14": // what the columns of the tables are
 		k.Plans = true
 	case "QRY-01", "QRY-08", "QRY-09":
 	case "QRY-04", "QRY-05", "QRY-06": // the unique keys of the tables

@@ -18,7 +18,7 @@ func Rules() []diagnose.Rule {
 		GrowingRows{},
 		SettingsRows{},
 		FoundRows{},
-		NeedlessJoin{},
 		WideDistinct{},
+		NeedlessJoin{},
 	}
 }

@@ -53,6 +53,7 @@ func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	var out []kasoku.Finding
+	var named []string // statements
 	near, said := 0.0, "no SELECT DISTINCT with a LIMIT gathers long columns in a temporary table"
 	for _, read := range advised.Reads() {
 		q := c.Statements().QueryByID(read.QueryID)
@@ -61,7 +62,7 @@ func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			continue
 		}
 		gathers := temporaryStep(c, q)
-		if gathers == nil {
+		if gathers == nil || slices.Contains(named, q.ID) {
 			continue
 		}
 		examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
@@ -72,7 +73,7 @@ func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		code := lateCode(c, q, read)
 		switch {
 		case n >= 1 && code != "":
-			out = append(out, r.finding(c, q, read, gathers, impact, code))
+			out, named = append(out, r.finding(c, q, read, gathers, impact, code)), append(named, q.ID)
 		case n >= near:
 			near, said = min(n, 0.99), fmt.Sprintf("a page of distinct rows of %s, %s each, examines %s for %s sent, and takes "+
 				"%s %s; the thresholds are %d bytes, %d rows, %d for each and %s", read.Table.Name, unit.Bytes(uint64(row)),
@@ -108,7 +109,7 @@ func temporaryStep(c *diagnose.Case, q *kasoku.Query) *kasoku.PlanRow {
 // lateCode is the statement in two steps; empty where it cannot be written so.
 func lateCode(c *diagnose.Case, q *kasoku.Query, read indexes.Read) string {
 	at := slices.IndexFunc(read.Table.Indexes, func(x kasoku.IndexDef) bool { return x.Name == "PRIMARY" })
-	if at < 0 {
+	if at < 0 || strings.Contains(strings.ToUpper(read.Table.Create), "INVISIBLE") { // which * leaves out
 		return ""
 	}
 	code, err := rewrite.DialectOf(c.Recording).FetchWideLast(statements.TextOf(q), rewrite.WideTable{
