@@ -24,6 +24,8 @@ var distinctTables = []string{
 
 func distinctRows() (out []row) {
 	for _, text := range []string{
+		"SELECT DISTINCT P.id, P.part, P.verses FROM poems AS P JOIN volumes AS V ON V.poem = P.id " +
+			"WHERE V.copies > 3 ORDER BY P.id LIMIT 20",
 		"SELECT DISTINCT p.id, p.part, p.line, p.verses FROM poems p JOIN volumes v ON v.poem = p.id " +
 			"WHERE v.copies > 3 ORDER BY p.line, p.id LIMIT 20",
 		"SELECT DISTINCT p.* FROM poems AS p INNER JOIN volumes v ON v.poem = p.id AND v.volume < 3 WHERE " +
@@ -47,6 +49,8 @@ func distinctRows() (out []row) {
 			"WHERE v.copies > 3 LIMIT 20"},
 		{"an order of a long column", "SELECT DISTINCT p.id, p.part, p.verses FROM poems p JOIN volumes v " +
 			"ON v.poem = p.id WHERE v.copies > 3 ORDER BY p.verses LIMIT 20"},
+		{"an order by the name of a long column", "SELECT DISTINCT p.id, p.part, p.verses AS line, p.line AS t " +
+			"FROM poems p JOIN volumes v ON v.poem = p.id WHERE v.copies > 3 ORDER BY line LIMIT 20"},
 		{"all columns of two tables", "SELECT DISTINCT * FROM poems p JOIN volumes v ON v.poem = p.id " +
 			"WHERE v.copies > 3 ORDER BY p.line LIMIT 20"},
 		{"rows of a group", "SELECT DISTINCT p.id, p.part, p.verses, COUNT(*) AS n FROM poems p JOIN " +

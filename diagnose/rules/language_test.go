@@ -159,7 +159,9 @@ func TestLanguage_Mapper(t *testing.T) {
 		t.Helper()
 		says(pool.IdlePool{}, all[0], "python", statement, want, not)
 	}
-	f("select `shop_item`.`id`, `shop_item`.`name` from `shop_item` where `shop_item`.`id` = ?", "settings.py", "create_engine")
+	f("select count(*) as `__count` from `shop_item` where `shop_item`.`id` = ?", "settings.py", "create_engine")
+	f("select `shop_item`.`id`, `shop_item`.`name` from `shop_item` where `shop_item`.`id` = ?",
+		"Keep it over the end of a request", "Django")
 	f("select token.id as token_id, tokeninfo.`key` as `tokeninfo_key` from token where token.serial = ?", "engine = create_engine(", "settings.py")
 	f("select t.id, t.name from t where t.id = ?", "Keep it over the end of a request", "Django")
 	f("select `t1`.`id`, `t1`.`name` from `t` as `t1` where `t1`.`id` = ?", "Keep it over the end of a request", "Django")

@@ -187,7 +187,7 @@ func TestManyKeys(t *testing.T) {
 	list := class("L", "SELECT id FROM lessons WHERE course = ?", 1000, 20, time.Second)
 	for lookup, want := range map[string]string{
 		"SELECT score FROM papers WHERE lesson = ?":               "One ? for each key, such as strings.Repeat",
-		"SELECT score FROM papers WHERE lesson = ? AND pupil = ?": "The conditions in parentheses once for each key. Then",
+		"SELECT score FROM papers WHERE lesson = ? AND pupil = ?": "The conditions in parentheses once for each key. Where the list is empty, run none. Then",
 	} {
 		c := queryRun("GET /v1/orders", []kasoku.Query{list, class("P", lookup, 20000, 1, 30*time.Second)}, runBy("L", 1, kasoku.CallerConfirmed), runBy("P", 20, kasoku.CallerConfirmed))
 		found, silent := (query.EachRow{}).Check(c)

@@ -433,7 +433,7 @@ func TestNeedlessTransaction(t *testing.T) {
 		return c
 	}
 	note := func(c *diagnose.Case) string {
-		c.Queries[0].Sample = "SELECT `a`.`b` FROM `a` WHERE `a`.`id` = ?"
+		c.Queries[0].Sample = "SELECT COUNT(*) AS `__count` FROM `a` WHERE `a`.`id` = ?"
 		found, silent := r.Check(in(c, "python"))
 		if len(found) != 1 {
 			t.Fatalf("%+v", silent)

@@ -223,10 +223,14 @@ func (s *search) look(v any, at string, deep int) {
 	if !ok || deep == 0 {
 		return
 	}
-	for _, known := range []*shape{&pool, &client, &operation} {
+	if vs := pool.values(o); vs != nil {
+		s.add(Found{Place: at, Values: vs})
+		return
+	}
+	for _, known := range []*shape{&client, &operation} { // they may have others below, and stand beside all else
 		if vs := known.values(o); vs != nil {
 			s.add(Found{Place: at, Values: vs})
-			return
+			break
 		}
 	}
 	if vs := memory.values(o); vs != nil {

@@ -127,10 +127,14 @@ func Parse(text []byte) ([]Counter, error) {
 			return nil, fmt.Errorf("varnishstat: counters: %w", err)
 		}
 	}
+	several := false // storages: what the first one holds is not all that is kept
+	for name := range all {
+		several = several || strings.HasSuffix(name, ".g_bytes") && name != StorageBytes && name != TransientBytes
+	}
 	var out []Counter
 	for _, name := range wanted {
 		raw, ok := all[name]
-		if !ok {
+		if !ok || several && name == StorageBytes {
 			continue
 		}
 		var c struct {

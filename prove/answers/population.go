@@ -68,7 +68,7 @@ func outsideOf(object map[string]any, mean string) string {
 				if v, _, _ := numberOf(object, mean); v == 0 { // of nothing: the least and the greatest are a scale's
 					continue
 				}
-				if isOutside(object, of, least, most) {
+				if isOutside(object, of, least, most, of == mean) {
 					return wordsOf(object, stem, of, least, most)
 				}
 			}
@@ -141,11 +141,14 @@ func numberOf(object map[string]any, name string) (v, place float64, ok bool) {
 }
 
 // isOutside reports whether a value lies outside of a range by more than both may be rounded: each by half of its
-// last place, which is 1 of a whole number.
-func isOutside(object map[string]any, name, least, most string) bool {
+// last place, which is 1 of a whole number, or the value by all of it where it may be cut off.
+func isOutside(object map[string]any, name, least, most string, cut bool) bool {
 	v, place, ok := numberOf(object, name)
 	low, lowPlace, _ := numberOf(object, least)
 	high, highPlace, _ := numberOf(object, most)
+	if cut {
+		place *= 2
+	}
 	slack := max((place+max(lowPlace, highPlace))/2, 1e-6*(high-low))
 	return ok && low <= high && (v < low-slack || v > high+slack)
 }

@@ -14,6 +14,7 @@ func TestOutside(t *testing.T) {
 		`{"gpa": null, "gpa_avg": 2.13, "gpa_min": 1.25, "gpa_max": 3.4}`:                  "",
 		`{"gpa": "0", "gpa_avg": 2.13, "gpa_min": 1.25, "gpa_max": 3.4}`:                   "",
 		`{"gpa": 3, "gpa_avg": 3, "gpa_min": 3.14, "gpa_max": 3.4}`:                        "", // rounded
+		`{"gpa_min": 4.95, "gpa_avg": 4, "gpa_max": 5.2}`:                                  "", // cut off
 		`{"gpa": 4, "gpa_avg": 3.6, "gpa_min": 3.5, "gpa_max": 3.7}`:                       "", // likewise
 		`{"gpa": 0, "gpa_avg": 0.645, "gpa_min": 0.594, "gpa_max": 0.698}`:                 "gpa 0, of gpa_min 0.59 to gpa_max 0.70; gpa_avg 0.65",
 		`{"gpa": 3.4000001, "gpa_avg": 3, "gpa_min": 3, "gpa_max": 3.4}`:                   "",

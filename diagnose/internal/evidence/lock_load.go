@@ -103,6 +103,21 @@ func NeighboursOf(c *diagnose.Case) (used, cores float64, ok bool) {
 	return used, cores, ok && err == nil
 }
 
+// OwnCores returns how many cores of the database's host the service's programs used.
+func OwnCores(c *diagnose.Case) (used float64) {
+	host := cmp.Or(DatabaseHost(c), hostsOf(c)[0])
+	programs, err := c.Processes().Programs()
+	if err != nil {
+		return 0
+	}
+	for _, p := range programs {
+		if p.Host == host && p.Member != "" {
+			used += p.Cores
+		}
+	}
+	return used
+}
+
 // Crowded returns why what runs in the database waits for CPU: its host has none left, and many
 // more statements run at once than it has cores. Empty where that is not so, or not known.
 func Crowded(c *diagnose.Case) string {

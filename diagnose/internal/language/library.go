@@ -259,9 +259,7 @@ var (
 	joinedApart    = lazyregexp.New("(?i) on \\(`\\w+`\\.`\\w+` *[=<>]")             // Sequel
 	comparedApart  = lazyregexp.New("(?i) where \\(`\\w+`\\.`\\w+` *[=<>][^()]*\\)") // pydal
 	calledApart    = lazyregexp.New("(?i) (?:from|join) `\\w+` (?:as )?`\\w+`")      // peewee, Pony
-	ownColumns     = lazyregexp.New("^(?i:select (?:distinct )?)`[a-z0-9_]+`\\.`[a-z0-9_]+`.*(?i: from )`[a-z0-9_]+`" +
-		"(?i:$| where | order | inner | left | limit | group )")
-	djangoWords = lazyregexp.New("(?i)\\bcount\\(\\*\\) as `__count`|^select \\(?(?:1|\\?)\\)? as `a` from `|" +
+	djangoWords    = lazyregexp.New("(?i)\\bcount\\(\\*\\) as `__count`|^select \\(?(?:1|\\?)\\)? as `a` from `|" +
 		"\\bfrom `django_(?:session|content_type|migrations|site)`")
 	anonymous = lazyregexp.New(`(?i)\b(?:as )?anon_\d+\b|\bas (?:count|sum|max|min|avg)_\d+\b`)
 	aggregate = lazyregexp.New("^select (?:count|sum|max|min|avg)\\(.+\\) as aggregate from `|\\bas `pivot_\\w+`|" +
@@ -284,11 +282,11 @@ func writtenByActiveRecord(s *written) bool {
 	})
 }
 
-// writtenByDjango: COUNT(*) AS `__count`, its own tables; or names in quotes that none of them needs, columns by
-// the whole name of their table. SQLAlchemy quotes what has capitals, peewee and Pony give tables other
-// names, pydal has a single comparison in parentheses.
+// writtenByDjango: COUNT(*) AS `__count`, its own tables; or names in quotes that none of them needs, and a join in
+// parentheses of tables by their own names, to which peewee and Pony give others; pydal has a single comparison in
+// parentheses. Names in quotes alone are written by query builders and by hand, too.
 func writtenByDjango(s *written) bool {
-	return anyLike(djangoWords)(s) || s.most(quotesBoth) && anyLike(ownColumns)(s) && !anyLike(calledApart)(s) &&
+	return anyLike(djangoWords)(s) || s.most(quotesBoth) && anyLike(joinedApart)(s) && !anyLike(calledApart)(s) &&
 		!s.some(func(t string) bool {
 			compared := strings.ToLower(comparedApart().FindString(t))
 			return compared != "" && !strings.Contains(compared, " and ") && !strings.Contains(compared, " or ")

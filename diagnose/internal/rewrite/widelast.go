@@ -41,6 +41,9 @@ func (d Dialect) FetchWideLast(text string, t WideTable) (string, error) {
 	if own == nil {
 		return "", errKind
 	}
+	if t.Alias = own.AsName.O; t.Alias == "" { // as it is written: servers may keep capitals of tables apart
+		t.Alias = own.Source.(*ast.TableName).Name.O
+	}
 	p := wideParts{t: t, page: "page"}
 	if strings.EqualFold(t.Alias, p.page) {
 		p.page = "page_keys"
@@ -79,6 +82,7 @@ type wideParts struct {
 	inner, outer []*ast.SelectField
 	keys         map[string]string // lower-case column of the primary key: its name in the inner half
 	plain        []plainField
+	wide         []string // names by which wide columns are selected
 }
 
 // A plainField is a column that the inner half selects.
@@ -140,7 +144,7 @@ func (p *wideParts) addColumn(c *ast.ColumnName, name string, own bool) {
 		if !strings.EqualFold(name, c.Name.O) {
 			wide.AsName = ast.NewCIStr(name)
 		}
-		p.outer = append(p.outer, wide)
+		p.outer, p.wide = append(p.outer, wide), append(p.wide, name)
 		return
 	}
 	field := &ast.SelectField{Expr: &ast.ColumnNameExpr{Name: c}}
@@ -201,6 +205,9 @@ func (p *wideParts) ordered(c *ast.ColumnName, alone bool) (ast.ExprNode, error)
 	if c.Table.L == "" {
 		if name, ok := p.selected(c.Name.L); ok {
 			return columnOf(p.page, name), nil
+		}
+		if containsFold(p.wide, c.Name.O) {
+			return nil, errOrdered
 		}
 	}
 	own, err := p.owns(c, alone)

@@ -68,10 +68,10 @@ func (r KeptOverInitialize) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.
 		if err != nil || !k.SetTTL || k.TTL <= 0 {
 			continue
 		}
-		for _, in := range inits {
+		for n, in := range inits {
 			before, after := askedAround(e, in, k.TTL+k.Grace)
-			if (before == 0 || after == 0) && spansLast(c, e, in, k.TTL+k.Grace) {
-				before, after = 1, 1
+			if n == len(inits)-1 && (before == 0 || after == 0) && spansLast(c, e, in, k.TTL+k.Grace) {
+				before, after = max(before, 1), max(after, 1)
 			}
 			if before > 0 && after > 0 {
 				return []kasoku.Finding{r.finding(c, e, in, k, vcl, before, after)}, nil

@@ -26,7 +26,7 @@ func (OneByOne) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a client that has one request under way at a time, of a service that could do more.`,
 		Evidence: `what the client publishes of itself over expvar (InFlightTime) says that at most 1.2
-			requests were in flight on average, of at least 50 in five seconds; and the service says
+			requests were in flight on average and no sample saw two, of at least 50 in five seconds; and the service says
 			(ServiceTime) that it worked for at most half of the time.`,
 		Cause: `client and service take turns: each waits while the other works, and for the way between
 			them.`,
@@ -44,6 +44,10 @@ func (r OneByOne) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, silentFor(r.ID(), err)
 	case !s.knowsBusy:
 		return nil, diagnose.Quiet(r.ID(), 0, "the service does not say for how long it worked")
+	case !s.knowsInFlight:
+		return nil, diagnose.Quiet(r.ID(), 0, "the client does not say how many requests were in flight")
+	case s.mostInFlight >= 2:
+		return nil, diagnose.Quiet(r.ID(), 0.5, "%s requests were in flight at once", unit.Plain(s.mostInFlight))
 	case s.inFlight > alone || s.busy > halfUsed:
 		return nil, diagnose.Quiet(r.ID(), min(alone/max(s.inFlight, alone), halfUsed/max(s.busy, halfUsed)),
 			"%s requests were in flight on average, and the service worked for %s of the time; the thresholds are %s and %s",

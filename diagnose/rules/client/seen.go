@@ -23,6 +23,8 @@ const (
 	fewSent = 50
 	// spent is the part of its time from which on the service has nothing left to give.
 	spent = 0.90
+	// mostGain is the use below which what could be done more is no figure: something else bounds it then.
+	mostGain = 0.10
 )
 
 // errNone is said where there is no such program.
@@ -36,6 +38,8 @@ type seen struct {
 
 	sent, refused float64
 	inFlight      float64 // mean
+	knowsInFlight bool
+	mostInFlight  float64 // that a sample saw
 	permits, most float64 // mean, and how many the service gives
 	asked, failed float64 // permits
 	waited        float64 // share of the time in which work waited for a permit
@@ -81,14 +85,21 @@ func seenAt(c *diagnose.Case, wait *kasoku.Series) (s seen, ok bool) {
 		into *float64
 		read func(*kasoku.Series) float64
 	}{
-		{expvar.Sent, &s.sent, grown}, {expvar.Refused, &s.refused, grown},
+		{expvar.Sent, &s.sent, grown}, {expvar.Refused, &s.refused, grown}, {expvar.InFlight, &s.mostInFlight, most},
 		{expvar.InFlightTime, &s.inFlight, func(x *kasoku.Series) float64 { return grown(x) / seconds }},
 		{expvar.Permits, &s.permits, mean}, {expvar.PermitsMost, &s.most, mean},
 		{expvar.PermitsAsked, &s.asked, grown}, {expvar.PermitsFailed, &s.failed, grown},
 	} {
 		if x := beside(c, wait.Key, of.name); x != nil {
 			*of.into = of.read(x)
+			s.knowsInFlight = s.knowsInFlight || of.name == expvar.InFlightTime && len(x.Points) > 1
 		}
+		if v := *of.into; !(v >= 0 && v < 1e15) { // a claim that cannot be
+			return s, false
+		}
+	}
+	if s.refused > s.sent || !(s.waited >= 0 && s.waited < 1e6) {
+		return s, false
 	}
 	s.busy, s.knowsBusy = serviceBusy(c, wait.Key, seconds)
 	return s, true
@@ -106,7 +117,14 @@ func beside(c *diagnose.Case, k kasoku.Key, name string) *kasoku.Series {
 
 // serviceBusy adds up what the service says that it took for the operations of the program.
 func serviceBusy(c *diagnose.Case, k kasoku.Key, seconds float64) (busy float64, ok bool) {
-	program := strings.TrimSuffix(k.Instance, lastOf(k.Instance))
+	program := k.Instance
+	if at := strings.LastIndexByte(program, ' '); at >= 0 { // its address, where there are several
+		program = program[:at+1]
+	} else if strings.Contains(program, ":") {
+		program += " "
+	} else {
+		program = strings.TrimSuffix(program, lastOf(program))
+	}
 	for _, s := range c.FindAll(k.Source, expvar.ServiceTime) {
 		if s.Key.Host == k.Host && strings.HasPrefix(s.Key.Instance, program) && len(s.Points) > 1 {
 			busy, ok = busy+grown(s)/seconds, true
@@ -116,7 +134,7 @@ func serviceBusy(c *diagnose.Case, k kasoku.Key, seconds float64) (busy float64,
 }
 
 // lastOf is the part of a place after its last dot.
-func lastOf(place string) string { return place[strings.LastIndexAny(place, ". ")+1:] }
+func lastOf(place string) string { return place[strings.LastIndexByte(place, '.')+1:] }
 
 // grown is by how much a counter grew; a program that was started again has counted from 0.
 func grown(s *kasoku.Series) (sum float64) {
@@ -126,6 +144,13 @@ func grown(s *kasoku.Series) (sum float64) {
 		}
 	}
 	return sum
+}
+
+func most(s *kasoku.Series) (most float64) {
+	for _, p := range s.Points {
+		most = max(most, p.Value)
+	}
+	return most
 }
 
 func mean(s *kasoku.Series) (sum float64) {
@@ -178,7 +203,7 @@ func (s *seen) impact() kasoku.Impact {
 
 // gain words how many times as much the service could do.
 func (s *seen) gain() string {
-	if !s.knowsBusy || s.busy <= 0 {
+	if !s.knowsBusy || s.busy <= mostGain {
 		return "more done in the same time"
 	}
 	return fmt.Sprintf("up to %s times as much done: the service was used for %s of its time", unit.Sig3(1/s.busy),

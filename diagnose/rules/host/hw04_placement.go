@@ -38,7 +38,8 @@ func (Placement) Doc() diagnose.Doc {
 		Cause: `roles were put on hosts that do not fit them: what needs most CPU is where the fewest cores are,
 			or several programs share a host while another has room.`,
 		Fix: `change the roles of the two hosts, or move the program that fits.`,
-		Silent: `on one host, when the hosts are as busy as one another, when no move leaves both with room; blind
+		Silent: `on one host, when the hosts are as busy as one another, when no move leaves both with room, when
+			both run the same program; blind
 			where the members of the service, or the CPU of its hosts, are not known.`,
 		Host: []diagnose.Pressure{diagnose.OnCPU},
 	}
@@ -50,6 +51,12 @@ type hostLoad struct {
 	busy, cores float64
 	own         []diagnose.Program // of the service, most CPU first
 	ours        float64            // cores that they use
+}
+
+// runs reports whether the host has a program of that name: then it is how requests are shared out that
+// does not fit.
+func (h *hostLoad) runs(p diagnose.Program) bool {
+	return slices.ContainsFunc(h.own, func(o diagnose.Program) bool { return o.Name == p.Name })
 }
 
 func (h *hostLoad) ratio() float64 { return h.busy / h.cores }
@@ -118,12 +125,15 @@ func hostLoads(c *diagnose.Case) (out []hostLoad, err error) {
 
 // bestMove returns what leaves the two hosts most room; ok is false where that is too little.
 func bestMove(full, idle *hostLoad) (best move, ok bool) {
-	best = move{full: (full.busy - full.ours + idle.ours) / full.cores,
-		empty: (idle.busy - idle.ours + full.ours) / idle.cores}
+	best = move{full: full.ratio(), empty: full.ratio()} // nothing
+	if !slices.ContainsFunc(full.own, idle.runs) {
+		best = move{full: (full.busy - full.ours + idle.ours) / full.cores,
+			empty: (idle.busy - idle.ours + full.ours) / idle.cores}
+	}
 	for i := range full.own {
 		p := &full.own[i]
-		if len(full.own) == 1 { // alone there, it would leave the host with nothing to do
-			break
+		if len(full.own) == 1 || idle.runs(*p) { // it would leave a host with nothing to do, or is there already
+			continue
 		}
 		m := move{program: p, full: (full.busy - p.Cores) / full.cores, empty: (idle.busy + p.Cores) / idle.cores}
 		if m.worst() < best.worst() {

@@ -34,10 +34,6 @@ const (
 	// starvedShare is the least part where neighbours leave the host no CPU and the holders run
 	// no statement: each lock is held for longer there, whatever the program does.
 	starvedShare = 0.5
-	// theirPart is how much of the CPU that is in use neighbours have for that: below it the service
-	// itself fills the host. Its own queue was 2.5 % of the requests' time with and without neighbours
-	// that had a quarter; it was 14.6 % by waits for CPU alone where they had two thirds.
-	theirPart = 0.5
 	// longerQueue is by how much waits grow with the pool where only the queue did.
 	longerQueue = 1.5
 )
@@ -98,7 +94,9 @@ func (r Queue) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 func (Queue) starved(c *diagnose.Case) string {
 	theirs, cores, ok := evidence.NeighboursOf(c)
 	busy, known := evidence.HostBusy(c)
-	if w, _ := worstWait(c); !ok || !known || busy < evidence.Saturated || theirs < theirPart*busy*cores ||
+	// Its own queue was 2.5 % of the requests' time with and without neighbours that had a quarter of the CPU in
+	// use; it was 14.6 % by waits for CPU alone where they had two thirds.
+	if w, _ := worstWait(c); !ok || !known || busy < evidence.Saturated || theirs < evidence.OwnCores(c) ||
 		w != nil && w.Blocking != "" {
 		return ""
 	}

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/kasoku/kasoku"
@@ -338,12 +339,21 @@ func (IdlePool) fix(c *diagnose.Case, p pool) kasoku.Fix {
 	return f
 }
 
+const (
+	idleByDefault = 2   // connections that database/sql keeps idle
+	mostPublished = 1e5 // is more than any server takes
+)
+
 // publishedLimit is how many connections the only pool that a program publishes may open; 0 where it is not
 // known, or the pool has no limit.
 func publishedLimit(c *diagnose.Case) float64 {
 	all := c.FindAll(evidence.SourceExpvar, expvar.MaxOpenConnections)
-	if len(all) != 1 || len(all[0].Points) == 0 {
+	if len(all) != 1 || len(all[0].Points) == 0 || len(c.Service.Of(kasoku.RoleApplication)) > 1 {
 		return 0
 	}
-	return all[0].Points[len(all[0].Points)-1].Value
+	most := all[0].Points[len(all[0].Points)-1].Value
+	if most <= idleByDefault || most > mostPublished || most != math.Trunc(most) {
+		return 0
+	}
+	return most
 }

@@ -242,7 +242,7 @@ func manyWords(c *diagnose.Case, listed bool) string {
 			keys += how
 		}
 	}
-	return keys + ". Then put the rows beside those of the list by their key in the program."
+	return keys + ". Where the list is empty, run none. Then put the rows beside those of the list by their key in the program."
 }
 
 // joinWords describes which tables the list could bring along; nothing where the lists are not
