@@ -108,9 +108,9 @@ func (c exitCode) Error() string { return fmt.Sprintf("the command exited with %
 // PassExit returns the error that ends this program with the exit code of a command.
 func PassExit(code int) error { return exitCode{code} }
 
-// ExitCode returns what the program is going to end with: that of the error, or 3 where a file that was
+// FinalCode returns what the program is going to end with: that of the error, or 3 where a file that was
 // opened is damaged, or a part was lost to a bug.
-func (e *Env) ExitCode(err error) int {
+func FinalCode(e *Env, err error) int {
 	code := ExitCode(err)
 	if _, bugs := contain.Bugs(); bugs > 0 || len(e.damaged) > 0 && code < ExitUsage {
 		return ExitCouldNot

@@ -151,7 +151,7 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	s.after.hear(s.e, s.printEnd)
 	err = cmp.Or(err, s.judge())
 	if ctx.Err() == nil {
-		s.after.announce(ctx, s.e, s.e.ExitCode(err))
+		s.after.announce(ctx, s.e, cli.FinalCode(s.e, err))
 	}
 	return err
 }
@@ -296,7 +296,7 @@ func (s *series) all(ctx context.Context) error {
 		s.after.ended(res)
 		s.after.hear(s.e, func() { s.say(res) })
 		if s.planned() == 0 { // it ends by Ctrl-C alone
-			s.after.announce(ctx, s.e, s.e.ExitCode(failedRun(res)))
+			s.after.announce(ctx, s.e, cli.FinalCode(s.e, failedRun(res)))
 		}
 		if err != nil {
 			return err
