@@ -184,13 +184,21 @@ func (d *Digger) issue() (s Sent, ok bool) {
 
 // split asks for a part of a strip in which there are treasures.
 func (d *Digger) split() (s Sent, ok bool) {
-	if d.full() || len(d.stock.strips) == 0 || !d.may(goldrush.Explore) {
+	for { // a plan may have raised the price since a strip was kept: it is not worth asking for then
+		last := len(d.stock.strips) - 1
+		if last < 0 || d.full() {
+			return s, false
+		}
+		s.strip = d.stock.strips[last]
+		if s.ask = d.part(s.strip); s.ask > 0 {
+			break
+		}
+		d.stock.strips = d.stock.strips[:last]
+	}
+	if !d.may(goldrush.Explore) {
 		return s, false
 	}
-	last := len(d.stock.strips) - 1
-	s.strip = d.stock.strips[last]
-	d.stock.strips = d.stock.strips[:last]
-	s.ask = d.part(s.strip)
+	d.stock.strips = d.stock.strips[:len(d.stock.strips)-1]
 	s.Request = goldrush.Request{Call: goldrush.Explore, Area: s.strip.area(s.ask)}
 	return s, true
 }

@@ -6,9 +6,12 @@ import (
 	"github.com/kasoku/kasoku/labs/goldrush"
 )
 
+// Tick is the unit of the CPU that is shared out.
+const Tick = 100 * time.Microsecond
+
 // The virtual CPU. Ticks come in tens, each millisecond.
 const (
-	tick      = 100 * time.Microsecond
+	tick      = Tick
 	milli     = time.Millisecond
 	perMilli  = int(milli / tick)
 	mostSaved = 2 * perMilli // for those who come later

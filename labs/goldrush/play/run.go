@@ -36,9 +36,18 @@ func Run(ctx context.Context, o Played) *Result {
 	r := &real{o: o, digger: digger.New(o.Params, o.Rules), begin: time.Now(),
 		arrived: make(chan arrival, 64), used: make(chan [goldrush.Calls]time.Duration, 1)}
 	r.reporter = newReporter(o.Sink, r.begin)
+	before, _ := o.Asker.CPU(ctx) // of games before this one
 	r.play(ctx)
 	lasted := min(r.now(), o.Lasts)
-	cpu, _ := o.Asker.CPU(context.WithoutCancel(ctx))
+	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	cpu, ok := o.Asker.CPU(bounded)
+	done()
+	if !ok {
+		cpu = r.cpu
+	}
+	for c := range cpu {
+		cpu[c] = max(cpu[c]-before[c], 0)
+	}
 	end()
 	r.drain()
 	if o.Vars != nil {

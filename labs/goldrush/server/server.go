@@ -143,9 +143,8 @@ func Serve(ctx context.Context, c Config) error {
 	}
 	s := New(c.Game)
 	ctx, end := context.WithCancel(ctx)
-	defer end()
 	var all sync.WaitGroup
-	defer all.Wait()
+	defer func() { end(); all.Wait() }()
 	all.Go(func() { s.Run(ctx) })
 	all.Go(func() {
 		s.awaitEnd(ctx, c)

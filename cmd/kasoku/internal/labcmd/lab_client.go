@@ -108,6 +108,10 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 		return err
 	}
 	defer h.Close()
+	if begun, _ := h.CPU(ctx); begun != [goldrush.Calls]time.Duration{} {
+		return cli.Usagef("`kasoku lab down goldrush` and `kasoku lab up goldrush` begin another",
+			"a game was played at %s: what it dug is gone, and its licences count", f.target)
+	}
 	progress := e.Progress()
 	r := play.Run(ctx, play.Played{Asker: h, Rules: f.lab.game.rules(), Params: client.params, Lasts: f.duration,
 		Vars: vars.vars,

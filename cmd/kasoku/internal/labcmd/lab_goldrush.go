@@ -44,6 +44,9 @@ func goldrushLab() lab {
 	}
 }
 
+// mostRates is more than any host can send.
+const mostRates = 1e4
+
 // gameFlags are the knobs of the game's server.
 type gameFlags struct {
 	seed       int64
@@ -80,19 +83,25 @@ func (g *gameFlags) rules() goldrush.Rules {
 	r := goldrush.Published()
 	r.IssueFails, r.CashCost = g.fails, g.cashCost
 	for c := range r.PerSec {
-		r.PerSec[c] = int(float64(r.PerSec[c]) * g.rates)
+		if r.PerSec[c] > 0 && g.rates > 0 { // 0 would be no limit
+			r.PerSec[c] = max(int(float64(r.PerSec[c])*g.rates), 1)
+		} else {
+			r.PerSec[c] = 0
+		}
 	}
 	return r
 }
 
 func (g *gameFlags) check() error {
 	switch {
-	case g.fails < 0 || g.fails >= 1:
+	case !(g.fails >= 0 && g.fails < 1): // NaN, too
 		return cli.Usagef("", "--fails %g: want a share from 0 to less than 1", g.fails)
-	case g.rates < 0:
-		return cli.Usagef("", "--rates %g: want 0 or more", g.rates)
+	case !(g.rates >= 0 && g.rates <= mostRates):
+		return cli.Usagef("", "--rates %g: want 0 to %g", g.rates, mostRates)
 	case g.lasts < 0 || g.cashCost < 0:
 		return cli.Usagef("", "--lasts and --cash-cost: want 0 or more")
+	case g.cashCost%mine.Tick != 0:
+		return cli.Usagef("", "--cash-cost %s: want a multiple of %s", g.cashCost, mine.Tick)
 	}
 	return nil
 }
@@ -236,6 +245,14 @@ func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err 
 	}
 	lo := o.options
 	lo.Run.Project, lo.Run.Note, lo.Run.Load = goldrushName, "client "+client.name, "goldrush's client for "+o.duration.String()
+	g := &o.flags.game
+	for _, knob := range []struct{ name, value string }{{"fails", fmt.Sprint(g.fails)}, {"rates", fmt.Sprint(g.rates)},
+		{"cash-cost", g.cashCost.String()}, {"one-request", strconv.FormatBool(g.oneRequest)}} {
+		if o.flags.set[knob.name] { // the client plays by the rules of its server, and a run under others is another load
+			args = append(args, "--"+knob.name+"="+knob.value)
+			lo.Run.Load += ", " + knob.name + " " + knob.value
+		}
+	}
 	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: client.name})
 	lo.PIDs = []int{s.Pid()}
 	lo.Command, lo.Stdout, lo.Stderr = args, io.Discard, io.Discard

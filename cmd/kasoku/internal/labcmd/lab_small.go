@@ -220,7 +220,7 @@ func (f *labRunFlags) runLab(parent context.Context, e *cli.Env, l lab) (err err
 		if ctx.Err() != nil {
 			return cli.Stopped("stopped before the end: " + context.Cause(ctx).Error())
 		}
-		if is, _ := cli.HasFailed(res.Recording); is && contests[l.name] != nil {
+		if is, _ := cli.HasFailed(res.Recording); is && (contests[l.name] != nil || l.name == goldrushName) {
 			failed++
 		}
 	}
