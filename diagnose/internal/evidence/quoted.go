@@ -25,8 +25,8 @@ const (
 // who runs them. Where no request runs them, or requests were not timed, it is that of the
 // statements' time. Without classes the time is that of requests.
 //
-// Where the database takes most of a busy host's CPU, requests spend most of their
-// time waiting for what it does for others, for CPU or for one of its connections.
+// Where the database takes most of the CPU of a host that the service fills, whoever else is there, requests
+// spend most of their time waiting for what it does for others, for CPU or for one of its connections.
 // That wait shrinks with the work that causes it, so the share is then that of the
 // statements' time, scaled to the database's part of the CPU. Where requests wait in line for
 // a worker of the application, that line shrinks with what the workers do, and the share is
@@ -42,7 +42,7 @@ func TimeImpact(c *diagnose.Case, d time.Duration, classes ...*kasoku.Query) kas
 	}
 	d = time.Duration(part * float64(d))
 	share := c.Statements().ShareOf(d)
-	if s, err := StackOf(c); err == nil && s.DatabaseShare() >= LeastDatabaseShare && s.BusyRatio() >= Saturated {
+	if s, err := StackOf(c); err == nil && s.DatabaseShare() >= LeastDatabaseShare && s.OwnRatio() >= Saturated {
 		if queued := StatementShare(c, d) * s.DatabaseShare(); queued > share {
 			return kasoku.Impact{Share: queued, Of: ofRequestTime, Estimate: true}
 		}
