@@ -258,13 +258,13 @@ func TestDatagrams(t *testing.T) {
 
 // TestDatagrams_Refused: a port on which nothing listens is reported, where the system says so.
 func TestDatagrams_Refused(t *testing.T) {
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	// A socket that is connected to another takes nothing from us, and keeps the port from other tests.
+	other, err := net.Dial("udp", "127.0.0.1:9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := server.LocalAddr().String()
-	server.Close()
-	s := newSender(t, Options{Address: addr, Protocol: UDP})
+	defer other.Close()
+	s := newSender(t, Options{Address: other.LocalAddr().String(), Protocol: UDP})
 	s.Offer([]Point{{"a", 1, 1}})
 	if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") || s.Stats().Unsure != 1 {
 		t.Errorf("%v, %+v", err, s.Stats())
