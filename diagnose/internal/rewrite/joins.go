@@ -149,7 +149,7 @@ func (j *joined) uses(alias string, def *kasoku.TableDef, but *ast.OnCondition) 
 		if c.Table.L != "" {
 			return c.Table.L == alias
 		}
-		return slices.ContainsFunc(columns, func(name string) bool { return strings.EqualFold(name, c.Name.O) })
+		return containsFold(columns, c.Name.O)
 	}}
 	j.stmt.Accept(&skipper{nodeFinder: f, but: but})
 	return f.found
@@ -198,8 +198,7 @@ func (j *joined) findsOne(alias string, def *kasoku.TableDef, on ast.ExprNode) b
 // hasAll reports whether names have all columns of an index.
 func hasAll(names, columns []string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool {
-		c = strings.TrimSuffix(c, " DESC")
-		return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, c) })
+		return !containsFold(names, strings.TrimSuffix(c, " DESC"))
 	})
 }
 

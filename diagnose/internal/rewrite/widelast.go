@@ -250,7 +250,7 @@ func sourceNamed(tree ast.ResultSetNode, alias string) *ast.TableSource {
 		return sourceNamed(n.Right, alias)
 	case *ast.TableSource:
 		t, ok := n.Source.(*ast.TableName)
-		if !ok || !strings.EqualFold(alias, n.AsName.O) && (n.AsName.O != "" || !strings.EqualFold(alias, t.Name.O)) {
+		if !ok || aliasOf(n) != strings.ToLower(alias) {
 			return nil
 		}
 		return &ast.TableSource{Source: &ast.TableName{Schema: t.Schema, Name: t.Name}, AsName: n.AsName}

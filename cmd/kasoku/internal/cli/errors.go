@@ -112,16 +112,19 @@ func PassExit(code int) error { return exitCode{code} }
 // opened is damaged, or a part was lost to a bug.
 func FinalCode(e *Env, err error) int {
 	code := ExitCode(err)
-	if _, bugs := contain.Bugs(); bugs > 0 || len(e.damaged) > 0 && code < ExitUsage {
+	if _, bugs := contain.Bugs(); bugs > 0 || isHalf(e, code) {
 		return ExitCouldNot
 	}
 	return code
 }
 
+// isHalf reports whether an answer is of damaged files, and its exit code does not say that it could not be whole.
+func isHalf(e *Env, code int) bool { return len(e.damaged) > 0 && code < ExitUsage }
+
 // Finish prints the error and its hint, and returns the exit code.
 func (e *Env) Finish(err error) int {
 	code := e.finish(err)
-	if len(e.damaged) > 0 && code < ExitUsage {
+	if isHalf(e, code) {
 		fmt.Fprintf(e.Stderr, "exit %d: damaged, and shown as far as it can be read: %s\n", ExitCouldNot, strings.Join(e.damaged, ", "))
 		return ExitCouldNot
 	}

@@ -48,7 +48,7 @@ func (a *announcer) hear(e *cli.Env, print func()) {
 		return
 	}
 	shown := e.Stdout
-	e.Stdout = io.MultiWriter(shown, a)
+	e.Stdout = io.MultiWriter(shown, terminal.NewScreen(a)) // names and messages of others are in it
 	defer func() { e.Stdout = shown }()
 	print()
 }
@@ -64,11 +64,10 @@ func (a *announcer) ended(res *record.Result) {
 	}
 }
 
-// Write implements io.Writer: it keeps text without colours.
+// Write implements io.Writer: it keeps text without colours, the first of it where it is long.
 func (a *announcer) Write(p []byte) (int, error) {
-	if plain := colours().ReplaceAll(p, nil); a.heard.Len()+len(plain) <= mostHeard {
-		a.heard.Write(plain)
-	}
+	plain := colours().ReplaceAll(p, nil)
+	a.heard.Write(plain[:min(len(plain), mostHeard-a.heard.Len())])
 	return len(p), nil
 }
 
