@@ -148,13 +148,13 @@ func (l *drive) pace() {
 		l.startUsers()
 		return
 	}
-	arrivals := l.plan.Schedule.Arrivals()
+	arrivals := l.plan.Arrivals()
 	for n := uint64(0); ; n++ {
 		due, step, ok := arrivals.Next()
 		if !ok {
 			return
 		}
-		h := Hit{N: n, Step: step, Due: due}
+		h := Hit{N: l.plan.Share.Number(n), Step: step, Due: due}
 		if !l.aim(&h) {
 			return
 		}
@@ -274,7 +274,7 @@ func (l *drive) abandon(arrivals Arrivals, h Hit) {
 	l.endEarly()
 	at := l.now()
 	batch := make([]Hit, 0, 256)
-	for ok := true; ok && h.Due <= at; h.N++ {
+	for ok := true; ok && h.Due <= at; h.N += l.plan.Share.stride() {
 		h.Sent, h.Done, h.Err = at, at, ErrNotSentStop.Error()
 		if l.ahead == nil {
 			h.Target = l.order.Target(h.N)

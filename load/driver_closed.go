@@ -42,7 +42,7 @@ func (l *drive) take(h *Hit) bool {
 	}
 	*h = Hit{Step: 1}
 	if l.ahead == nil {
-		h.N = l.next.Add(1) - 1
+		h.N = l.plan.Share.Number(l.next.Add(1) - 1)
 	}
 	return l.aim(h)
 }

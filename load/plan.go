@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -45,6 +46,7 @@ func (t Target) Name() string {
 type Plan struct {
 	Schedule Schedule
 	Targets  []Target
+	Share    Share // which of its requests are sent here; zero: all
 
 	// Stream, when not nil, gives each request its target while the load runs;
 	// Targets is empty then. The load ends with the stream. It is read on a goroutine
@@ -70,6 +72,8 @@ func (p *Plan) Target(h *Hit) *Target {
 var (
 	ErrNoTargets  = errors.New("no targets to attack")
 	ErrNoSchedule = errors.New("plan: no schedule")
+
+	errSharedStream = errors.New("plan: targets that come while the load runs cannot be shared out")
 )
 
 // Validate reports what is missing, a ThinkMin above ThinkMax, and weights whose
@@ -80,6 +84,12 @@ func (p Plan) Validate() error {
 	}
 	if len(p.Targets) == 0 && p.Stream == nil {
 		return ErrNoTargets
+	}
+	if err := p.Share.Validate(); err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	if p.Share != (Share{}) && p.Stream != nil {
+		return errSharedStream
 	}
 	if c, closed := p.Schedule.(*ClosedLoop); closed {
 		if err := c.check(); err != nil {
@@ -102,7 +112,7 @@ func (p Plan) Names() []string {
 // A Hit is one request and what came of it. Every request that was due is
 // reported in exactly one Hit, also one that could not be sent.
 type Hit struct {
-	N      uint64 // number in the schedule, from 0
+	N      uint64 // number in the schedule, from 0; of the whole where a share is sent
 	Step   int    // Step.Number
 	Target int    // index into Plan.Targets
 

@@ -207,6 +207,20 @@ func (r *Recorder) takeSeconds() map[secondKey]*kasoku.LoadSecond {
 	return taken
 }
 
+// AddSeconds adds what another recorder of the same plan has given away by Take, such as
+// one on another machine that sends a share of the load. Seconds count from the start of
+// the load here, too. It keeps none of it.
+func (r *Recorder) AddSeconds(parts []kasoku.LoadSecond) {
+	r.settling.Lock()
+	defer r.settling.Unlock()
+	for i := range parts {
+		r.mu.Lock()
+		place := r.open.names.add(parts[i].Target)
+		r.mu.Unlock()
+		r.add(&parts[i], place)
+	}
+}
+
 // Tally returns the sum over one step; step 0 means all steps.
 func (r *Recorder) Tally(step int) *kasoku.Tally {
 	r.settling.Lock()

@@ -12,6 +12,7 @@ import (
 type due struct {
 	arrivals   load.Arrivals // nil in a closed loop
 	stride     int           // number of shards
+	apart      uint64        // numbers of the plan's requests: 1, or the machines that share the load
 	economical bool          // they are sent at ticks
 	more       bool          // there is a next one
 	next       load.Hit      // N, Step, Due of it
@@ -21,7 +22,7 @@ type due struct {
 
 // skip goes on to the n-th request from the present one.
 func (d *due) skip(n int) {
-	d.next.N += uint64(n)
+	d.next.N += uint64(n) * d.apart
 	for range n {
 		if d.next.Due, d.next.Step, d.more = d.arrivals.Next(); !d.more {
 			d.sendAt, d.capped = never, false

@@ -70,13 +70,15 @@ func newShard(r *run, id, of int) (*shard, error) {
 	s.outbox = outbox{sink: r.sink, hits: make([]load.Hit, 0, hitBuffer)}
 	s.held.shared = r.slots
 	s.due.stride, s.due.economical = of, r.opts.Pacing == load.Economical
+	share := r.plan.Share
+	s.due.apart = share.Number(1) - share.Number(0)
 	if r.users != nil {
-		s.due.next.N, s.due.sendAt = uint64(id), never
+		s.due.next.N, s.due.sendAt = share.Number(uint64(id)), never
 		s.users = users{loop: r.users, ready: shareOf(r.opts.MaxInFlight, id, of)}
 		return s, nil
 	}
-	s.due.next.N--
-	s.due.arrivals = r.plan.Schedule.Arrivals()
+	s.due.next.N = share.Number(0) - s.due.apart // of the one before the first
+	s.due.arrivals = r.plan.Arrivals()
 	s.due.skip(id + 1)
 	return s, nil
 }
@@ -225,7 +227,7 @@ func (s *shard) issueUsers() {
 		s.users.ready--
 		f := s.flights.next()
 		f.hit.N, f.hit.Step, f.hit.Due = s.due.next.N, 1, s.clock.at
-		s.due.next.N += uint64(s.due.stride)
+		s.due.next.N += uint64(s.due.stride) * s.due.apart
 		s.begin(f)
 	}
 }

@@ -39,6 +39,9 @@ type AttackOptions struct {
 
 	Engine engine.Options
 
+	Share load.Share // of the requests, and of MaxWorkers: what this machine sends; zero: all
+	Start time.Time  // offset 0 of the schedule, which may lie ahead; zero: now
+
 	Stdin  io.Reader
 	Stdout io.Writer // nil, without Output: results are not written, which saves most of what they cost
 
@@ -120,7 +123,7 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	res.Running = Running{Plan: plan, Start: time.Now(), Recorder: load.NewRecorder(plan, 0)}
+	res.Running = Running{Plan: plan, Start: o.start(), Recorder: load.NewRecorder(plan, 0)}
 	sinks := []load.Sink{res.Recorder}
 	results, held := nothingWritten, func() time.Duration { return 0 }
 	if out != nil {
@@ -146,6 +149,13 @@ func Attack(ctx context.Context, o AttackOptions) (res AttackResult, err error) 
 	return res, err
 }
 
+func (o *AttackOptions) start() time.Time {
+	if o.Start.IsZero() {
+		return time.Now()
+	}
+	return o.Start
+}
+
 func nothingWritten() error { return nil }
 
 // openResults returns where the results go, nil when they are not wanted.
@@ -159,7 +169,7 @@ func (o *AttackOptions) openResults() (io.Writer, func() error, error) {
 func (o *AttackOptions) engine() engine.Options {
 	e := o.Engine
 	if o.MaxWorkers > 0 {
-		e.HTTP.MaxInFlight = int(min(o.MaxWorkers, 1<<30))
+		e.HTTP.MaxInFlight = max(o.Share.Users(int(min(o.MaxWorkers, 1<<30))), 1)
 	}
 	if o.Name != "" {
 		e.HTTP.Header = e.HTTP.Header.Clone()
@@ -180,6 +190,7 @@ func (o *AttackOptions) plan() (p load.Plan, done func(), err error) {
 	if err != nil {
 		return load.Plan{}, nil, err
 	}
+	p.Share = o.Share
 	r, done := o.Stdin, func() {}
 	if !slices.Contains([]string{"stdin", "-", ""}, o.Targets) {
 		f, err := os.Open(o.Targets)
