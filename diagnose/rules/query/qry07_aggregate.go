@@ -22,8 +22,8 @@ type Aggregate struct{}
 const (
 	// aggregatedRows examined a call are work that shows: about a millisecond.
 	aggregatedRows = 2000
-	// aggregatedPerRow of them go into one row of the result.
-	aggregatedPerRow = 50
+	// aggregatedPerRow of them go into one row of the result: a table that keeps it reads one of 25 rows.
+	aggregatedPerRow = 25
 	// writesPerCall of what it reads above which a kept result is no gain for sure: to
 	// bring it up to date is a row or two for each write, where a call examines
 	// thousands. Writes to columns that it does not name leave the result as it is.
@@ -46,7 +46,7 @@ func (Aggregate) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a sum over many rows that is worked out again for each request.`,
 		Evidence: `a SELECT that adds up (SUM, AVG, MAX …, COUNT with GROUP BY) examines at least 2,000
-			rows a call and 50 for each row that it sends, takes at least 2 % of the requests' time, or a twentieth of
+			rows a call and 25 for each row that it sends, takes at least 2 % of the requests' time, or a twentieth of
 			what the cores of the database's host can do, and what it
 			reads changes at most twice for each of its calls: an UPDATE of columns that it does not name
 			changes nothing of it. Triggers are not read: one that sets such a column at another's UPDATE is not
