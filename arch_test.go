@@ -36,7 +36,8 @@ var floorTable = parseFloors(`
 2 logs/routes logs/patterns logs/buckets logs/join
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
 3 trace trace/*
-3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/* fleet fleet/bus
+3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compat/*
+3 fleet fleet/bus fleet/hubdir fleet/hub fleet/agent fleet/coordinate
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/prepared diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
 4 record/handover record/printed record/staticfile record/mask record/clock record/trigger record/callers record/outside record/thishost record/tenants
 5 diagnose/rules diagnose/pasted record report report/terminal report/html report/encode
@@ -44,7 +45,7 @@ var floorTable = parseFloors(`
 5 report/recording report/comparison report/story report/runlist report/logfile report/loadreport
 6 export watch prove prove/answers prove/live prove/finalize serve serve/ui mcp
 7 labs/* labs/contest/* labs/kit/* labs/isucholar/* labs/isucond/* labs/isuportal/* labs/isutrain/* labs/isuumo/* labs/goldrush/*
-8 cmd cmd/kasoku cmd/mackerel-plugin-* cmd/check-*
+8 cmd cmd/kasoku cmd/kasoku-hub cmd/mackerel-plugin-* cmd/check-*
 9 bench bench/*
 `)
 
@@ -57,7 +58,7 @@ const hot = "internal/histogram logs/lines internal/secret load/epollhttp load/c
 var ownerTable = []ownership{
 	{path: "modernc.org/sqlite", owners: "store"},
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
-	{path: "github.com/nats-io/nats-server", owners: "fleet/bus"},
+	{path: "github.com/nats-io/nats-server", owners: "fleet/hub"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
 	{path: "github.com/cilium/ebpf", owners: "trace/kernel trace/stacks"},
 	{path: "github.com/BurntSushi/toml", owners: "config compat/kataribe"},

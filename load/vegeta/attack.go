@@ -1,6 +1,7 @@
 package vegeta
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -207,6 +208,38 @@ func (o *AttackOptions) plan() (p load.Plan, done func(), err error) {
 	defer done()
 	p.Targets, err = ReadTargets(r, to)
 	return p, func() {}, err
+}
+
+// PlanOf returns the plan of targets in the options' format, with what else the options say
+// of it.
+func (o *AttackOptions) PlanOf(targets []byte) (load.Plan, error) {
+	own := *o
+	own.Stdin, own.Targets, own.Lazy = bytes.NewReader(targets), "", false
+	p, _, err := own.plan()
+	return p, err
+}
+
+// ReadPlan reads the targets that the options name, and returns them also in the JSON
+// format, with their places and without what Header adds, for [AttackOptions.PlanOf] on
+// another machine. Lazy options are an error.
+func (o *AttackOptions) ReadPlan() (p load.Plan, targets []byte, err error) {
+	if o.Lazy {
+		return p, nil, errors.New("targets that are read as the attack goes on are no plan")
+	}
+	own := *o
+	own.Header = nil
+	p, done, err := own.plan()
+	if err != nil {
+		return p, nil, err
+	}
+	done()
+	if targets, err = encodeTargets(p.Targets); err != nil {
+		return p, nil, err
+	}
+	own = *o
+	own.Format = JSONTargets
+	p, err = own.PlanOf(targets)
+	return p, targets, err
 }
 
 func (o *AttackOptions) targetOptions() (TargetOptions, error) {

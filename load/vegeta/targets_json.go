@@ -1,11 +1,13 @@
 package vegeta
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
+	"github.com/kasoku/kasoku/load"
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -16,6 +18,24 @@ type jsonTarget struct {
 	Body   []byte      `json:"body,omitempty"`
 	Header http.Header `json:"header,omitempty"`
 	Weight *int        `json:"weight,omitempty"`
+}
+
+// encodeTargets returns targets in the JSON format.
+func encodeTargets(targets []load.Target) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i := range targets {
+		t := &targets[i]
+		j := jsonTarget{Method: t.Method, URL: t.URL, Body: t.Body, Header: t.Header}
+		if t.Weight > 1 {
+			j.Weight = &t.Weight
+		}
+		if err := enc.Encode(j); err != nil {
+			return nil, fmt.Errorf("encode target: %w", err)
+		}
+	}
+	return b.Bytes(), nil
 }
 
 func (t *targetReader) jsonLine(line []byte) error {

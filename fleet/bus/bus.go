@@ -1,0 +1,201 @@
+// Package bus connects hosts of a fleet, and who coordinates them, to their hub: NATS over
+// TLS from the first byte, each with a key of its own that never leaves it.
+//
+// The hub is known by the SHA-256 of its public key, not by a name or an authority, so a
+// certificate of somebody else is refused whoever signed it. A host proves its key by
+// signing a number of the hub's (nkeys, Ed25519).
+//
+// A [Conn] is safe for concurrent use. It connects again by itself for as long as it is
+// open.
+package bus
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/kasoku/kasoku/fleet"
+	"github.com/kasoku/kasoku/internal/contain"
+)
+
+// Operator is the name of who coordinates; no host may have it.
+const Operator = "operator"
+
+// Options are how to connect.
+type Options struct {
+	Address string // HOST:PORT
+	CA      string // SHA-256 of the hub's public key, in hexadecimal digits
+	Seed    []byte // of the own key; see [NewKey]
+	Name    string // of the host, or [Operator]
+	Token   string // to join with; empty once the hub knows the key
+
+	// Changed, when not nil, is called when the connection is lost, with the reason, and with
+	// nil when it is there again.
+	Changed func(error)
+}
+
+// NewKey returns the seed of a new key, and its public part.
+func NewKey() (seed []byte, public string, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	if seed, err = pair.Seed(); err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	if public, err = pair.PublicKey(); err != nil {
+		return nil, "", fmt.Errorf("make key: %w", err)
+	}
+	return seed, public, nil
+}
+
+// A Conn is a connection to a hub.
+type Conn struct{ nc *nats.Conn }
+
+// ErrRefused is wrapped by the error of [Connect] when the hub does not take the key or the
+// token.
+var ErrRefused = errors.New("the hub refuses this key or token")
+
+// PinError reports that something else than the hub listens at its address.
+type PinError struct{ Got string }
+
+// Error names what is wrong.
+func (e *PinError) Error() string {
+	return "the certificate there is not the hub's: its key is " + e.Got
+}
+
+// Fingerprint returns the SHA-256 of a certificate's public key, in hexadecimal digits.
+func Fingerprint(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
+	return hex.EncodeToString(sum[:])
+}
+
+func pinned(ca string) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		// Names and authorities say nothing here; VerifyConnection holds the key instead.
+		InsecureSkipVerify: true,
+		VerifyConnection: func(s tls.ConnectionState) error {
+			got := Fingerprint(s.PeerCertificates[0])
+			if subtle.ConstantTimeCompare([]byte(got), []byte(ca)) != 1 {
+				return &PinError{Got: got}
+			}
+			return nil
+		},
+	}
+}
+
+// connectTime bounds one attempt to connect.
+const connectTime = 5 * time.Second
+
+// Connect connects once; it returns when the hub has taken the key, or with why not.
+func Connect(o Options) (*Conn, error) {
+	pair, err := nkeys.FromSeed(o.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	changed := o.Changed
+	if changed == nil {
+		changed = func(error) {}
+	}
+	opts := []nats.Option{
+		nats.Name(o.Name), nats.Secure(pinned(o.CA)), nats.TLSHandshakeFirst(), nats.Nkey(public, pair.Sign),
+		nats.Timeout(connectTime), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second / 2),
+		nats.ReconnectBufSize(-1), // a question that cannot be sent now is asked again
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(),
+		nats.CustomInboxPrefix("_INBOX." + o.Name),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { changed(orLost(err)) }),
+		nats.ReconnectHandler(func(*nats.Conn) { changed(nil) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { changed(err) }),
+	}
+	if o.Token != "" {
+		opts = append(opts, nats.Token(o.Token))
+	}
+	nc, err := nats.Connect("nats://"+o.Address, opts...)
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, ErrRefused)
+	case err != nil:
+		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, err)
+	}
+	return &Conn{nc}, nil
+}
+
+func orLost(err error) error {
+	if err == nil {
+		return errors.New("the connection to the hub is lost")
+	}
+	return err
+}
+
+// Close ends the connection, with what was to be sent.
+func (c *Conn) Close() {
+	_ = c.nc.FlushTimeout(time.Second) // what it could not send is lost either way
+	c.nc.Close()
+}
+
+// ErrAbsent is wrapped by the error of [Conn.Ask] when no such host is connected.
+var ErrAbsent = errors.New("it is not connected to the hub")
+
+// Ask asks a host and waits for the answer.
+func (c *Conn) Ask(ctx context.Context, host, verb string, question, answer any) error {
+	b, err := json.Marshal(question)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", host, err)
+	}
+	if int64(len(b)) > c.nc.MaxPayload() {
+		return fmt.Errorf("ask %s: %d bytes are more than the %d that a message holds", host, len(b), c.nc.MaxPayload())
+	}
+	m, err := c.nc.RequestWithContext(ctx, fleet.Subject(host, verb), b)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("ask %s: %w", host, ErrAbsent)
+	case err != nil:
+		return fmt.Errorf("ask %s: %w", host, err)
+	}
+	if err := json.Unmarshal(m.Data, answer); err != nil {
+		return fmt.Errorf("ask %s: bad answer: %w", host, err)
+	}
+	return nil
+}
+
+// An Answerer answers a question, which is JSON, with what can be written as JSON. It is
+// called for several
+// questions at once, though not of one verb.
+type Answerer func(verb string, question []byte) any
+
+var answerPart = contain.Part{Kind: contain.Step, Name: "answer"}
+
+// Serve answers the questions for a host. It returns at once.
+func (c *Conn) Serve(host string, answer Answerer) error {
+	for _, verb := range fleet.Verbs {
+		if _, err := c.nc.Subscribe(fleet.Subject(host, verb), func(m *nats.Msg) {
+			_ = contain.Run(answerPart, func() {
+				b, err := json.Marshal(answer(verb, m.Data))
+				if err == nil {
+					_ = m.Respond(b) // who asked asks again
+				}
+			})
+		}); err != nil {
+			return fmt.Errorf("listen to questions: %w", err)
+		}
+	}
+	if err := c.nc.FlushTimeout(connectTime); err != nil {
+		return fmt.Errorf("listen to questions: %w", err)
+	}
+	return nil
+}

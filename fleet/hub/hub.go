@@ -1,0 +1,182 @@
+// Package hub is the bus of a fleet: a NATS server in this process, which lets in who
+// coordinates and the hosts whose keys its directory has, and whom a token lets join.
+//
+// What each may do is given with its key: a host hears the questions for itself and answers
+// them, who coordinates asks. Everything else is refused and logged. Messages are not kept.
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"github.com/kasoku/kasoku/fleet"
+	"github.com/kasoku/kasoku/fleet/bus"
+	"github.com/kasoku/kasoku/fleet/hubdir"
+)
+
+// The limits of a hub.
+const (
+	maxMessage = 1 << 20
+	maxHosts   = 256
+	maxPending = 8 << 20 // bytes that a connection may lag; it is cut then
+	joinTime   = 5 * time.Second
+)
+
+// Run serves at an address until ctx is done. ready is called with the address that it
+// listens at.
+func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address string)) error {
+	cert, err := d.Certificate()
+	if err != nil {
+		return err
+	}
+	access, err := d.Operator()
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return fmt.Errorf("listen: bad port %q", port)
+	}
+	if number == 0 {
+		number = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "kasoku-hub", Host: host, Port: number, NoSigs: true, NoSystemAccount: true,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}},
+		TLSHandshakeFirst: true, TLSTimeout: joinTime.Seconds(), AuthTimeout: joinTime.Seconds(),
+		AlwaysEnableNonce: true, CustomClientAuthentication: &door{dir: d, operator: access.Public},
+		MaxPayload: maxMessage, MaxConn: maxHosts, MaxSubs: 64, MaxPending: maxPending, MaxControlLine: 4096,
+		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: joinTime,
+	})
+	if err != nil {
+		return fmt.Errorf("start the hub: %w", err)
+	}
+	s.SetLoggerV2(&logger{dir: d}, false, false, false)
+	s.Start()
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	if !s.ReadyForConnections(joinTime) {
+		return errors.New("start the hub: it cannot listen at " + listen)
+	}
+	ready(s.Addr().String())
+	<-ctx.Done()
+	return nil
+}
+
+// A door decides who comes in, and what he may do.
+type door struct {
+	dir      *hubdir.Dir
+	operator string // public key
+}
+
+// Check implements [server.Authentication].
+func (d *door) Check(c server.ClientAuthentication) bool {
+	o := c.GetOpts()
+	e := hubdir.Event{Time: time.Now().UTC(), Key: clip(o.Nkey), Host: clip(o.Name)}
+	if a := c.RemoteAddress(); a != nil {
+		e.From = a.String()
+	}
+	user, what, err := d.admit(c, o)
+	e.What = what
+	if err != nil {
+		e.What, e.Reason = "refused", err.Error()
+	}
+	// What cannot be logged is not let in.
+	if logErr := d.dir.Log(e); err != nil || logErr != nil {
+		return false
+	}
+	c.RegisterUser(user)
+	return true
+}
+
+func clip(s string) string { return s[:min(len(s), 80)] }
+
+func (d *door) admit(c server.ClientAuthentication, o *server.ClientOpts) (*server.User, string, error) {
+	key, err := nkeys.FromPublicKey(o.Nkey)
+	if err != nil {
+		return nil, "", errors.New("it has no key")
+	}
+	sig, err := base64.RawURLEncoding.DecodeString(o.Sig)
+	if err != nil || key.Verify(c.GetNonce(), sig) != nil {
+		return nil, "", errors.New("it does not hold the key that it names")
+	}
+	if o.Nkey == d.operator {
+		return operator(), "connected", nil
+	}
+	host, err := d.dir.HostOf(o.Nkey)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case host != "":
+		return member(host), "connected", nil
+	case o.Token == "":
+		return nil, "", errors.New("its key is no member's")
+	}
+	if err := d.dir.Join(o.Name, o.Nkey, o.Token, time.Now()); err != nil {
+		return nil, "", err
+	}
+	return member(o.Name), "joined", nil
+}
+
+// member may hear the questions for itself, and answer each once.
+func member(host string) *server.User {
+	var hears []string // one by one: a star would also let in the subjects below
+	for _, verb := range fleet.Verbs {
+		hears = append(hears, fleet.Subject(host, verb))
+	}
+	return &server.User{Username: host, Permissions: &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{"kasoku.none"}},
+		Subscribe: &server.SubjectPermission{Allow: hears},
+		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: 30 * time.Second},
+	}}
+}
+
+// operator may ask, and hear the answers.
+func operator() *server.User {
+	return &server.User{Username: bus.Operator, Permissions: &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{fleet.AllQuestions}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX." + bus.Operator + ".>"}},
+	}}
+}
+
+// logger keeps what the server says of connections that do what they may not.
+type logger struct{ dir *hubdir.Dir }
+
+func (l *logger) note(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	if strings.Contains(text, "authentication error") { // the door has logged it
+		return
+	}
+	_ = l.dir.Log(hubdir.Event{Time: time.Now().UTC(), What: "violation", Reason: text}) // the disk is full
+}
+
+// Noticef is not kept: the server's start and end.
+func (l *logger) Noticef(string, ...any) {}
+
+// Debugf is not kept.
+func (l *logger) Debugf(string, ...any) {}
+
+// Tracef is not kept.
+func (l *logger) Tracef(string, ...any) {}
+
+// Warnf implements [server.Logger].
+func (l *logger) Warnf(format string, v ...any) { l.note(format, v...) }
+
+// Errorf implements [server.Logger].
+func (l *logger) Errorf(format string, v ...any) { l.note(format, v...) }
+
+// Fatalf implements [server.Logger]; it does not end the process.
+func (l *logger) Fatalf(format string, v ...any) { l.note(format, v...) }
