@@ -92,7 +92,8 @@ func TestGoroutinesAreContained(t *testing.T) {
 }
 
 // goroutinesIn counts the goroutines that a file starts, by go, by the method Go or TryGo
-// of a WaitGroup or an errgroup, or by AfterFunc of packages context and time, and returns "FILE FUNCTION" of those without package contain.
+// of a WaitGroup or an errgroup, or by AfterFunc of packages context and time, and returns "FILE FUNCTION" of
+// those without package contain.
 func goroutinesIn(fsys fs.FS, name string) (n int, open []string, err error) {
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {

@@ -29,14 +29,11 @@ func TestRemoteWrite_Prometheus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Run(t.Context(), rec, nil); err != nil {
-		t.Fatal(err)
-	}
-	if w.Sent == 0 {
-		t.Error("no values were sent")
+	if sent, err := w.Run(t.Context(), rec, nil); err != nil || sent == 0 {
+		t.Fatalf("%d values sent, %v", sent, err)
 	}
 	var refused *Refusal
-	if err := w.Run(t.Context(), rec, nil); !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "has it already") {
+	if _, err := w.Run(t.Context(), rec, nil); !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "has it already") {
 		t.Errorf("again: %v", err)
 	}
 	for query, want := range map[string]string{
@@ -61,7 +58,7 @@ func TestRemoteWrite_Prometheus(t *testing.T) {
 		}
 	}
 	rec.Run.Started = time.Now().Add(-1000 * time.Hour)
-	if err := w.Run(t.Context(), rec, nil); !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "older") {
+	if _, err := w.Run(t.Context(), rec, nil); !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "older") {
 		t.Errorf("an old run: %v", err)
 	}
 }
@@ -111,7 +108,7 @@ func TestRemoteWrite_Refused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Run(t.Context(), recording(), nil)
+	_, err = w.Run(t.Context(), recording(), nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "429 Too Many Requests: tenant is full") ||
 		strings.Contains(err.Error(), "hidden") || user != "me" {
 		t.Errorf("%v, user %q", err, user)
@@ -137,11 +134,11 @@ func TestRemoteWrite_Redirect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = w.Run(t.Context(), recording(), nil)
+		sent, err := w.Run(t.Context(), recording(), nil)
 		server.Close()
 		var refused *Refusal
-		if !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "login") || w.Sent != 0 || asked != 1 {
-			t.Errorf("%d: %v, %d sent, %d requests", status, err, w.Sent, asked)
+		if !errors.As(err, &refused) || !strings.Contains(refused.Hint(), "login") || sent != 0 || asked != 1 {
+			t.Errorf("%d: %v, %d sent, %d requests", status, err, sent, asked)
 		}
 	}
 }

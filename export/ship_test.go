@@ -35,12 +35,17 @@ func recording() *kasoku.Recording {
 	}
 	gap := math.NaN()
 	return &kasoku.Recording{
-		Run: kasoku.Run{ID: "20261120-140211-before", Started: started, Length: 4 * time.Second, Hosts: []kasoku.Host{{Name: "web1"}}, Score: &kasoku.Score{Value: 1234}},
+		Run: kasoku.Run{ID: "20261120-140211-before", Started: started, Length: 4 * time.Second,
+			Hosts: []kasoku.Host{{Name: "web1"}}, Score: &kasoku.Score{Value: 1234}},
 		Series: []kasoku.Series{
-			{Key: kasoku.Key{Host: "web1", Source: "host", Name: "cpu.user"}, Kind: kasoku.Counter, Unit: "s", Points: at(10, 10.5, 12, gap, 13)},
-			{Key: kasoku.Key{Host: "web1", Source: "host", Name: "disk.reads", Instance: "vda"}, Kind: kasoku.Counter, Unit: "count", Points: at(100, 150, 20)},
-			{Key: kasoku.Key{Host: "web1", Source: "mysql", Name: "Threads_connected"}, Unit: "count", Points: at(3, 151)},
-			{Key: kasoku.Key{Host: "web1", Source: "process", Name: "rss", Instance: "12 a\"b,c\n=1+1"}, Unit: "bytes", Points: at(1 << 30)},
+			{Key: kasoku.Key{Host: "web1", Source: "host", Name: "cpu.user"},
+				Kind: kasoku.Counter, Unit: "s", Points: at(10, 10.5, 12, gap, 13)},
+			{Key: kasoku.Key{Host: "web1", Source: "host", Name: "disk.reads", Instance: "vda"},
+				Kind: kasoku.Counter, Unit: "count", Points: at(100, 150, 20)},
+			{Key: kasoku.Key{Host: "web1", Source: "mysql", Name: "Threads_connected"},
+				Unit: "count", Points: at(3, 151)},
+			{Key: kasoku.Key{Host: "web1", Source: "process", Name: "rss", Instance: "12 a\"b,c\n=1+1"},
+				Unit: "bytes", Points: at(1 << 30)},
 		},
 		Seconds: []kasoku.LoadSecond{
 			{Second: 0, Step: 1, Target: "POST /users", Asked: 2, Codes: map[int]uint64{201: 2}, Latency: h},

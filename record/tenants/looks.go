@@ -323,7 +323,8 @@ func isLocal(host string) bool {
 }
 
 // isUnknown reports whether an entry is of a session of this host of which it is not known whose
-// it is, where those of the service are known, or several may be the service's. In a session that used the service's own user and
+// it is, where those of the service are known, or several may be the service's. In a session that used the
+// service's own user and
 // schema everything is the service's.
 func (b *Book) isUnknown(e *slowlog.Event) bool {
 	switch {

@@ -243,7 +243,8 @@ pid "{dir}/nginx.pid"; error_log "{dir}/error.log"; events {}
 http { access_log "{dir}/access.log"; server { listen 127.0.0.1:{port}; location / {
   include /etc/nginx/fastcgi_params; fastcgi_param SCRIPT_FILENAME {script}; fastcgi_pass {upstream}; } } }`
 
-// TestFind_Languages: real services of six languages, of Python with a server of its own and with gunicorn, each after a real nginx, by TCP and
+// TestFind_Languages: real services of six languages, of Python with a server of its own and with gunicorn, each
+// after a real nginx, by TCP and
 // by a Unix socket, each with a real database by TCP and by its socket; next to them a
 // second nginx, and a neighbour that is connected to the same database and to the
 // application.

@@ -12,7 +12,8 @@
 // endpoints.json, queries.json, messages.json, saves.json, logs.json,
 // rowchecks.json, phases.json, configs.json, events.json, gaps.json, joins.json,
 // callers.json, plans.json, tables.json, transactions.json, lockwaits.json,
-// deadlocks.json, traces.json and slowest.json one record a line, with the field names of package kasoku and durations in nanoseconds;
+// deadlocks.json, traces.json and slowest.json one record a line, with the field names of package kasoku and
+// durations in nanoseconds;
 // histograms are base64 of their own encoding. series.tsv holds one series a line: host, source, name,
 // instance, kind, unit, and its points as microseconds:value. settings.tsv
 // holds host, scope, name and value.

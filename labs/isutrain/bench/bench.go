@@ -9,7 +9,8 @@
 // Travellers look for trains, look at seats, reserve, pay, and sometimes cancel. How many come
 // rises with the points, up to the number of days that /initialize says can be booked.
 //
-// Twenty wrong answers end the run. A search has to show the first ten trains after its time: as they depart, and of one minute
+// Twenty wrong answers end the run. A search has to show the first ten trains after its time: as they depart, and
+// of one minute
 // by their names. A seat that is sold twice for a part of the way ends the run. What was
 // cancelled has to be so at the payment service after 5 s; at the end what is paid is compared
 // with what was reserved, for each reservation.

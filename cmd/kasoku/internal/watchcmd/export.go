@@ -25,7 +25,7 @@ import (
 )
 
 // exportForms are the values of --to.
-var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "remote-write", "graphite", "mackerel"}
+var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "remote-write", "otlp", "graphite", "mackerel"}
 
 // flushWithin is how long the last values may take at the end.
 const flushWithin = 10 * time.Second
@@ -75,12 +75,13 @@ func NewExport(e *cli.Env) *cobra.Command {
   openmetrics   text with times, for promtool tsdb create-blocks-from openmetrics
   prometheus    a page /metrics that Prometheus scrapes, until Ctrl-C
   remote-write  of a run: sent to Prometheus, Mimir, VictoriaMetrics … at --push
+  otlp          of a run: OpenTelemetry's metrics, by HTTP as JSON, sent to --push
   graphite      Carbon: lines or pickled lists over TCP, lines over UDP
   mackerel      metrics of hosts, and with --service those of the load and, of a run,
                 annotations for its phases and findings; key in MACKEREL_APIKEY
 
 Counters are reported as rates; --raw reports them as they were read, as prometheus,
-remote-write and openmetrics always do. What is live is what kasoku.toml names; without one, what runs
+remote-write, otlp and openmetrics always do. What is live is what kasoku.toml names; without one, what runs
 here; and the load beside it, of a kasoku attack or a run that is recorded. A server that is slow or gone never
 holds up the sampling: what does not fit is dropped and counted. Carbon is asked what became
 of what it was sent, where it answers (--query) or its files are at hand (--storage). Ctrl-C
@@ -90,6 +91,7 @@ hands on what is left and ends.`,
   kasoku export latest --to graphite --storage /var/lib/graphite/whisper
   kasoku export --live --to prometheus
   kasoku export before --to remote-write --push http://127.0.0.1:9090/api/v1/write
+  kasoku export before --to otlp --push http://127.0.0.1:4318/v1/metrics
   kasoku export --live --to graphite --protocol pickle --only host,mysql.Threads_*
   MACKEREL_APIKEY=… kasoku export latest --to mackerel --service shop`,
 		Args: cobra.MaximumNArgs(1),
@@ -122,7 +124,7 @@ hands on what is left and ends.`,
 	fl.StringVar(&f.token, "token-file", "", "prometheus: `FILE` with the token that a scrape has to send; "+
 		"default $"+tokenEnv)
 	fl.BoolVar(&f.open, "open", false, "prometheus: let everybody read the page who reaches it")
-	fl.StringVar(&f.push, "push", "", "remote-write: `URL` to send to; user:password@ is basic authentication; "+
+	fl.StringVar(&f.push, "push", "", "remote-write, otlp: `URL` to send to; user:password@ is basic authentication; "+
 		"default $"+pushEnv)
 	f.mackerel.register(fl)
 	f.watch.database.Register(fl, "live: `DSN` of the database: user:password@tcp(host:port)/database")
@@ -149,11 +151,11 @@ func (f *exportFlags) check(args []string) error {
 		return cli.Usagef("", "--to %q: want %s", f.to, strings.Join(exportForms, ", "))
 	case f.live && len(args) > 0:
 		return cli.Usagef("", "--live is what is sampled now, %q is a run: give one", args[0])
-	case f.push != "" && f.to != "remote-write":
-		return cli.Usagef("", "--push is for --to remote-write")
-	case f.live && f.to == "remote-write":
+	case f.push != "" && f.to != "remote-write" && f.to != "otlp":
+		return cli.Usagef("", "--push is for --to remote-write and --to otlp")
+	case f.live && (f.to == "remote-write" || f.to == "otlp"):
 		return cli.Usagef("`--to prometheus` shows a page that Prometheus or an agent scrapes",
-			"remote-write sends a whole run")
+			"%s sends a whole run", f.to)
 	case f.live && f.to == "openmetrics":
 		return cli.Usagef("`--to prometheus` shows a page of that form", "openmetrics is the text of a whole run")
 	case f.out != "" && !text:
@@ -243,7 +245,7 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 		return f.runToMackerel(ctx, e, rec)
 	case "prometheus":
 		return f.serveRun(ctx, e, rec)
-	case "remote-write":
+	case "remote-write", "otlp":
 		return f.pushRun(ctx, e, rec)
 	}
 	w, end, err := f.create(e)
@@ -325,23 +327,39 @@ func carbonSummary(s graphite.Stats, address string) string {
 // pushEnv names the variable for who keeps a password out of command lines.
 const pushEnv = "KASOKU_PUSH"
 
-// pushRun sends a run by remote write.
+// pushRun sends a run by remote write or OTLP.
 func (f *exportFlags) pushRun(ctx context.Context, e *cli.Env, rec *kasoku.Recording) error {
 	address := cmp.Or(f.push, e.Getenv(pushEnv))
 	if address == "" {
-		return cli.Usagef("Prometheus takes it at http://HOST:9090/api/v1/write, with --web.enable-remote-write-receiver",
-			"--to remote-write: --push URL says where to")
+		where := "Prometheus takes it at http://HOST:9090/api/v1/write, with --web.enable-remote-write-receiver"
+		if f.to == "otlp" {
+			where = "a collector takes it at http://HOST:4318/v1/metrics"
+		}
+		return cli.Usagef(where, "--to %s: --push URL says where to", f.to)
 	}
-	out, err := export.NewRemoteWrite(address)
+	out, err := f.pusher(address)
 	if err != nil {
 		return cli.Usagef("", "--push: %w", err)
 	}
-	err = out.Run(ctx, rec, f.only)
-	fmt.Fprintf(e.Stderr, "sent  %s values\n", unit.Count(out.Sent))
+	sent, err := out.Run(ctx, rec, f.only)
+	fmt.Fprintf(e.Stderr, "sent  %s values\n", unit.Count(sent))
 	if ctx.Err() != nil {
 		return cli.Stopped("stopped: not all of the run was sent")
 	}
 	return err
+}
+
+// A pusher sends a run, and says how many values were taken.
+type pusher interface {
+	Run(ctx context.Context, rec *kasoku.Recording, only export.Selection) (sent int, err error)
+}
+
+// pusher returns who sends to an address.
+func (f *exportFlags) pusher(address string) (pusher, error) {
+	if f.to == "otlp" {
+		return export.NewOTLP(address)
+	}
+	return export.NewRemoteWrite(address)
 }
 
 // serveRun shows a run as one page until Ctrl-C.
