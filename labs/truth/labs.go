@@ -72,10 +72,14 @@ func Isuumo() *Lab {
 
 // Goldrush returns the truth of the game's client, as far as there are rules.
 func Goldrush() *Lab {
-	l := labOf("goldrush", []string{"CLI-01", "CLI-02", "CLI-03", "CLI-06"}, map[string]kit.Defect{
-		"CLI-01": {Object: "client"}, "CLI-02": {Object: "client"}, "CLI-03": {Object: "client"}, "CLI-06": {Object: "client"},
-	})
-	l.Apart = []string{"CLI-06"} // who sends one request at a time floods no one
+	l := labOf("goldrush", []string{"CLI-01", "CLI-02", "CLI-03", "CLI-04", "CLI-05", "CLI-06", "CLI-13"},
+		map[string]kit.Defect{
+			"CLI-01": {Object: "client"}, "CLI-02": {Object: "client"}, "CLI-03": {Object: "client"},
+			"CLI-04": {Object: "client"}, "CLI-05": {Object: "client"}, "CLI-06": {Object: "client"},
+			"CLI-13": {Object: "client"},
+		})
+	// Who sends one request at a time floods no one, uses each licence once at a time, and leaves the service time.
+	l.Apart = []string{"CLI-04", "CLI-06", "CLI-13"}
 	return l
 }
 

@@ -54,7 +54,8 @@ func TestCollect(t *testing.T) {
 	goexpvar.Publish("shop", goexpvar.Func(func() any {
 		return map[string]any{"pools": map[string]any{"main": db.Stats()}, "num_goroutine": runtime.NumGoroutine(), "metrics": published(),
 			"client": map[string]any{"InFlight": 3, "InFlightTime": 2e9, "Sent": 70, "Refused": 1, "Waiting": 5, "Permits": 2, "PermitsMost": 10,
-				"PermitsAsked": 9, "PermitsFailed": 4, "PermitWait": 1500 * time.Millisecond, "Gained": 19},
+				"PermitsAsked": 9, "PermitsFailed": 4, "PermitWait": 1500 * time.Millisecond, "Gained": 19,
+				"UseWait": 2e9, "UsesMost": 3, "QuestionsHash": 11, "AnswersHash": 12},
 			"operations": map[string]any{"explore 15": map[string]any{"Answers": 12, "AnswerTime": 3e9, "ServiceTime": 1e9, "Size": 15}}}
 	}))
 	srv := httptest.NewServer(goexpvar.Handler())

@@ -90,6 +90,8 @@ var client = shape{
 		{name: "Permits"}, {name: "PermitsMost"}, {name: "PermitsAsked", kind: kasoku.Counter},
 		{name: "PermitsFailed", kind: kasoku.Counter},
 		{name: "PermitWait", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "Gained", kind: kasoku.Counter},
+		{name: "UseWait", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "UsesMost"},
+		{name: "QuestionsHash"}, {name: "AnswersHash"},
 	},
 }
 
@@ -99,6 +101,7 @@ var operation = shape{
 	fields: []field{
 		{name: "Answers", kind: kasoku.Counter}, {name: "AnswerTime", kind: kasoku.Counter, unit: "s", scale: 1e-9},
 		{name: "ServiceTime", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "Size"},
+		{name: "Gained", kind: kasoku.Counter},
 	},
 }
 

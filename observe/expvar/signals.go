@@ -46,6 +46,10 @@ const (
 	PermitsAsked  = "PermitsAsked"
 	PermitsFailed = "PermitsFailed"
 	PermitWait    = "PermitWait"
+	UseWait       = "UseWait"
+	UsesMost      = "UsesMost"
+	QuestionsHash = "QuestionsHash"
+	AnswersHash   = "AnswersHash"
 	Gained        = "Gained"
 	Answers       = "Answers"
 	AnswerTime    = "AnswerTime"
@@ -116,6 +120,10 @@ var Declared = observe.Declaration{
 		{Key: PermitsAsked, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "permits asked for"},
 		{Key: PermitsFailed, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "permits not given"},
 		{Key: PermitWait, Unit: "s", Kind: kasoku.Counter, Entity: "client", Label: "wait for permits"},
+		{Key: UseWait, Unit: "s", Kind: kasoku.Counter, Entity: "client", Label: "wait for permits in use"},
+		{Key: UsesMost, Unit: "count", Entity: "client", Label: "most uses of a permit at once"},
+		{Key: QuestionsHash, Unit: "count", Entity: "client", Label: "hash of its first questions"},
+		{Key: AnswersHash, Unit: "count", Entity: "client", Label: "hash of the answers to them"},
 		{Key: Gained, Unit: "count", Kind: kasoku.Counter, Entity: "client", Label: "gained"},
 		{Key: Answers, Unit: "count", Kind: kasoku.Counter, Entity: "operation", Label: "answers"},
 		{Key: AnswerTime, Unit: "s", Kind: kasoku.Counter, Entity: "operation", Label: "time of answers"},

@@ -11,6 +11,11 @@ func Rules() []diagnose.Rule {
 		OneByOne{},
 		FewPermits{},
 		PermitWait{},
+		UseByUse{},
+		FootOfStep{},
 		RefusedCalls{},
+		SendingControl{},
+		KnownAnswers{},
+		SpentService{},
 	}
 }

@@ -43,6 +43,9 @@ type seen struct {
 	permits, most float64 // mean, and how many the service gives
 	asked, failed float64 // permits
 	waited        float64 // share of the time in which work waited for a permit
+	// queued is the share of the time in which work waited while each permit that had uses left had one
+	// under way; usesMost is how many of one permit were under way at once, 0 where that is not published.
+	queued, usesMost float64
 	// busy is the share of the time for which the service says that it worked, 0 to 1 and more;
 	// it is not known where that is not published.
 	busy      float64
@@ -87,6 +90,8 @@ func seenAt(c *diagnose.Case, wait *kasoku.Series) (s seen, ok bool) {
 	}{
 		{expvar.Sent, &s.sent, grown}, {expvar.Refused, &s.refused, grown}, {expvar.InFlight, &s.mostInFlight, most},
 		{expvar.InFlightTime, &s.inFlight, func(x *kasoku.Series) float64 { return grown(x) / seconds }},
+		{expvar.UsesMost, &s.usesMost, most},
+		{expvar.UseWait, &s.queued, func(x *kasoku.Series) float64 { return grown(x) / seconds }},
 		{expvar.Permits, &s.permits, mean}, {expvar.PermitsMost, &s.most, mean},
 		{expvar.PermitsAsked, &s.asked, grown}, {expvar.PermitsFailed, &s.failed, grown},
 	} {
@@ -117,20 +122,23 @@ func beside(c *diagnose.Case, k kasoku.Key, name string) *kasoku.Series {
 
 // serviceBusy adds up what the service says that it took for the operations of the program.
 func serviceBusy(c *diagnose.Case, k kasoku.Key, seconds float64) (busy float64, ok bool) {
-	program := k.Instance
-	if at := strings.LastIndexByte(program, ' '); at >= 0 { // its address, where there are several
-		program = program[:at+1]
-	} else if strings.Contains(program, ":") {
-		program += " "
-	} else {
-		program = strings.TrimSuffix(program, lastOf(program))
-	}
 	for _, s := range c.FindAll(k.Source, expvar.ServiceTime) {
-		if s.Key.Host == k.Host && strings.HasPrefix(s.Key.Instance, program) && len(s.Points) > 1 {
+		if s.Key.Host == k.Host && strings.HasPrefix(s.Key.Instance, programOf(k)) && len(s.Points) > 1 {
 			busy, ok = busy+grown(s)/seconds, true
 		}
 	}
 	return busy, ok
+}
+
+// programOf is what the places of a client's program begin with.
+func programOf(k kasoku.Key) string {
+	program := k.Instance
+	if at := strings.LastIndexByte(program, ' '); at >= 0 { // its address, where there are several
+		return program[:at+1]
+	} else if strings.Contains(program, ":") {
+		return program + " "
+	}
+	return strings.TrimSuffix(program, lastOf(program))
 }
 
 // lastOf is the part of a place after its last dot.

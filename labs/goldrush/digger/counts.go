@@ -1,6 +1,8 @@
 package digger
 
 import (
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/http"
 	"time"
@@ -16,6 +18,11 @@ type Counts struct {
 	Service [goldrush.Calls]time.Duration // sum of the times that answers took
 	Cells   map[int]Served                // explorations by how many columns they asked for
 	Starved time.Duration                 // in which columns waited and no licence had a dig
+	// Queued is the time in which columns waited although licences had digs, each with one under way.
+	Queued   time.Duration
+	MostDigs int // of one licence that were under way at once
+	First    First
+	Paid     [maxDepth + 1]Paid // treasures that were cashed, by depth
 
 	Found, Earned, Spent int // treasures, coins
 
@@ -29,6 +36,37 @@ type Counts struct {
 type Served struct {
 	N    int64
 	Took time.Duration
+}
+
+// A First is what was asked of the first columns, of which nothing was known, and what was
+// answered, each as a sum of hashes, so that the order of answers does not matter.
+type First struct {
+	Columns            int
+	Questions, Answers uint64
+}
+
+// firstColumns are as many as hold a few dozen treasures: no two worlds have the same there.
+const firstColumns = 1000
+
+// Complete reports whether all of them were answered.
+func (f *First) Complete() bool { return f.Columns >= firstColumns }
+
+func (f *First) note(s strip, amount int) {
+	if s.y > 0 || s.x >= firstColumns {
+		return
+	}
+	f.Columns += s.n
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d", s.x, s.n)
+	f.Questions += h.Sum64()
+	fmt.Fprintf(h, " %d", amount)
+	f.Answers += h.Sum64()
+}
+
+// Paid is what came of treasures of one depth.
+type Paid struct {
+	Served       // cashed
+	Coins  int64 // that were paid
 }
 
 // Coins returns the coins that are held.

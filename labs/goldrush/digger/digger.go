@@ -70,11 +70,13 @@ func (d *Digger) makePlan() {
 type Sent struct {
 	Request goldrush.Request
 	At      time.Duration
-	cost    time.Duration
-	strip   strip  // of Explore
-	ask     int    // columns of it that are asked for
-	column  column // of Dig
-	find    find   // of Cash
+	// Freed says that its answer has begun to come, of which [Digger.Answering] has heard.
+	Freed  bool
+	cost   time.Duration
+	strip  strip  // of Explore
+	ask    int    // columns of it that are asked for
+	column column // of Dig
+	find   find   // of Cash
 }
 
 // Next returns what is to be sent at a time, which is not before that of an earlier call; ok
@@ -108,8 +110,12 @@ func (d *Digger) moveTo(now time.Duration) {
 	for c, n := range d.sent {
 		d.counts.Busy[c] += past * time.Duration(n)
 	}
-	if d.stock.columns.Len() > 0 && d.permits.digs() == 0 {
+	switch {
+	case d.stock.columns.Len() == 0:
+	case d.permits.digs() == 0:
 		d.counts.Starved += past
+	case d.permits.busy():
+		d.counts.Queued += past
 	}
 	d.now = now
 }
@@ -239,8 +245,9 @@ func (d *Digger) part(s strip) int {
 func (d *Digger) Take(now time.Duration, s *Sent, a *goldrush.Answer) {
 	d.moveTo(now)
 	c := s.Request.Call
-	d.sent[c]--
-	d.work -= s.cost
+	if !s.Freed {
+		d.free(s)
+	}
 	d.counts.note(s, a.Status, now)
 	if a.Status == http.StatusTooManyRequests {
 		d.quotas[c].refused(now)
@@ -257,6 +264,18 @@ func (d *Digger) Take(now time.Duration, s *Sent, a *goldrush.Answer) {
 	}
 }
 
+// Answering notes that the answer to a request begins to come, so that another may be sent for it.
+func (d *Digger) Answering(now time.Duration, s *Sent) {
+	d.moveTo(now)
+	d.free(s)
+}
+
+// free takes a request out of what is in flight.
+func (d *Digger) free(s *Sent) {
+	d.sent[s.Request.Call]--
+	d.work -= s.cost
+}
+
 // again reports whether a call was turned away for now.
 func again(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
@@ -268,6 +287,9 @@ func (d *Digger) tookExplore(s *Sent, a *goldrush.Answer) {
 		d.stock.strips = append(d.stock.strips, s.strip)
 	case a.Status != http.StatusOK:
 	case s.ask == s.strip.n:
+		if s.strip.k == unknown {
+			d.counts.First.note(s.strip, a.Amount)
+		}
 		d.addStrip(strip{s.strip.x, s.strip.y, s.ask, a.Amount})
 	default:
 		d.addStrip(strip{s.strip.x + s.ask, s.strip.y, s.strip.n - s.ask, s.strip.k - a.Amount})
@@ -311,7 +333,7 @@ func (d *Digger) tookDig(s *Sent, a *goldrush.Answer) {
 		c.depth++
 		c.left--
 		d.counts.Found++
-		if d.plan == nil || d.plan.cashed[c.depth] {
+		if d.plan == nil || d.p.CashAll || d.plan.cashed[c.depth] {
 			d.stock.addFind(find{a.Treasure, c.depth})
 		}
 	case a.Status == http.StatusNotFound:
@@ -341,6 +363,8 @@ func (d *Digger) tookCash(s *Sent, a *goldrush.Answer) {
 	case a.Status == http.StatusOK:
 		d.permits.wallet = append(d.permits.wallet, a.Coins...)
 		d.counts.Earned += len(a.Coins)
+		paid := &d.counts.Paid[s.find.depth]
+		paid.N, paid.Took, paid.Coins = paid.N+1, paid.Took+d.now-s.At, paid.Coins+int64(len(a.Coins))
 		if d.learnt.note(s.find.depth, len(a.Coins)) && d.plan != nil {
 			d.makePlan()
 		}
@@ -354,6 +378,7 @@ func (d *Digger) Counts() Counts {
 	out := d.counts.clone()
 	out.Columns, out.Strips, out.Finds = d.stock.columns.Len(), len(d.stock.strips), d.stock.waiting
 	out.Licenses, out.Asked, out.Digs = len(d.permits.held), len(d.permits.asked), d.permits.digs()
+	out.MostDigs = d.permits.most
 	out.InFlight = slices.Clone(d.sent[:])
 	return out
 }

@@ -189,7 +189,7 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s changes nothing: %v", d.ID, err)
 		}
 	}
-	if _, err := tuned.With("CLI-99"); err == nil || err.Error() != `unknown defect "CLI-99": want CLI-01,CLI-02,CLI-03,CLI-04,CLI-05,CLI-06` {
+	if _, err := tuned.With("CLI-99"); err == nil || err.Error() != `unknown defect "CLI-99": want CLI-01,CLI-02,CLI-03,CLI-04,CLI-05,CLI-06,CLI-13` {
 		t.Errorf("an unknown id: %v", err)
 	}
 }

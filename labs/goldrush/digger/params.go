@@ -36,6 +36,8 @@ type Params struct {
 	// Planned looks, digs and cashes as a [Plan] has it. Otherwise strips are halved, every
 	// treasure is dug for and cashed.
 	Planned bool
+	// CashAll cashes every treasure, whatever the plan has.
+	CashAll bool
 	// Halves splits strips in the middle, whatever the plan has.
 	Halves bool
 
@@ -122,6 +124,7 @@ func Defects() []Defect {
 		{"CLI-06", "queues without bounds", func(p *Params) {
 			p.Ahead, p.Waiting, p.Share, p.Licenses = 200*time.Millisecond, many, 0, 2*p.Licenses
 		}},
+		{"CLI-13", "cashes what earns less than its time", func(p *Params) { p.CashAll = true }},
 	}
 }
 

@@ -19,6 +19,7 @@ type permits struct {
 	held    []permit        // the oldest first
 	asked   []time.Duration // when, of each that may still come
 	overdue int             // that were asked for and taken for lost
+	most    int             // digs of one that were under way at once
 	wallet  []goldrush.Coin
 }
 
@@ -28,6 +29,18 @@ func (p *permits) digs() (n int) {
 		n += p.held[i].left
 	}
 	return n
+}
+
+// busy reports whether there are licences with digs left, and each has one under way.
+func (p *permits) busy() bool {
+	any := false
+	for i := range p.held {
+		if p.held[i].left > 0 && p.held[i].inFlight == 0 {
+			return false
+		}
+		any = any || p.held[i].left > 0
+	}
+	return any
 }
 
 // taken is how many of the server's places are in use.
@@ -75,6 +88,7 @@ func (p *permits) use(oneByOne bool) (id int, ok bool) {
 		}
 		h.left--
 		h.inFlight++
+		p.most = max(p.most, h.inFlight)
 		return h.id, true
 	}
 	return 0, false

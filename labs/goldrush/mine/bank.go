@@ -2,6 +2,7 @@ package mine
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/kasoku/kasoku/labs/goldrush"
 )
@@ -71,13 +72,23 @@ func (b *bank) spend(coins []goldrush.Coin) *goldrush.Answer {
 // newest returns up to a thousand coins that are held, those first that were issued last.
 func (b *bank) newest() []goldrush.Coin {
 	out := make([]goldrush.Coin, 0, min(b.balance, mostShown))
-	for i := b.next; len(out) < cap(out); {
-		if i--; i < 0 {
-			i = b.total - 1
+	out = b.appendHeld(out, 0, b.next)
+	return b.appendHeld(out, b.next, b.total)
+}
+
+// appendHeld appends the coins from first on, before end, that are held, the last first, until out is
+// full. Of words without one it looks at the word alone.
+func (b *bank) appendHeld(out []goldrush.Coin, first, end int) []goldrush.Coin {
+	for at := end; at > first && len(out) < cap(out); {
+		base := (at - 1) &^ 63
+		word := b.issued[base/64] & (^uint64(0) >> (63 - (at-1)&63))
+		if base < first {
+			word &= ^uint64(0) << (first & 63)
 		}
-		if b.has(i) {
-			out = append(out, goldrush.Coin(i))
+		for ; word != 0 && len(out) < cap(out); word &^= 1 << (bits.Len64(word) - 1) {
+			out = append(out, goldrush.Coin(base+bits.Len64(word)-1))
 		}
+		at = base
 	}
 	return out
 }

@@ -24,11 +24,15 @@ import (
 type Options struct {
 	Rules goldrush.Rules
 	Seed  int64 // 0: no one knows the world
+	// Lasts is how long the game goes on from its first request that is not [goldrush.Health]; 0:
+	// for ever. What is not answered by then never is.
+	Lasts time.Duration
 }
 
 // A Mine is one game.
 type Mine struct {
 	rules  goldrush.Rules
+	lasts  time.Duration
 	values []int
 
 	now    time.Duration
@@ -49,7 +53,7 @@ type Mine struct {
 // New makes a game.
 func New(o Options) *Mine {
 	s := newSource(o.Seed)
-	m := &Mine{rules: o.Rules, cashed: map[place]bool{}, seals: s.sealer(),
+	m := &Mine{rules: o.Rules, lasts: o.Lasts, cashed: map[place]bool{}, seals: s.sealer(),
 		coins: s.stream("coins"), fails: s.stream("fails"), digs: s.stream("digs")}
 	m.values = m.rules.Values(s.bestDepth())
 	m.world = newWorld(&m.rules, s.stream("map"))
@@ -73,6 +77,10 @@ func (m *Mine) Ask(now time.Duration, r goldrush.Request, reply func(goldrush.An
 		m.stats.Begun = now
 	}
 	j := &job{request: r, reply: reply}
+	if m.Over() {
+		j.over = true
+		return Ticket{j}
+	}
 	m.stats.InFlight[r.Call]++
 	if !m.limits[r.Call].allow(now) {
 		m.answer(j, goldrush.Refuse(http.StatusTooManyRequests, 0, "too many requests"))
@@ -232,8 +240,21 @@ func (m *Mine) answer(j *job, a goldrush.Answer) {
 	j.reply(a)
 }
 
+// Over reports whether the game has ended, at the time of the last call.
+func (m *Mine) Over() bool {
+	return m.lasts > 0 && m.stats.Begun >= 0 && m.now >= m.stats.Begun+m.lasts
+}
+
+// End returns when the game will be over; ok is false where it has not begun, or goes on for ever.
+func (m *Mine) End() (at time.Duration, ok bool) {
+	return m.stats.Begun + m.lasts, m.lasts > 0 && m.stats.Begun >= 0
+}
+
 // Next returns when the game goes on by itself, and whether anything waits.
 func (m *Mine) Next() (time.Duration, bool) {
+	if m.Over() {
+		return 0, false
+	}
 	at, ok := m.timers.next()
 	if ticks, busy := m.cpu.next(); busy && (!ok || ticks <= at) {
 		return ticks, true
@@ -243,6 +264,9 @@ func (m *Mine) Next() (time.Duration, bool) {
 
 // Advance goes on to a time, and answers what is due until then, in the order of time.
 func (m *Mine) Advance(now time.Duration) {
+	if end, ok := m.End(); ok {
+		now = min(now, end)
+	}
 	for {
 		at, ok := m.Next()
 		if !ok || at > now {

@@ -341,6 +341,64 @@ func TestCash(t *testing.T) {
 	}
 }
 
+// TestBalance: the thousand coins that were issued last, whichever were spent; each of them once.
+func TestBalance(t *testing.T) {
+	g := newGame(t, func(r *goldrush.Rules) {
+		sure(r)
+		r.PerSec, r.Active = [goldrush.Calls]int{}, 1<<20
+	})
+	var held []goldrush.Coin // as they were issued
+	for n := 0; len(held) < 1300; n++ {
+		treasure, _ := g.find()
+		a, _ := g.ask(goldrush.Request{Call: goldrush.Cash, Treasure: treasure})
+		held = append(held, a.Coins...)
+		if at := len(held) * 2 / 3; n%3 == 0 {
+			g.ask(goldrush.Request{Call: goldrush.Issue, Coins: held[at : at+1]})
+			held = slices.Delete(held, at, at+1)
+		}
+		b, _ := g.ask(goldrush.Request{Call: goldrush.Balance})
+		want := slices.Clone(held[max(len(held)-1000, 0):])
+		slices.Reverse(want)
+		if b.Balance != len(held) || !slices.Equal(b.Coins, want) {
+			t.Fatalf("%d coins, the newest of %d are %v, want %v", b.Balance, len(b.Coins), b.Coins, want)
+		}
+	}
+	for _, c := range []struct{ coins, least, most int }{{5, 5, 5}, {6, 10, 10}, {11, 20, 29}, {21, 40, 49}} {
+		a, _ := g.ask(goldrush.Request{Call: goldrush.Issue, Coins: held[:c.coins]})
+		if held = held[c.coins:]; a.Status != 200 || a.Licenses[0].DigAllowed < c.least || a.Licenses[0].DigAllowed > c.most {
+			t.Errorf("for %d coins: %+v, want %d to %d digs", c.coins, a, c.least, c.most)
+		}
+	}
+}
+
+// TestLasts: what is not answered when the game is over never is, and takes no more of the CPU; the
+// score is that of its last moment.
+func TestLasts(t *testing.T) {
+	m := mine.New(mine.Options{Rules: goldrush.Published(), Seed: 42, Lasts: 900 * ms})
+	m.Advance(5 * time.Second)
+	if _, ok := m.End(); ok || m.Over() {
+		t.Error("it is over before it began")
+	}
+	answers := 0
+	for range 100 { // more than a second of the CPU, done in turns
+		m.Ask(5*time.Second, explore(0, 0, 3500, 3500), func(goldrush.Answer) { answers++ })
+		m.Ask(5*time.Second, explore(0, 0, 1, 1), func(goldrush.Answer) { answers++ })
+	}
+	if end, ok := m.End(); !ok || end != 5900*ms {
+		t.Errorf("it ends at %s, %t", end, ok)
+	}
+	m.Advance(8 * time.Second)
+	before := m.Stats()
+	if _, due := m.Next(); due || !m.Over() || answers != 100 || before.CPU[goldrush.Explore] > 902*ms {
+		t.Errorf("over %t, %d answers, CPU %s", m.Over(), answers, before.CPU[goldrush.Explore])
+	}
+	late := func(goldrush.Answer) { t.Error("answered after the end") }
+	m.Ask(9*time.Second, goldrush.Request{Call: goldrush.Balance}, late)
+	if after := m.Stats(); after.CPU != before.CPU || after.Balance != before.Balance {
+		t.Errorf("%+v after %+v", after, before)
+	}
+}
+
 // TestCash_Fails: one of twenty, at once and for nothing.
 func TestCash_Fails(t *testing.T) {
 	g := newGame(t, nil)

@@ -22,11 +22,15 @@ const mostConnections = 256
 // kept.
 type HTTPOptions struct {
 	OneRequest bool // makes a connection for each request
+	ByHand     bool // bodies are written without package encoding/json
 	Own        bool // a client of HTTP/1.1 that does next to nothing, in place of net/http's
 }
 
 // An HTTP asks a server by HTTP.
-type HTTP struct{ sender sender }
+type HTTP struct {
+	sender sender
+	byHand bool
+}
 
 // A sender sends one request and reads its answer.
 type sender interface {
@@ -41,11 +45,11 @@ func NewHTTP(base string, o HTTPOptions) (*HTTP, error) {
 		return nil, err
 	}
 	if o.Own {
-		return &HTTP{newOwnSender(u.Host, o.OneRequest)}, nil
+		return &HTTP{newOwnSender(u.Host, o.OneRequest), o.ByHand}, nil
 	}
 	t := &http.Transport{MaxIdleConns: mostConnections, MaxIdleConnsPerHost: mostConnections,
 		DisableCompression: true, DisableKeepAlives: o.OneRequest}
-	return &HTTP{&netSender{strings.TrimSuffix(base, "/"), onehost.NewClient(t, time.Minute)}}, nil
+	return &HTTP{&netSender{strings.TrimSuffix(base, "/"), onehost.NewClient(t, time.Minute)}, o.ByHand}, nil
 }
 
 // Close closes the connections that are not in use.
@@ -54,7 +58,11 @@ func (h *HTTP) Close() { h.sender.close() }
 // Ask returns the answer to a request.
 func (h *HTTP) Ask(ctx context.Context, r goldrush.Request) goldrush.Answer {
 	method, path := r.Call.Route()
-	body, err := encodeBody(&r)
+	encode := encodeBody
+	if h.byHand {
+		encode = encodeByHand
+	}
+	body, err := encode(&r)
 	if err != nil {
 		return goldrush.Answer{}
 	}
@@ -110,6 +118,33 @@ func encodeBody(r *goldrush.Request) ([]byte, error) {
 		return json.Marshal(r.Treasure)
 	}
 	return nil, nil
+}
+
+// encodeByHand is encodeBody without package encoding/json.
+func encodeByHand(r *goldrush.Request) ([]byte, error) {
+	var b []byte
+	field := func(before string, v int) { b = strconv.AppendInt(append(b, before...), int64(v), 10) }
+	switch r.Call {
+	case goldrush.Issue:
+		b = append(b, '[')
+		for i, c := range r.Coins {
+			field(strings.Repeat(",", min(i, 1)), int(c))
+		}
+		return append(b, ']'), nil
+	case goldrush.Explore:
+		field(`{"posX":`, r.Area.PosX)
+		field(`,"posY":`, r.Area.PosY)
+		field(`,"sizeX":`, r.Area.SizeX)
+		field(`,"sizeY":`, r.Area.SizeY)
+		return append(b, '}'), nil
+	case goldrush.Dig:
+		field(`{"licenseID":`, r.Hole.LicenseID)
+		field(`,"posX":`, r.Hole.PosX)
+		field(`,"posY":`, r.Hole.PosY)
+		field(`,"depth":`, r.Hole.Depth)
+		return append(b, '}'), nil
+	}
+	return encodeBody(r) // a treasure's text may need quoting
 }
 
 // decodeAnswer reads the body of an answer whose status is known.

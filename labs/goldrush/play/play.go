@@ -20,7 +20,7 @@ import (
 type Result struct {
 	Lasted  time.Duration
 	Counts  digger.Counts
-	Seconds []Second
+	Seconds []Second // of a simulation that keeps them
 	// CPU is how much of the virtual CPU was used, by call; zero where it was not seen.
 	CPU [goldrush.Calls]time.Duration
 }
@@ -58,6 +58,8 @@ type Simulated struct {
 	Lasts  time.Duration
 	Trip   time.Duration // there and back; 0: [DefaultTrip]
 	Each   bool          // keep the seconds
+	// Stop ends it before its time, at the end of a second of the game; nil: nothing does.
+	Stop <-chan struct{}
 }
 
 // Simulate plays a game in simulated time.
@@ -73,11 +75,20 @@ func Simulate(o Simulated) *Result {
 		if o.Each {
 			seconds = append(seconds, Second{s.now, s.digger.Counts(), s.mine.Stats().CPU})
 		}
-		if s.now >= o.Lasts {
+		if s.now >= o.Lasts || stopped(o.Stop) {
 			break
 		}
 	}
-	return &Result{Lasted: o.Lasts, Counts: s.digger.Counts(), Seconds: seconds, CPU: s.mine.Stats().CPU}
+	return &Result{Lasted: s.now, Counts: s.digger.Counts(), Seconds: seconds, CPU: s.mine.Stats().CPU}
+}
+
+func stopped(by <-chan struct{}) bool {
+	select {
+	case <-by:
+		return true
+	default:
+		return false
+	}
 }
 
 // A simulation is a client and a game with a way between them.

@@ -2,7 +2,9 @@ package play
 
 import (
 	"context"
+	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kasoku/kasoku/labs/goldrush"
@@ -20,11 +22,13 @@ type Asker interface {
 
 // Played configures a game on the real clock.
 type Played struct {
-	Asker    Asker
-	Rules    goldrush.Rules
-	Params   digger.Params
-	Lasts    time.Duration
-	OnSecond func(Second) // is called with each second; nil: not
+	Asker  Asker
+	Rules  goldrush.Rules
+	Params digger.Params
+	Lasts  time.Duration
+	// FirstByte sends the next request when the first byte of an answer comes, where net/http asks.
+	FirstByte bool
+	OnSecond  func(Second) // is called with each second, which no one keeps; nil: not
 	// Sink is passed what was sent and answered, as a benchmark passes it to a recording; nil: no one is.
 	Sink scenario.Sink
 	Vars *Vars // shows how the client stands; nil: nothing does
@@ -54,7 +58,7 @@ func Run(ctx context.Context, o Played) *Result {
 		o.Vars.last = r.shown()
 		close(o.Vars.over)
 	}
-	out := &Result{Lasted: lasted, Counts: r.digger.Counts(), Seconds: r.seconds, CPU: cpu}
+	out := &Result{Lasted: lasted, Counts: r.digger.Counts(), CPU: cpu}
 	r.reporter.flush(lasted, &scenario.Result{Pass: out.Counts.All() > out.Counts.Of(0), Score: int64(out.Coins())})
 	return out
 }
@@ -64,7 +68,6 @@ type real struct {
 	o        Played
 	digger   *digger.Digger
 	begin    time.Time
-	seconds  []Second
 	reporter *reporter
 
 	asking  sync.WaitGroup
@@ -76,6 +79,7 @@ type real struct {
 type arrival struct {
 	sent   digger.Sent
 	answer goldrush.Answer
+	begins bool // it only begins to come
 }
 
 func (r *real) now() time.Duration { return time.Since(r.begin) }
@@ -128,8 +132,12 @@ func (r *real) shown() shown {
 func (r *real) take(a arrival) {
 	for {
 		now := r.now()
-		r.digger.Take(now, &a.sent, &a.answer)
-		r.reporter.note(&a.sent, a.answer.Status, now, r.digger.InFlight()+1)
+		if a.begins {
+			r.digger.Answering(now, &a.sent)
+		} else {
+			r.digger.Take(now, &a.sent, &a.answer)
+			r.reporter.note(&a.sent, a.answer.Status, now, r.digger.InFlight()+1)
+		}
 		select {
 		case a = <-r.arrived:
 		default:
@@ -140,13 +148,24 @@ func (r *real) take(a arrival) {
 
 // ask sends a request without waiting for its answer.
 func (r *real) ask(ctx context.Context, sent digger.Sent) {
-	r.asking.Go(func() { r.arrived <- arrival{sent, r.o.Asker.Ask(ctx, sent.Request)} })
+	r.asking.Go(func() {
+		var begun atomic.Bool
+		if r.o.FirstByte {
+			ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() {
+				if !begun.Swap(true) {
+					r.arrived <- arrival{sent: sent, begins: true}
+				}
+			}})
+		}
+		answer := r.o.Asker.Ask(ctx, sent.Request)
+		sent.Freed = begun.Swap(true)
+		r.arrived <- arrival{sent: sent, answer: answer}
+	})
 }
 
 // endSecond keeps how the client stands, and asks how the server does.
 func (r *real) endSecond(ctx context.Context, at time.Duration) {
 	s := Second{at, r.digger.Counts(), r.cpu}
-	r.seconds = append(r.seconds, s)
 	r.reporter.flush(at, nil)
 	if r.o.OnSecond != nil {
 		r.o.OnSecond(s)

@@ -19,6 +19,9 @@ type Vars struct {
 	last shown // once over is closed
 }
 
+// exact are the bits that a JSON number keeps.
+const exact = 1<<53 - 1
+
 // shown is what a client has counted at a moment.
 type shown struct {
 	counts digger.Counts
@@ -69,14 +72,20 @@ func (s *shown) client() map[string]any {
 	for _, n := range asked {
 		sum += n
 	}
-	return map[string]any{
+	out := map[string]any{
 		"InFlight": inFlight, "InFlightTime": inFlightTime, "Sent": c.All() + int64(inFlight), "Refused": c.Refused(),
 		"Waiting": c.Columns + c.Strips + c.Finds, "Permits": c.Licenses + c.Asked, "PermitsMost": s.most,
 		"PermitsAsked": sum, "PermitsFailed": sum - asked[http.StatusOK], "PermitWait": c.Starved, "Gained": c.Earned,
+		"UseWait": c.Queued, "UsesMost": c.MostDigs,
 	}
+	if c.First.Complete() {
+		out["QuestionsHash"], out["AnswersHash"] = c.First.Questions&exact, c.First.Answers&exact
+	}
+	return out
 }
 
-// operations are the calls, and the explorations by how many columns they asked for.
+// operations are the calls, the explorations by how many columns they asked for, and what
+// was cashed by depth. A treasure takes the same to cash at each depth.
 func (s *shown) operations() map[string]any {
 	out := map[string]any{}
 	for call := range goldrush.Calls {
@@ -84,12 +93,26 @@ func (s *shown) operations() map[string]any {
 		for _, of := range s.counts.Answers[call] {
 			n += of
 		}
-		if n > 0 {
-			out[call.String()] = map[string]any{"Answers": n, "AnswerTime": s.counts.Service[call], "ServiceTime": s.cpu[call]}
+		if n > 0 && call != goldrush.Cash {
+			out[call.String()] = map[string]any{"Answers": n, "AnswerTime": s.counts.Service[call],
+				"ServiceTime": s.cpu[call]}
 		}
 	}
 	for cells, of := range s.counts.Cells {
-		out[fmt.Sprintf("%s %d", goldrush.Explore, cells)] = map[string]any{"Answers": of.N, "AnswerTime": of.Took, "Size": cells}
+		out[fmt.Sprintf("%s %d", goldrush.Explore, cells)] = map[string]any{"Answers": of.N,
+			"AnswerTime": of.Took, "Size": cells}
+	}
+	var cashed int64
+	for _, of := range s.counts.Paid {
+		cashed += of.N
+	}
+	for depth, of := range s.counts.Paid {
+		if of.N > 0 {
+			out[fmt.Sprintf("%s of depth %d", goldrush.Cash, depth)] = map[string]any{"Answers": of.N,
+				"AnswerTime":  of.Took,
+				"Gained":      of.Coins,
+				"ServiceTime": int64(float64(s.cpu[goldrush.Cash]) * float64(of.N) / float64(cashed))}
+		}
 	}
 	return out
 }

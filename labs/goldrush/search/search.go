@@ -91,7 +91,7 @@ func Search(ctx context.Context, o Options) (Found, error) {
 		o.Knobs = Knobs()
 	}
 	best := Found{Params: o.From}
-	best.PerSec = o.play(o.From, o.Seed)
+	best.PerSec = o.play(ctx, o.From, o.Seed)
 	for changed := true; changed && best.Rounds < mostRounds; {
 		changed = false
 		best.Rounds++
@@ -107,7 +107,10 @@ func Search(ctx context.Context, o Options) (Found, error) {
 					continue
 				}
 				best.Tries++
-				got := o.play(p, o.Seed)
+				got := o.play(ctx, p, o.Seed)
+				if ctx.Err() != nil { // its games were cut off
+					return best, context.Cause(ctx)
+				}
 				better := got > best.PerSec
 				if better {
 					best.Params, best.PerSec, changed = p, got, true
@@ -119,24 +122,36 @@ func Search(ctx context.Context, o Options) (Found, error) {
 		}
 	}
 	others := o.Seed + int64(o.Games)
-	best.Others, best.Before = o.play(best.Params, others), o.play(o.From, others)
+	found, before := o.play(ctx, best.Params, others), o.play(ctx, o.From, others)
+	if ctx.Err() != nil {
+		return best, context.Cause(ctx)
+	}
+	best.Others, best.Before = found, before
 	return best, nil
 }
 
-// play returns the mean of the worlds from a seed on, as many at a time as there are cores.
-func (o *Options) play(p digger.Params, seed int64) float64 {
+// mostAtOnce bounds the memory of a search: a world takes 30 MB.
+const mostAtOnce = 16
+
+// play returns the mean of the worlds from a seed on, as many at a time as there are cores, up to
+// a bound. When the context ends it returns within a second of a game, with no figure.
+func (o *Options) play(ctx context.Context, p digger.Params, seed int64) float64 {
 	scores := make([]float64, o.Games)
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, min(runtime.GOMAXPROCS(0), mostAtOnce))
 	var all sync.WaitGroup
 	for i := range scores {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			r := play.Simulate(play.Simulated{Game: mine.Options{Rules: o.Rules, Seed: seed + int64(i)}, Params: p, Lasts: o.Lasts})
+			r := play.Simulate(play.Simulated{Game: mine.Options{Rules: o.Rules, Seed: seed + int64(i)}, Params: p, Lasts: o.Lasts,
+				Stop: ctx.Done()})
 			scores[i] = r.PerSec()
 		})
 	}
 	all.Wait()
+	if ctx.Err() != nil {
+		return 0
+	}
 	sum := 0.0
 	for _, s := range scores {
 		sum += s

@@ -35,8 +35,9 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	ctx, end := context.WithCancel(t.Context())
-	end()
-	if _, err := search.Search(ctx, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
+	o.OnTry, o.Lasts = nil, 1000*time.Hour // it ends within a world
+	time.AfterFunc(100*time.Millisecond, end)
+	if found, err := search.Search(ctx, o); !errors.Is(err, context.Canceled) || found.Others != 0 {
+		t.Errorf("ended with %v, %+v", err, found)
 	}
 }

@@ -42,9 +42,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeAnswer(w, &q, refused)
 		return
 	}
-	if a, ok := s.ask(r.Context(), q); ok {
-		writeAnswer(w, &q, &a)
+	a, ok := s.ask(r.Context(), q)
+	if !ok { // gone, or the game is: there is no answer, not even an empty one
+		panic(http.ErrAbortHandler)
 	}
+	writeAnswer(w, &q, &a)
 }
 
 // callOf returns which call a request is, or what is answered to one that is none.

@@ -31,6 +31,8 @@ const never = time.Duration(math.MaxInt64)
 type Server struct {
 	begin time.Time
 	wake  chan struct{}
+	over  chan struct{} // closed when nothing is answered any more
+	end   sync.Once
 
 	mu   sync.Mutex
 	mine *mine.Mine
@@ -39,13 +41,15 @@ type Server struct {
 
 // New returns a server whose game is made. It answers while Run runs.
 func New(o mine.Options) *Server {
-	return &Server{mine: mine.New(o), begin: time.Now(), wake: make(chan struct{}, 1), due: never}
+	return &Server{mine: mine.New(o), begin: time.Now(), wake: make(chan struct{}, 1), over: make(chan struct{}), due: never}
 }
 
 func (s *Server) now() time.Duration { return time.Since(s.begin) }
 
-// Run moves the game on until the context ends.
+// Run moves the game on until it is over or the context ends. Requests that are not answered by
+// then are cut off.
 func (s *Server) Run(ctx context.Context) {
+	defer s.end.Do(func() { close(s.over) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -55,26 +59,39 @@ func (s *Server) Run(ctx context.Context) {
 		case <-timer.C:
 		case <-s.wake:
 		}
-		timer.Reset(s.advance())
+		wait, over := s.advance()
+		if over {
+			return
+		}
+		timer.Reset(wait)
 	}
 }
 
-// advance answers what is due, and returns how long nothing will be.
-func (s *Server) advance() time.Duration {
+// advance answers what is due, and returns how long nothing will be, and whether the game is over.
+func (s *Server) advance() (wait time.Duration, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	s.mine.Advance(now)
 	s.due = never
-	if at, ok := s.mine.Next(); ok {
+	if at, ok := s.next(); ok {
 		s.due = at
-		return at - now
+		return at - now, s.mine.Over()
 	}
-	return time.Hour
+	return time.Hour, s.mine.Over()
+}
+
+// next is when something is due in the game, or it ends.
+func (s *Server) next() (time.Duration, bool) {
+	at, ok := s.mine.Next()
+	if end, ends := s.mine.End(); ends && (!ok || end < at) {
+		return end, true
+	}
+	return at, ok
 }
 
 // ask hands a request to the game and waits for the answer; ok is false where the client is
-// gone before.
+// gone before, or the game is over.
 func (s *Server) ask(ctx context.Context, r goldrush.Request) (a goldrush.Answer, ok bool) {
 	answered := make(chan goldrush.Answer, 1)
 	ticket, sooner := s.handIn(r, func(a goldrush.Answer) { answered <- a })
@@ -88,11 +105,17 @@ func (s *Server) ask(ctx context.Context, r goldrush.Request) (a goldrush.Answer
 	case a = <-answered:
 		return a, true
 	case <-ctx.Done():
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.mine.Leave(ticket)
-		return a, false
+	case <-s.over:
+		select {
+		case a = <-answered: // at the end
+			return a, true
+		default:
+		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mine.Leave(ticket)
+	return a, false
 }
 
 // handIn gives the game a request, and reports whether it is due sooner now than the
@@ -101,7 +124,7 @@ func (s *Server) handIn(r goldrush.Request, reply func(goldrush.Answer)) (t mine
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t = s.mine.Ask(s.now(), r, reply)
-	if at, ok := s.mine.Next(); ok && at < s.due {
+	if at, ok := s.next(); ok && at < s.due {
 		s.due, sooner = at, true
 	}
 	return t, sooner
@@ -120,8 +143,6 @@ func (s *Server) Stats() (mine.Stats, time.Duration) {
 type Config struct {
 	Listen string // host:port; port 0 takes a free one
 	Game   mine.Options
-	// Lasts is how long the game lasts from its first request; 0: until the context ends.
-	Lasts time.Duration
 	// Waits is how long the first request is waited for; 0: for ever.
 	Waits time.Duration
 	// OneRequest closes each connection after a request.
@@ -147,7 +168,7 @@ func Serve(ctx context.Context, c Config) error {
 	defer func() { end(); all.Wait() }()
 	all.Go(func() { s.Run(ctx) })
 	all.Go(func() {
-		s.awaitEnd(ctx, c)
+		s.awaitEnd(ctx, c.Waits)
 		end()
 	})
 	if c.Ready != nil {
@@ -162,20 +183,24 @@ func Serve(ctx context.Context, c Config) error {
 	return writeResult(c.Result, &stats)
 }
 
-// awaitEnd waits until the game is over, by its rules or the context.
-func (s *Server) awaitEnd(ctx context.Context, c Config) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
+// awaitEnd waits until the game is over, by its rules or the context, or has not begun after a while.
+func (s *Server) awaitEnd(ctx context.Context, waits time.Duration) {
+	var late <-chan time.Time // nil: the first request is waited for for ever
+	if waits > 0 {
+		timer := time.NewTimer(waits)
+		defer timer.Stop()
+		late = timer.C
+	}
 	for {
-		stats, now := s.Stats()
-		if stats.Begun < 0 && c.Waits > 0 && now >= c.Waits ||
-			stats.Begun >= 0 && c.Lasts > 0 && now >= stats.Begun+c.Lasts {
-			return
-		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-s.over:
+			return
+		case <-late:
+			if stats, _ := s.Stats(); stats.Begun < 0 {
+				return
+			}
 		}
 	}
 }

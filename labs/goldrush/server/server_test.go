@@ -196,6 +196,37 @@ func TestScript_Treasure(t *testing.T) {
 	})
 }
 
+// TestScript_NotDug: a treasure that is still buried is not paid. Its text is from another game of
+// the same seed.
+func TestScript_NotDug(t *testing.T) {
+	token := regexp.QuoteMeta(strconv.Quote(start(t, sure()).findTreasure()))
+	start(t, sure()).play([]exchange{
+		{"POST", "/cash", token, 409, `\{"code":1003,"message":"treasure is not digged"\}`, 10 * milli},
+	})
+}
+
+// TestScript_Nothing: a dig where nothing is, which uses its licence and opens the next level.
+func TestScript_Nothing(t *testing.T) {
+	s := start(t, sure())
+	x := 0
+	for ; ; x++ {
+		if _, answer := s.send("POST", "/explore", fmt.Sprintf(`{"posX":%d,"posY":3,"sizeX":1,"sizeY":1}`, x)); strings.HasSuffix(answer,
+			`"amount":0}`) {
+			break
+		}
+	}
+	hole := func(depth int) string { return fmt.Sprintf(`{"licenseID":0,"posX":%d,"posY":3,"depth":%d}`, x, depth) }
+	s.play([]exchange{
+		{"POST", "/licenses", "[]", 200, `\{"id":0,"digAllowed":3,"digUsed":0\}`, 0},
+		{"POST", "/dig", hole(1), 404, `\{"code":404,"message":"no treasure"\}`, milli},
+		{"GET", "/licenses", "", 200, `\[\{"id":0,"digAllowed":3,"digUsed":1\}\]`, 0},
+		{"POST", "/dig", hole(2), 404, `\{"code":404,"message":"no treasure"\}`, 1100 * micro},
+		{"POST", "/dig", hole(2), 422, `\{"code":1001,"message":"wrong depth: 2 \(should be 3\)"\}`, 1100 * micro},
+		{"GET", "/licenses", "", 200, `\[\]`, 0}, // used up
+		{"POST", "/dig", hole(3), 403, `\{"code":403,"message":"no such license"\}`, 1200 * micro},
+	})
+}
+
 // findTreasure digs as a client does.
 func (s *site) findTreasure() string {
 	s.t.Helper()
@@ -258,7 +289,10 @@ func TestScript_Fails(t *testing.T) {
 		{"POST", "/cash", `"x"`, 503, `\{"code":503,"message":"service unavailable"\}`, 0},
 	})
 	r.FailsLate, r.Late = 1, milli
-	start(t, r).play([]exchange{{"POST", "/licenses", "[]", 504, `\{"code":504,"message":"RPC timed out"\}`, 0}})
+	start(t, r).play([]exchange{
+		{"POST", "/licenses", "[]", 504, `\{"code":504,"message":"RPC timed out"\}`, 0},
+		{"GET", "/licenses", "", 504, `\{"code":504,"message":"RPC timed out"\}`, 0},
+	})
 }
 
 // TestGone: a request whose client has gone away leaves the CPU to others.
@@ -299,7 +333,7 @@ func (s *site) await(is func(*mine.Stats) bool) {
 // TestServe: the game is over in its time, and leaves its result.
 func TestServe(t *testing.T) {
 	var result, log bytes.Buffer
-	c := server.Config{Listen: "127.0.0.1:0", Game: mine.Options{Rules: sure(), Seed: 5}, Lasts: time.Millisecond,
+	c := server.Config{Listen: "127.0.0.1:0", Game: mine.Options{Rules: sure(), Seed: 5, Lasts: time.Millisecond},
 		OneRequest: true, Log: &log, Result: &result}
 	c.Ready = func(addr string) {
 		s := &site{t: t, url: "http://" + addr}
@@ -314,6 +348,24 @@ func TestServe(t *testing.T) {
 	<-asked
 	if result.String() != `{"status":"OK","score":0}`+"\n" || !strings.Contains(log.String(), "seed 5: the world is known") {
 		t.Errorf("result %slog %s", result.String(), log.String())
+	}
+	result.Reset()
+	c.Game.Rules.CashCost = time.Hour // what is not answered by then gets no answer, not even an empty one
+	cut := make(chan error, 1)
+	c.Ready = func(addr string) {
+		go func() {
+			resp, err := http.Post("http://"+addr+"/cash", "application/json", strings.NewReader(`"x"`))
+			if err == nil {
+				resp.Body.Close()
+			}
+			cut <- err
+		}()
+	}
+	if err := server.Serve(t.Context(), c); err != nil || result.String() != `{"status":"OK","score":0}`+"\n" {
+		t.Errorf("%v, result %s", err, result.String())
+	}
+	if err := <-cut; err == nil {
+		t.Error("a request was answered that takes an hour")
 	}
 	result.Reset()
 	c.Ready, c.Waits = nil, time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -112,9 +113,13 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 		return cli.Usagef("`kasoku lab down goldrush` and `kasoku lab up goldrush` begin another",
 			"a game was played at %s: what it dug is gone, and its licences count", f.target)
 	}
+	if !client.collects { // as the write-up's author tried; a bound is kept
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostUncollected))
+	}
 	progress := e.Progress()
 	r := play.Run(ctx, play.Played{Asker: h, Rules: f.lab.game.rules(), Params: client.params, Lasts: f.duration,
-		Vars: vars.vars,
+		FirstByte: client.firstByte, Vars: vars.vars,
 		Sink: handover.ScenarioSink(e.Getenv(handover.Env), func(err error) {
 			progress.Say("kasoku: warning: the recording does not get the client's figures: " + terminal.Clean(err.Error()))
 		}),
@@ -134,6 +139,9 @@ func (f *clientFlags) run(parent context.Context, e *cli.Env, name string) error
 	return nil
 }
 
+// mostUncollected is the memory from which on garbage is collected all the same.
+const mostUncollected = 1 << 30
+
 // A varsServer shows how a client stands while it plays.
 type varsServer struct {
 	vars  *play.Vars // nil: no one is shown it
@@ -146,7 +154,7 @@ func (f *clientFlags) serveVars(ctx context.Context) (varsServer, error) {
 	}
 	ln, err := net.Listen("tcp", f.vars)
 	if err != nil {
-		return varsServer{}, fmt.Errorf("--vars: %w", err)
+		return varsServer{}, cli.Usagef("name an address of this host that is free", "--vars %s: %w", f.vars, err)
 	}
 	vars := play.NewVars()
 	mux := http.NewServeMux()

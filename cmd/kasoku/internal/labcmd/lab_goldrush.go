@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -129,24 +130,33 @@ type goldrushClient struct {
 	name   string
 	params digger.Params
 	http   play.HTTPOptions
+	// collects is whether its garbage is collected as usual; firstByte is [play.Played]'s.
+	collects, firstByte bool
 }
 
 // A goldrushControl is a change of how requests are sent.
 type goldrushControl struct {
 	id  string
-	set func(*play.HTTPOptions)
+	set func(*goldrushClient)
 }
+
+// goldrushApart are mistakes that do not show beside others: who sends one request at a time floods
+// no one, digs with each licence once at a time, and leaves the service time.
+var goldrushApart = []string{"CLI-04", "CLI-06", "CLI-13"}
 
 // goldrushControls are changes of the client that the write-up's author was sure of, and that brought
 // nothing: the client was not the limit.
 var goldrushControls = []goldrushControl{
-	{"CLI-09", func(o *play.HTTPOptions) { o.Own = true }},
-	{"CLI-10", func(o *play.HTTPOptions) { o.OneRequest = true }},
+	{"CLI-07", func(c *goldrushClient) { c.collects = false }},
+	{"CLI-08", func(c *goldrushClient) { c.http.ByHand = true }},
+	{"CLI-09", func(c *goldrushClient) { c.http.Own = true }},
+	{"CLI-10", func(c *goldrushClient) { c.http.OneRequest = true }},
+	{"CLI-11", func(c *goldrushClient) { c.firstByte = true }},
 }
 
 // client reads variant and defects.
 func (o *labFlags) client() (goldrushClient, error) {
-	out := goldrushClient{name: "tuned", http: play.HTTPOptions{OneRequest: o.game.oneRequest}}
+	out := goldrushClient{name: "tuned", collects: true, http: play.HTTPOptions{OneRequest: o.game.oneRequest}}
 	if o.set["variant"] {
 		out.name = o.variant
 	}
@@ -163,12 +173,12 @@ func (o *labFlags) client() (goldrushClient, error) {
 			continue
 		case id == "ALL":
 			for _, d := range digger.Defects() {
-				if d.ID != "CLI-06" { // who sends one request at a time floods no one
+				if !slices.Contains(goldrushApart, d.ID) {
 					mistakes = append(mistakes, d.ID)
 				}
 			}
 		case control >= 0:
-			goldrushControls[control].set(&out.http)
+			goldrushControls[control].set(&out)
 		default:
 			mistakes = append(mistakes, id)
 		}
@@ -214,8 +224,9 @@ func upGoldrush(ctx context.Context, o *labFlags) (*process.Service, error) {
 }
 
 func serveGoldrush(ctx context.Context, e *cli.Env, o *serveFlags) error {
-	return server.Serve(ctx, server.Config{Listen: o.listen, Game: mine.Options{Rules: o.game.rules(), Seed: o.game.seed},
-		Lasts: o.game.lasts, OneRequest: o.game.oneRequest, Log: e.Stderr, Result: e.Stderr, Ready: o.accepts})
+	game := mine.Options{Rules: o.game.rules(), Seed: o.game.seed, Lasts: o.game.lasts}
+	return server.Serve(ctx, server.Config{Listen: o.listen, Game: game,
+		OneRequest: o.game.oneRequest, Log: e.Stderr, Result: e.Stderr, Ready: o.accepts})
 }
 
 func nextGoldrush(e *cli.Env, s *labState) string {
@@ -224,6 +235,20 @@ func nextGoldrush(e *cli.Env, s *labState) string {
 
 // runVarsPort is where the client of a recorded run shows how it stands; see runWebPort.
 const runVarsPort = 31090
+
+// freeVars is an address for what the client shows: the usual one, so that runs have it alike, or
+// one that is free.
+func freeVars() (string, error) {
+	for _, port := range []int{runVarsPort, 0} {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		} else if port == 0 {
+			return "", fmt.Errorf("a port for what the client shows: %w", err)
+		}
+	}
+	return "", nil
+}
 
 // recordGoldrush starts the game's server, lets the client play under a recording and stops it.
 func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err error) {
@@ -256,10 +281,11 @@ func recordGoldrush(ctx context.Context, o *labRecord) (res *record.Result, err 
 	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "client", Value: client.name})
 	lo.PIDs = []int{s.Pid()}
 	lo.Command, lo.Stdout, lo.Stderr = args, io.Discard, io.Discard
-	if port := portOr(runVarsPort); port > 0 {
-		where := "127.0.0.1:" + strconv.Itoa(port)
-		lo.Command, lo.Expvar = append(args, "--vars", where), []string{"http://" + where + "/debug/vars"}
+	where, err := freeVars()
+	if err != nil {
+		return nil, err
 	}
+	lo.Command, lo.Expvar = append(args, "--vars", where), []string{"http://" + where + "/debug/vars"}
 	lo.MoreLogs = record.Logs{Error: []string{filepath.Join(o.flags.dir, "app.log")}}
 	return record.Record(ctx, lo)
 }

@@ -69,6 +69,9 @@ func (f *searchFlags) run(parent context.Context, e *cli.Env, name string) error
 	})
 	progress.Clear()
 	if errors.Is(err, context.Cause(ctx)) && err != nil {
+		if err := f.print(e, tries, found); err != nil {
+			return err
+		}
 		return cli.Stopped("stopped before the end: " + err.Error())
 	}
 	if err != nil {
@@ -120,6 +123,10 @@ func (f *searchFlags) print(e *cli.Env, tries []searchTry, found search.Found) e
 			mark = "  best"
 		}
 		fmt.Fprintf(e.Stdout, "%d  %-18s  %8s  %7.1f%s\n", t.Round, t.Knob, t.Value, t.PerSec, mark)
+	}
+	if found.Others == 0 {
+		fmt.Fprintf(e.Stdout, "\n%.1f coins a second in these worlds, so far\n%+v\n", found.PerSec, found.Params)
+		return nil
 	}
 	fmt.Fprintf(e.Stdout, "\n%.1f coins a second in these worlds, %.1f in others, in which it began with %.1f\n%+v\n",
 		found.PerSec, found.Others, found.Before, found.Params)
