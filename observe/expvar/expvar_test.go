@@ -56,6 +56,8 @@ func TestCollect(t *testing.T) {
 			"client": map[string]any{"InFlight": 3, "InFlightTime": 2e9, "Sent": 70, "Refused": 1, "Waiting": 5, "Permits": 2, "PermitsMost": 10,
 				"PermitsAsked": 9, "PermitsFailed": 4, "PermitWait": 1500 * time.Millisecond, "Gained": 19,
 				"UseWait": 2e9, "UsesMost": 3, "QuestionsHash": 11, "AnswersHash": 12},
+			"sender": map[string]any{"Due": 80, "Sent": 75, "Acknowledged": 70, "Outstanding": 5, "Lost": 0, "Blocked": time.Second,
+				"Connections": 4},
 			"operations": map[string]any{"explore 15": map[string]any{"Answers": 12, "AnswerTime": 3e9, "ServiceTime": 1e9, "Size": 15}}}
 	}))
 	srv := httptest.NewServer(goexpvar.Handler())

@@ -95,6 +95,17 @@ var client = shape{
 	},
 }
 
+// sender is what who sends points, lines or events counts: what was due, and what the other
+// side took of it. Blocked is how long writes waited for it, the sum of all connections.
+var sender = shape{
+	needed: []string{"Due", "Sent", "Outstanding"},
+	fields: []field{
+		{name: "Due", kind: kasoku.Counter}, {name: "Sent", kind: kasoku.Counter},
+		{name: "Acknowledged", kind: kasoku.Counter}, {name: "Outstanding"}, {name: "Lost", kind: kasoku.Counter},
+		{name: "Blocked", kind: kasoku.Counter, unit: "s", scale: 1e-9}, {name: "Connections"},
+	},
+}
+
 // operation is one kind of a client's requests, or those of one size.
 var operation = shape{
 	needed: []string{"Answers", "AnswerTime"},
@@ -230,7 +241,7 @@ func (s *search) look(v any, at string, deep int) {
 		s.add(Found{Place: at, Values: vs})
 		return
 	}
-	for _, known := range []*shape{&client, &operation} { // they may have others below, and stand beside all else
+	for _, known := range []*shape{&client, &sender, &operation} { // they may have others below, and stand beside all else
 		if vs := known.values(o); vs != nil {
 			s.add(Found{Place: at, Values: vs})
 			break

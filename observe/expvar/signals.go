@@ -57,6 +57,16 @@ const (
 	Size          = "Size"
 )
 
+// Those of who sends points, lines or events; Sent is shared with clients.
+const (
+	Due          = "Due"
+	Acknowledged = "Acknowledged"
+	Outstanding  = "Outstanding"
+	Lost         = "Lost"
+	Blocked      = "Blocked"
+	Connections  = "Connections"
+)
+
 // Numbers that programs publish of their goroutines, and of package runtime/metrics
 // under its own names; ".p99" and ".max" are of a histogram.
 const (
@@ -129,6 +139,12 @@ var Declared = observe.Declaration{
 		{Key: AnswerTime, Unit: "s", Kind: kasoku.Counter, Entity: "operation", Label: "time of answers"},
 		{Key: ServiceTime, Unit: "s", Kind: kasoku.Counter, Entity: "operation", Label: "time of the service"},
 		{Key: Size, Unit: "count", Entity: "operation", Label: "size"},
+		{Key: Due, Unit: "count", Kind: kasoku.Counter, Entity: "sender", Label: "due"},
+		{Key: Acknowledged, Unit: "count", Kind: kasoku.Counter, Entity: "sender", Label: "acknowledged"},
+		{Key: Outstanding, Unit: "count", Entity: "sender", Label: "due and not sent"},
+		{Key: Lost, Unit: "count", Kind: kasoku.Counter, Entity: "sender", Label: "lost or left out"},
+		{Key: Blocked, Unit: "s", Kind: kasoku.Counter, Entity: "sender", Label: "time of writes that waited"},
+		{Key: Connections, Unit: "count", Entity: "sender", Label: "connections that have begun"},
 		{Key: Goroutines, Unit: "count", Entity: "program", Label: "goroutines"},
 		{Key: RuntimeGoroutines, Unit: "count", Entity: "program", Label: "goroutines"},
 		{Key: RuntimeLatencyP99, Unit: "s", Entity: "program", Label: "wait of goroutines, p99"},

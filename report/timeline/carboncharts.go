@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/report"
 )
@@ -18,7 +19,8 @@ var (
 	carbonCommitted = []string{graphite.CommittedPoints, graphite.PersisterCommittedPoints}
 	carbonRefused   = []string{graphite.DroppedCreates, graphite.CacheOverflow, graphite.PersisterThrottledCreates,
 		graphite.CarbonserverThrottledCreates, graphite.PersisterOooDiscardedPoints}
-	carbonCache = []string{graphite.CacheSize}
+	carbonCreated = []string{graphite.Creates, graphite.PersisterCreated}
+	carbonCache   = []string{graphite.CacheSize}
 )
 
 // carbonChart shows what carbon received and wrote. It reports on itself once a minute,
@@ -31,6 +33,42 @@ func (r serverCharts) carbonChart() *plot {
 	r.addGauges(c, "written", "s2", carbonCommitted)
 	r.addGauges(c, "dropped or put off", "bad", carbonRefused)
 	return r.finishGauges(c)
+}
+
+// carbonCreatesChart shows the series that carbon created.
+func (r serverCharts) carbonCreatesChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "carbon-creates", Title: "Carbon's new series",
+		Unit: "files created in the interval that it reported", Places: 0, Height: lowHeight}}
+	r.addGauges(c, "created", "s3", carbonCreated)
+	return r.finishGauges(c)
+}
+
+// senderChart shows what who sends points, lines or events had to send each second, and what of
+// it was sent and acknowledged; nil where no one publishes that.
+func (r serverCharts) senderChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "sender", Title: "Sent", Unit: "per second", Height: lowHeight}}
+	top := math.NaN()
+	for _, x := range []struct{ key, name, colour string }{{expvar.Due, "due", "fg"}, {expvar.Sent, "sent", "s5"},
+		{expvar.Acknowledged, "acknowledged", "s2"}} {
+		var parts [][]float64
+		for _, s := range r.FindAll(expvar.Name, x.key) {
+			k := s.Key
+			if k.Name = expvar.Outstanding; r.Find(k) != nil { // a client's requests are sent, too
+				parts = append(parts, r.grid.rates(s))
+			}
+		}
+		vs := AddUp(parts...)
+		m := report.Largest(vs)
+		if !(m > 0) {
+			continue
+		}
+		top = report.Largest([]float64{top, m})
+		vs = r.grid.values(vs)
+		c.quotes = append(c.quotes, quote{expvar.Name, x.key})
+		c.Series = append(c.Series, report.ChartSeries{Name: x.name, Colour: x.colour, Form: report.Stairs,
+			Spans: r.grid.Blocks(vs), Values: vs})
+	}
+	return r.finish(c, expvar.Name, top)
 }
 
 // carbonCacheChart shows the points that carbon had yet to write.

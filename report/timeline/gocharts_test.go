@@ -113,7 +113,34 @@ func TestCarbonCharts(t *testing.T) {
 		t.Errorf("of a relay alone: %s", got)
 	}
 	r.Series = relayed[3:4]
-	if charts().carbonChart() != nil || charts().carbonCacheChart() != nil {
+	if charts().carbonChart() != nil || charts().carbonCacheChart() != nil || charts().carbonCreatesChart() != nil {
 		t.Error("a chart of nothing")
+	}
+	r.Series = []kasoku.Series{at("agents.a", "creates", kasoku.Point{At: 5 * time.Second, Value: 7})}
+	if got := described([]report.Chart{charts().carbonCreatesChart().Chart}); got != "carbon-creates: Carbon's new series; files created in the interval that it reported; created 7" {
+		t.Error(got)
+	}
+}
+
+// TestSenderChart: what was due, sent and acknowledged of who publishes what is outstanding; a
+// client's requests are another thing.
+func TestSenderChart(t *testing.T) {
+	at := func(instance, name string, of ...float64) kasoku.Series {
+		s := kasoku.Series{Key: kasoku.Key{Source: "expvar", Name: name, Instance: instance}, Kind: kasoku.Counter}
+		for i, v := range of {
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(i) * time.Second, Value: v})
+		}
+		return s
+	}
+	r := recorded.View{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		at("client", "Sent", 0, 900, 1800, 2700), at("sender", "Sent", 0, 100, 190, 280), at("sender", "Due", 0, 100, 200, 300),
+		at("sender", "Outstanding", 0, 0, 10, 20)}}}
+	got := described([]report.Chart{serverCharts{newDrawing(r)}.senderChart().Chart})
+	if want := "sender: Sent; per second; due 100; sent 100"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Series = r.Series[:1]
+	if (serverCharts{newDrawing(r)}).senderChart() != nil {
+		t.Error("a chart of a client's requests")
 	}
 }

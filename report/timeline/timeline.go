@@ -84,7 +84,7 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.addCharts(database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
 		database.replicationChart)
 	d.addCharts(server.each()...)
-	d.addCharts(server.carbonChart, server.carbonCacheChart)
+	d.addCharts(server.senderChart, server.carbonChart, server.carbonCacheChart, server.carbonCreatesChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.diskChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.pressureChart() })
 	if len(t.Charts) == 0 {

@@ -46,7 +46,14 @@ func (f *attackFlags) runCarbon(parent context.Context, e *cli.Env) error {
 		looked = contain.Go(contain.Part{Kind: contain.Source, Name: graphite.Name}, func() { watch.Run(watching) })
 	}
 	progress := e.Progress()
+	var vars carbonVars
+	shown, err := vars.serve(f.carbon.vars)
+	if err != nil {
+		return err
+	}
+	defer shown()
 	o.Watch = func(now *carbon.Result) {
+		vars.seen(now)
 		if e.StderrTTY {
 			progress.Work("carbon", carbonShare(now), carbonProgress(now))
 		}

@@ -42,6 +42,7 @@ type carbonFlags struct {
 	names    string
 	newShare float64
 	oldShare float64
+	vars     string // host:port where it shows what it has sent
 	server   cli.CarbonServerFlags
 
 	agents int // haggar's, as those below
@@ -57,7 +58,7 @@ type carbonFlags struct {
 var (
 	ownCarbonFlags    = []string{"interval", "protocol", "ramp", "names", "new-series", "out-of-order", "connections"}
 	haggarFlags       = []string{"agents", "flush-interval", "jitter", "prefix", "spawn-interval", "cache_connections"}
-	sharedCarbonFlags = []string{"as", "carbon", "metrics", "duration", "seed", "allow", "name", "output-format",
+	sharedCarbonFlags = []string{"as", "carbon", "metrics", "duration", "seed", "allow", "name", "output-format", "vars",
 		"html", "color", "ascii",
 		"share"}
 )
@@ -76,6 +77,7 @@ func (c *carbonFlags) register(fl *pflag.FlagSet) {
 		"for new ones")
 	fl.Float64Var(&c.oldShare, "out-of-order", 0, "carbon: `SHARE` 0 to 1 of the points whose time lies two "+
 		"intervals back")
+	fl.StringVar(&c.vars, "vars", "", "carbon: show what was sent at /debug/vars of `ADDRESS`, for kasoku record --expvar")
 	c.server.Register(fl, "carbon: ")
 	fl.IntVar(&c.agents, "agents", 100, "haggar: agents")
 	fl.DurationVar(&c.flush, "flush-interval", 10*time.Second, "haggar: between two flushes of an agent")
@@ -112,7 +114,7 @@ func (c *carbonFlags) check(given []string, args []string) error {
 
 // checkHTTP refuses flags of a load of carbon without one.
 func (c *carbonFlags) checkHTTP(given []string) error {
-	of := slices.DeleteFunc(slices.Concat(ownCarbonFlags, haggarFlags, c.server.Names(), []string{"metrics"}),
+	of := slices.DeleteFunc(slices.Concat(ownCarbonFlags, haggarFlags, c.server.Names(), []string{"metrics", "vars"}),
 		func(n string) bool { return n == "connections" })
 	for _, name := range given {
 		if slices.Contains(of, name) {
