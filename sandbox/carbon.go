@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,11 @@ type CarbonOptions struct {
 	Schemas string
 	// Program is the one to run. Empty: the one on PATH.
 	Program string
+	// Instance is the name of a carbon-cache among several of a host, in the names of its own
+	// metrics; empty: a.
+	Instance string
+	// StorageDir is where the files are, which caches beside a relay share. Empty: below Dir.
+	StorageDir string
 }
 
 // A CarbonServer is a running or stopped carbon-cache or go-carbon; Port is its
@@ -73,11 +79,12 @@ func Carbon(ctx context.Context, o CarbonOptions) (*CarbonServer, error) {
 	if err := s.settle("carbon", o); err != nil {
 		return nil, err
 	}
-	s.Host += "-a"
+	s.Host += "-" + cmp.Or(o.Instance, "a")
 	err = s.launch(ctx, func() (daemonSpec, error) {
 		pidFile, err := filepath.Join(s.Dir, "carbon.pid"), s.configure(o)
 		return daemonSpec{
-			path: program, args: []string{"--config=" + s.ConfigFile, "--pidfile=" + pidFile, "--nodaemon", "start"},
+			path: program, args: []string{"--config=" + s.ConfigFile, "--pidfile=" + pidFile, "--nodaemon",
+				"--instance=" + cmp.Or(o.Instance, "a"), "start"},
 			env:     []string{"GRAPHITE_ROOT=" + s.Dir, "GRAPHITE_CONF_DIR=" + s.Dir, "PYTHONUNBUFFERED=1"},
 			pidFile: pidFile, console: s.LogFile, ports: []int{s.PicklePort, s.QueryPort},
 		}, err
@@ -106,7 +113,7 @@ func (s *CarbonServer) settle(name string, o CarbonOptions) error {
 	if err := s.place(name, o.Dir, o.LinePort); err != nil {
 		return err
 	}
-	s.StorageDir = filepath.Join(s.Dir, "storage")
+	s.StorageDir = cmp.Or(o.StorageDir, filepath.Join(s.Dir, "storage"))
 	s.ConfigFile = filepath.Join(s.Dir, name+".conf")
 	s.LogFile = filepath.Join(s.Dir, "console.log")
 	if host, err := os.Hostname(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,18 @@ func await(t *testing.T, s *sandbox.CarbonServer, metric string) []whisper.Point
 			log, _ := os.ReadFile(s.LogFile)
 			t.Fatalf("%s: %v, %v\n%s", metric, points, err, log)
 		}
+	}
+}
+
+// TestCarbon_Instances: two caches of a host share a directory of files, each with its own name.
+func TestCarbon_Instances(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		s := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second, Instance: name, StorageDir: dir})
+		if !strings.HasSuffix(s.Host, "-"+name) {
+			t.Errorf("%s is called %s", name, s.Host)
+		}
+		own := filepath.Join(dir, "whisper", "carbon", "agents", s.Host, "cpuUsage.wsp")
+		sandboxtest.Until(t, own, func() bool { _, err := os.Stat(own); return err == nil })
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules/application"
 	"github.com/kasoku/kasoku/diagnose/rules/cache"
+	"github.com/kasoku/kasoku/diagnose/rules/carbon"
 	"github.com/kasoku/kasoku/diagnose/rules/client"
 	"github.com/kasoku/kasoku/diagnose/rules/driver"
 	"github.com/kasoku/kasoku/diagnose/rules/durability"
@@ -24,5 +25,5 @@ import (
 func All() []diagnose.Rule {
 	return slices.Concat(index.Rules(), query.Rules(), driver.Rules(), pool.Rules(), lock.Rules(),
 		durability.Rules(), cache.Rules(), web.Rules(), application.Rules(), host.Rules(), limit.Rules(),
-		client.Rules(), operation.Rules(), measurement.Rules())
+		client.Rules(), carbon.Rules(), operation.Rules(), measurement.Rules())
 }

@@ -22,6 +22,7 @@ var families = []struct {
 	{"LCK", [2]string{"Locks", "ロック"}}, {"NGX", [2]string{"nginx", "nginx"}}, {"CCH", [2]string{"Caches", "キャッシュ"}},
 	{"APP", [2]string{"Applications", "アプリケーション"}}, {"HW", [2]string{"Hosts", "ホスト"}}, {"OS", [2]string{"Limits of the system", "システムの上限"}},
 	{"CLI", [2]string{"Clients of services with limits", "制限のあるサービスのクライアント"}},
+	{"TS", [2]string{"Time-series databases", "時系列データベース"}},
 	{"OPS", [2]string{"Operation", "運用"}}, {"MES", [2]string{"Measuring", "測定"}},
 }
 

@@ -25,7 +25,7 @@ func status(names ...string) []kasoku.Key {
 // reads describes what each rule reads of a recording, and so what its extracts hold.
 // A load of kasoku's own needs no processes.
 func reads(id string, ownLoad bool) extract.Keys {
-	for _, of := range []func(string) (extract.Keys, bool){indexReads, queryReads, databaseReads, webReads, clientReads} {
+	for _, of := range []func(string) (extract.Keys, bool){indexReads, queryReads, databaseReads, webReads, clientReads, carbonReads} {
 		if k, ok := of(id); ok {
 			return k
 		}

@@ -3,6 +3,7 @@ package truth
 import (
 	"slices"
 
+	"github.com/kasoku/kasoku/labs/carbon"
 	"github.com/kasoku/kasoku/labs/isuumo"
 	"github.com/kasoku/kasoku/labs/kit"
 	"github.com/kasoku/kasoku/labs/userapi"
@@ -81,6 +82,12 @@ func Goldrush() *Lab {
 	// Who sends one request at a time floods no one, uses each licence once at a time, and leaves the service time.
 	l.Apart = []string{"CLI-04", "CLI-06", "CLI-13"}
 	return l
+}
+
+// Carbon returns the truth of the time-series database.
+func Carbon() *Lab {
+	// What TS-02 throws away does not wait to be written; TS-06 is not seeded with all.
+	return &Lab{Name: carbon.Name, Defects: carbon.Lab(), Apart: []string{"TS-01", "TS-06"}}
 }
 
 // labOf fills in what is expected of ids.

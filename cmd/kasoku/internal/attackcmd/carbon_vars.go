@@ -33,7 +33,8 @@ func (v *carbonVars) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	v.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"sender": map[string]any{ // who is gone misses nothing
-		"Due": s.Nominal, "Sent": s.Sent, "Acknowledged": s.Acked, "Outstanding": s.Outstanding, "Lost": s.Lost + s.Skipped,
+		"Due": s.Nominal, "Sent": s.Sent, "Acknowledged": s.Acked, "Outstanding": s.Outstanding,
+		"Lost":    s.Lost + s.Skipped,
 		"Blocked": s.Blocked, "Connections": s.Agents}})
 }
 
@@ -49,7 +50,9 @@ func (v *carbonVars) serve(address string) (end func(), err error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET /debug/vars", v)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	done := contain.Go(contain.Part{Kind: contain.Goroutine, Name: "vars"}, func() { _ = srv.Serve(ln) }) // who reads it says what is missing
+	done := contain.Go(contain.Part{Kind: contain.Goroutine, Name: "vars"}, func() {
+		_ = srv.Serve(ln) // who reads it says what is missing
+	})
 	return func() {
 		_ = srv.Close() // nothing is left to be shown
 		<-done

@@ -39,7 +39,7 @@ func allLabs() []lab {
 	for _, l := range smallLabs() {
 		out = append(out, smallLab(l))
 	}
-	return append(out, goldrushLab())
+	return append(out, goldrushLab(), carbonLab())
 }
 
 // labNamed returns the lab of that name.

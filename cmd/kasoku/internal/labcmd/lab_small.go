@@ -251,7 +251,7 @@ func (f *labRunFlags) checkLab(l lab) error {
 		return cli.Usagef("", "--compare-variants, --compat and --observers-off are for isuumo")
 	}
 	if !f.lab.set["duration"] {
-		f.duration = smallLoad
+		f.duration = max(smallLoad, leastLoad(l.name))
 	}
 	if err := checkLoadTime(f.duration); err != nil {
 		return err

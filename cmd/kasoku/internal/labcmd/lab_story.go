@@ -59,6 +59,7 @@ func stories() []writtenUp {
 		smallStory(isutrain.Lab(), 40*time.Second, func(r *kasoku.Recording) []float64 {
 			return []float64{passedScore(r), meanOf(r, isutrain.SearchEndpoint)}
 		}),
+		carbonStory(),
 	}
 }
 
@@ -119,7 +120,7 @@ type storyFlags struct {
 }
 
 // storyNames are those of stories, in the same order: these need no lab for a command's help.
-var storyNames = []string{"userapi", "insertbench", "isuumo", "isucond", "isucholar", "isuportal", "isutrain"}
+var storyNames = []string{"userapi", "insertbench", "isuumo", "isucond", "isucholar", "isuportal", "isutrain", "carbon"}
 
 func newLabStory(e *cli.Env) *cobra.Command {
 	var f storyFlags

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/labs/carbon"
 	"github.com/kasoku/kasoku/labs/isuumo/story"
 	"github.com/kasoku/kasoku/labs/userapi"
 	"github.com/kasoku/kasoku/labs/writeup"
@@ -56,6 +57,12 @@ func stateOf(t *testing.T, lab, step string) string {
 		state = []any{d, k}
 	case "isuumo":
 		state = story.StepOf(step)
+	case carbon.Name:
+		v, err := carbon.Named(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state = []any{v.Caches, v.Go, v.Settings}
 	default:
 		for _, l := range smallLabs() {
 			if l.Name != lab {

@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/rules"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/labs/carbon"
 	"github.com/kasoku/kasoku/labs/truth"
 	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/store"
@@ -74,7 +75,7 @@ func labTruths() []*truth.Lab {
 	for _, l := range smallLabs() {
 		out = append(out, truth.Of(l))
 	}
-	return append(out, truth.Goldrush())
+	return append(out, truth.Goldrush(), truth.Carbon())
 }
 
 func (f *truthFlags) run(parent context.Context, e *cli.Env) error {
@@ -289,6 +290,9 @@ func (f *truthFlags) make(ctx, hard context.Context, e *cli.Env, name, variant, 
 
 // leastLoad is how long the load of a lab has to be, whatever is asked for.
 func leastLoad(name string) time.Duration {
+	if name == carbon.Name {
+		return carbon.Least
+	}
 	for _, l := range smallLabs() {
 		if l.Name == name {
 			return l.Load.Least

@@ -1,0 +1,27 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/host"
+)
+
+// carbonReads describes what the rules about carbon read; false for other rules.
+func carbonReads(id string) (extract.Keys, bool) {
+	if !strings.HasPrefix(id, "TS-") {
+		return extract.Keys{}, false
+	}
+	k := extract.Keys{Series: []kasoku.Key{{Source: diagnose.Host, Name: host.MemAvailable}}}
+	for _, name := range []string{graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
+		graphite.PickleMetricsReceived, graphite.CommittedPoints, graphite.PersisterCommittedPoints,
+		graphite.UpdateOperations, graphite.PersisterUpdateOperations, graphite.Creates, graphite.PersisterCreated,
+		graphite.DroppedCreates, graphite.PersisterThrottledCreates, graphite.CacheSize, graphite.CacheQueues,
+		graphite.CacheMetrics, graphite.CacheOverflow, graphite.CpuUsage, graphite.MemUsage} {
+		k.Series = append(k.Series, kasoku.Key{Source: graphite.Name, Name: name})
+	}
+	return k, true
+}

@@ -1,0 +1,184 @@
+// Package carbon is the lab of a time-series database under load: a real carbon-cache, or two
+// after a relay, or a go-carbon, each with directories of its own on loopback.
+//
+// The one idea: what of the points that are sent is written, and which setting decides. A
+// [Variant] is a state of the write-up; a defect is one line of carbon.conf, alone on a server
+// whose limits are off.
+//
+// # Units and clock
+//
+// Points each second; a series has one. Servers report of themselves every five seconds, not
+// each minute as they are shipped, so that a run of half a minute has some of their intervals.
+package carbon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kasoku/kasoku/labs/kit"
+)
+
+// Name is that of the lab.
+const Name = "carbon"
+
+// The load: a point each second of each series. The write-up had 600,000 series with a point
+// every ten seconds, six times as many points.
+const (
+	Agents   = 20
+	Metrics  = 500 // of an agent
+	Interval = time.Second
+)
+
+// Series is how many are sent.
+const Series = Agents * Metrics
+
+// ReportEvery is how often the servers report of themselves (CARBON_METRIC_INTERVAL).
+const ReportEvery = 5 * time.Second
+
+// Least is how long a run has to be: rules look at three of those intervals.
+const Least = 30 * time.Second
+
+// schemas are the retentions: 4,348 bytes a series, and what servers report of themselves as
+// often as they report it.
+const schemas = `[carbon]
+pattern = ^carbon\.
+retentions = 5s:1h
+
+[all]
+pattern = .*
+retentions = 10s:1h
+`
+
+// Settings of carbon.conf.
+const (
+	maxUpdates = "MAX_UPDATES_PER_SECOND"
+	maxCreates = "MAX_CREATES_PER_MINUTE"
+	maxCache   = "MAX_CACHE_SIZE"
+	atEnd      = "MAX_UPDATES_PER_SECOND_ON_SHUTDOWN" // what waits is written before a cache ends
+)
+
+// A Variant is a state of the server.
+type Variant struct {
+	Name, About string
+	Caches      int  // carbon-caches; of more than one a relay is in front
+	Go          bool // a go-carbon
+	Settings    map[string]string
+}
+
+// The names of variants.
+const (
+	Initial   = "initial"
+	LimitsOff = "limits-off"
+	Caches    = "caches"
+	GoCarbon  = "go-carbon"
+)
+
+// unlimited are the settings without limits.
+func unlimited() map[string]string {
+	return map[string]string{maxUpdates: "inf", maxCreates: "inf", atEnd: "1000000"}
+}
+
+// Variants are the states of the write-up, in its order.
+func Variants() []Variant {
+	return []Variant{
+		{Name: Initial, About: "carbon.conf as it is shipped: 500 writes a second, 50 new series a minute", Caches: 1,
+			Settings: map[string]string{maxUpdates: "500", maxCreates: "50"}},
+		{Name: LimitsOff, About: "no limit of writes and of new series", Caches: 1, Settings: unlimited()},
+		{Name: Caches, About: "the same, two caches after a relay that hashes", Caches: 2, Settings: unlimited()},
+		{Name: GoCarbon, About: "go-carbon, without limits", Caches: 1, Go: true,
+			Settings: map[string]string{"whisper.max-updates-per-second": "0"}},
+	}
+}
+
+// A Defect is one setting that limits the server.
+type Defect struct {
+	ID, About string
+	setting   string
+	value     string
+}
+
+// Defects are those that can be seeded.
+//
+// The write-up's 500 writes a second were 1 for 1,200 series; 50 are 1 for 200 here, so that the
+// cache grows for longer than a run.
+func Defects() []Defect {
+	return []Defect{
+		{"TS-01", "50 writes a second", maxUpdates, "50"},
+		{"TS-02", "50 new series a minute", maxCreates, "50"},
+		{"TS-06", "a cache of 4,000 points", maxCache, "4000"},
+	}
+}
+
+// Named returns the variant of that name.
+func Named(name string) (Variant, error) {
+	var names []string
+	for _, v := range Variants() {
+		if v.Name == name {
+			return v, nil
+		}
+		names = append(names, v.Name)
+	}
+	return Variant{}, fmt.Errorf("no variant %q: want %s", name, strings.Join(names, ", "))
+}
+
+// Seeded returns a cache without limits but for those of the defects: ids with commas, all or
+// none.
+func Seeded(ids string) (Variant, error) {
+	v := Variant{Name: "defects " + ids, Caches: 1, Settings: maps.Clone(unlimited())}
+	for id := range strings.SplitSeq(ids, ",") {
+		id = strings.ToUpper(strings.TrimSpace(id))
+		if id == "" || id == "NONE" {
+			continue
+		}
+		known := false
+		for _, d := range Defects() {
+			if d.ID == id || id == "ALL" && d.ID != "TS-06" { // a cache of some points ends what the others do
+				v.Settings[d.setting], known = d.value, true
+			}
+		}
+		if !known {
+			return v, fmt.Errorf("%q: want all, none or %s", id, strings.Join(IDs(), ", "))
+		}
+	}
+	return v, nil
+}
+
+// IDs are those of the defects.
+func IDs() (out []string) {
+	for _, d := range Defects() {
+		out = append(out, d.ID)
+	}
+	return out
+}
+
+// VariantNames are those of the variants.
+func VariantNames() (out []string) {
+	for _, v := range Variants() {
+		out = append(out, v.Name)
+	}
+	return out
+}
+
+// Describe lists the settings: "MAX_CREATES_PER_MINUTE = inf, …".
+func (v *Variant) Describe() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(v.Settings)) {
+		parts = append(parts, name+" = "+v.Settings[name])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Load are the arguments of `kasoku attack` that make the load.
+func Load(address string, d time.Duration) []string {
+	return []string{"attack", "--carbon", address, "--metrics", fmt.Sprint(Series), "--connections", fmt.Sprint(Agents),
+		"--interval", Interval.String(), "--ramp", "0s", "--duration", d.String(), "--seed", "1",
+		"--names", "lab.agent.{agent}.metrics.{metric}"}
+}
+
+// Lab is the lab as the table of truth knows it.
+func Lab() []kit.Defect {
+	return []kit.Defect{{ID: "TS-01", Object: "agents"}, {ID: "TS-02", Object: "agents"}, {ID: "TS-06", Object: "agents"}}
+}
