@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -95,8 +96,30 @@ func (o *OTLP) Run(ctx context.Context, rec *kasoku.Recording, only Selection) (
 			return err
 		}
 		b = newOTLPBatch(&rec.Run)
-		return o.to.post(ctx, body, http.Header{"Content-Type": {"application/json"}})
+		answer, err := o.to.post(ctx, body, http.Header{"Content-Type": {"application/json"}})
+		if err != nil {
+			return err
+		}
+		return partly(answer)
 	})
+}
+
+// partly returns what a server says that took a part of the values alone: an answer of 200 that rejects some is one.
+func partly(answer []byte) error {
+	var said struct {
+		PartialSuccess struct {
+			Rejected json.Number `json:"rejectedDataPoints"`
+			Text     string      `json:"errorMessage"`
+		} `json:"partialSuccess"`
+	}
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return nil //nolint:nilerr // an answer that is no JSON says nothing of the kind
+	}
+	if n := said.PartialSuccess.Rejected; n != "" && n != "0" {
+		line, _, _ := strings.Cut(said.PartialSuccess.Text, "\n")
+		return fmt.Errorf("the server rejects %s values of a request: %s", n, line)
+	}
+	return nil
 }
 
 // An otlpBatch gathers what one request holds.

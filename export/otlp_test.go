@@ -130,3 +130,22 @@ func TestOTLP_Requests(t *testing.T) {
 		t.Errorf("%d requests, %d values, %d sent, %v", len(*got), next, sent, err)
 	}
 }
+
+// TestOTLP_Partly: values that a server rejects in an answer of 200 are an error, and no error has the address's query.
+func TestOTLP_Partly(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"partialSuccess": {"rejectedDataPoints": "3", "errorMessage": "too old"}}`)
+	}))
+	o, err := NewOTLP(server.URL + "?api_key=hidden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := o.Run(t.Context(), recording(), nil)
+	if err == nil || !strings.Contains(err.Error(), "rejects 3 values of a request: too old") || sent != 0 {
+		t.Errorf("%d sent, %v", sent, err)
+	}
+	server.Close()
+	if _, err := o.Run(t.Context(), recording(), nil); err == nil || strings.Contains(err.Error(), "hidden") {
+		t.Errorf("gone: %v", err)
+	}
+}

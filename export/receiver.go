@@ -96,23 +96,30 @@ func (r *Refusal) Hint() string {
 	return ""
 }
 
-// post sends a body with headers. What is not answered by 2xx is a [Refusal].
-func (r *receiver) post(ctx context.Context, body []byte, header http.Header) error {
+// post sends a body with headers, and returns the beginning of the answer. What is not answered by 2xx is a
+// [Refusal]. Errors name the address without what may be secret of it: password and query.
+func (r *receiver) post(ctx context.Context, body []byte, header http.Header) (answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.address.String(), bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	bare := *r.address
+	bare.RawQuery, bare.Fragment = "", ""
 	req.Header = header
 	req.Header.Set("User-Agent", "kasoku")
 	res, err := r.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("send to %s: %w", r.address.Redacted(), err)
+		if full := new(url.Error); errors.As(err, &full) { // which has the query
+			err = full.Err
+		}
+		return nil, fmt.Errorf("send to %s: %w", bare.Redacted(), err)
 	}
 	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<12))
 	if res.StatusCode/100 != 2 {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-		return fmt.Errorf("send to %s: %w", r.address.Redacted(), &Refusal{Status: res.Status, Text: line, at: r.at})
+		line = line[:min(len(line), 1<<10)]
+		return nil, fmt.Errorf("send to %s: %w", bare.Redacted(), &Refusal{Status: res.Status, Text: line, at: r.at})
 	}
-	return nil
+	return text, nil
 }

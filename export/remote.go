@@ -34,8 +34,9 @@ func (r *RemoteWrite) Run(ctx context.Context, rec *kasoku.Recording, only Selec
 	return inRequests(rec, only, add, func() error {
 		body := request.Body()
 		request = &prometheus.WriteRequest{}
-		return r.to.post(ctx, body, http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"},
+		_, err := r.to.post(ctx, body, http.Header{"Content-Type": {"application/x-protobuf"}, "Content-Encoding": {"snappy"},
 			"X-Prometheus-Remote-Write-Version": {"0.1.0"}})
+		return err
 	})
 }
 

@@ -215,13 +215,15 @@ func (s *server) idleSignal() diagnose.Signal {
 // of Python, which has no more than one.
 const busyCore = 0.9
 
-// flat reports whether a count is the same in each interval, within a tenth.
+// flat reports whether a count is the same in each interval, within a tenth. Nothing at all is no limit: a disk that
+// is full or a writer that hangs writes nothing in each interval, too.
 func (s *server) flat(of count) bool {
 	v := s.values(of)
 	if len(v) < fewReports {
 		return false
 	}
-	return slices.Max(v)-slices.Min(v) <= flatness*s.mean(of)
+	mean := s.mean(of)
+	return mean > 0 && slices.Max(v)-slices.Min(v) <= flatness*mean
 }
 
 const flatness = 0.1

@@ -47,6 +47,8 @@ func (r SlowUpdates) look(s *server) (*kasoku.Finding, kasoku.Silence) {
 	switch {
 	case len(s.values(updates)) < fewReports || len(held) < fewReports:
 		return nil, quiet(r.ID(), 0, "%s reported its writes and its cache fewer than %d times", s.name, fewReports)
+	case len(s.values(committed)) < fewReports:
+		return nil, quiet(r.ID(), 0, "%s did not report how many points it wrote", s.name)
 	case in < lagsBy*out:
 		return nil, quiet(r.ID(), in/max(lagsBy*out, 1), "%s wrote %s of the points that it received; the "+
 			"threshold is %s", s.name, unit.Percent(out/max(in, 1)), unit.Percent(1/lagsBy))

@@ -50,12 +50,16 @@ func (r FewCreates) finding(s *server) kasoku.Finding {
 	if s.ofGo { // go-carbon throws away with hard-max-creates-per-second alone
 		line, did = "max-creates-per-second = 0", "puts off or throws away the points of others"
 	}
-	lost := min(max(1-(s.mean(committed)+s.growth())/max(s.mean(received), 1), 0), 1)
+	lost, wrote := 0.0, ""
+	if len(s.values(committed)) > 0 {
+		lost = min(max(1-(s.mean(committed)+s.growth())/max(s.mean(received), 1), 0), 1)
+		wrote = fmt.Sprintf("Of the points that it received it wrote %s.",
+			unit.Percent(s.mean(committed)/max(s.mean(received), 1)))
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: s.object(),
-		Title: fmt.Sprintf("%s creates %s series a minute and %s", s.name, diagnose.Whole(perMinute), did),
-		Clause: fmt.Sprintf("carbon creates %s series a minute and throws the points of others away",
-			diagnose.Whole(perMinute)),
+		Title:    fmt.Sprintf("%s creates %s series a minute and %s", s.name, diagnose.Whole(perMinute), did),
+		Clause:   fmt.Sprintf("carbon creates %s series a minute and %s", diagnose.Whole(perMinute), did),
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}),
 		Impact: kasoku.Impact{Share: lost, Of: "of the points received, which are thrown away"},
 		Evidence: []kasoku.Evidence{
@@ -64,8 +68,8 @@ func (r FewCreates) finding(s *server) kasoku.Finding {
 			s.quote(waiting, "series with points in the cache, most", diagnose.Whole(s.most(waiting)), s.most(waiting)),
 		},
 		Cause: fmt.Sprintf("%s creates %s series a minute, and %s: creates were dropped %s times a "+
-			"minute, each with all points of a series that waited. %sOf the points that it received it wrote %s.", s.name, unit.Sig3(perMinute), did,
-			diagnose.Whole(gone), s.rest(perMinute), unit.Percent(s.mean(committed)/max(s.mean(received), 1))),
+			"minute, each with all points of a series that waited. %s%s", s.name, unit.Sig3(perMinute), did,
+			diagnose.Whole(gone), s.rest(perMinute), wrote),
 		Fixes: []kasoku.Fix{{
 			Text: "Take the limit of new series away", Code: line, Lang: "ini", Where: s.file(), Risk: kasoku.RiskRestart,
 			Note: "In section [" + s.section() + "], and a restart. Each new series makes a file of the size that " +

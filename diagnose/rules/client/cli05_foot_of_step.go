@@ -92,11 +92,15 @@ func (r FootOfStep) finding(s *seen, x *staircase) kasoku.Finding {
 	if s.inFlight > 0 {
 		share = x.took / (s.inFlight * s.interval.Len().Seconds()) * (1 - 1/x.cells)
 	}
+	severity := kasoku.Problem
+	if !x.flat() { // what grows with each doubling fits sizes of powers of two as well
+		severity = kasoku.Info
+	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: s.object(),
 		Title:    fmt.Sprintf("The sizes of %s lie just above a step of their cost", x.name),
 		Clause:   fmt.Sprintf("the sizes of %s lie just above a step of their cost", x.name),
-		Severity: kasoku.Problem,
+		Severity: severity,
 		Confidence: diagnose.Confidence(diagnose.Signal{Holds: true},
 			diagnose.Signal{Holds: x.flat(), Lacks: "no two sizes of one step were asked for"}),
 		Impact: kasoku.Impact{Share: min(share, 1), Of: "of the time of the client's requests", Estimate: true},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -19,6 +20,7 @@ type SendingControl struct{}
 // Thresholds of CLI-09.
 const (
 	idleClient = 0.30 // of a core
+	tooNoisy   = 0.10 // of what is gained a second: what is within so much shows nothing
 	moved      = 0.02 // of what is gained a second: less is no effect, whatever its noise
 )
 
@@ -31,12 +33,12 @@ func (SendingControl) Doc() diagnose.Doc {
 		Summary: `says that a change of a client which hardly computes had no effect.`,
 		Evidence: `against the baseline settings of the application or flags of its command are all that changed;
 			what the client gains a second, as it publishes over expvar (Gained), rose by no more than 2 %, or
-			than twice the noise of the seconds; and in both runs the client took at most 30 % of a core.`,
+			than twice the noise of the seconds, which is a tenth at most, and fell by no more; and in both runs the client took at most 30 % of a core.`,
 		Cause: `the client waits for the service for nearly all of its time: another library, another encoding, a pool
 			of connections of its own make the rest of it faster.`,
 		Fix: `put it back, and look for the limit in the service: what it lets in, and what its time goes to.`,
-		Silent: `without a baseline, when nothing changed of the client or something else did, when more was
-			gained, when the client computed more; blind when it publishes nothing of the kind.`,
+		Silent: `without a baseline, when nothing changed of the client or something else did, such as its duration or seed, when more
+			or less was gained, when the client computed more; blind when it publishes nothing of the kind.`,
 	}
 }
 
@@ -75,6 +77,12 @@ func (r SendingControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 		return nil, diagnose.Quiet(r.ID(), bound/gain, "%s more was gained a second; the threshold is %s",
 			unit.Percent(gain),
 			unit.Percent(bound))
+	case gain < -bound:
+		return nil, diagnose.Quiet(r.ID(), 0.5, "the change made it worse: %s less was gained a second",
+			unit.Percent(-gain))
+	case bound > tooNoisy:
+		return nil, diagnose.Quiet(r.ID(), tooNoisy/bound, "the seconds differ too much for an answer: ± %s; the threshold "+
+			"is %s", unit.Percent(bound), unit.Percent(tooNoisy))
 	case cores > idleClient:
 		return nil, diagnose.Quiet(r.ID(), idleClient/cores, "the client took %s of a core; the threshold is %s",
 			unit.Percent(cores), unit.Percent(idleClient))
@@ -84,9 +92,6 @@ func (r SendingControl) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Sile
 
 func (r SendingControl) finding(changed []string, before, after *sending, gain, bound float64) kasoku.Finding {
 	title := "The changed client shows no effect: it is not the limit"
-	if gain < -bound {
-		title = "The changed client shows no gain, and gets worse: it is not the limit"
-	}
 	s := &after.seen
 	return kasoku.Finding{
 		ID: r.ID(), Object: s.object(), Title: title, Severity: kasoku.Info,
@@ -151,6 +156,8 @@ func clientChanges(a, b *kasoku.Recording) (changed, others []string) {
 	note := func(s evidence.SettingName) {
 		switch {
 		case s.Scope == "command" && (s.Name == "--target" || s.Name == "--vars"):
+		case s.Scope == "command" && slices.Contains([]string{"--duration", "--seed"}, s.Name):
+			others = append(others, s.Name) // another game
 		case s.Scope == "command" || s.Scope == "app":
 			changed = append(changed, s.Name)
 		default:

@@ -85,7 +85,8 @@ func hashesOf(c *diagnose.Case) (h hashes, ok bool) {
 	if questions == nil || answers == nil || len(questions.Points) == 0 || len(answers.Points) == 0 {
 		return h, false
 	}
-	return hashes{last(questions), last(answers), s}, true
+	h = hashes{last(questions), last(answers), s}
+	return h, h.questions != 0 && h.answers != 0 // 0 stands before any was asked
 }
 
 func last(s *kasoku.Series) float64 { return s.Points[len(s.Points)-1].Value }

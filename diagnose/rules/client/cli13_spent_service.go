@@ -20,6 +20,7 @@ type SpentService struct{}
 // Thresholds of CLI-13.
 const (
 	atLimit   = 0.95 // of the service's time
+	oneCore   = 1.05 // of it: what works for longer does several things at once
 	paysLess  = 0.75 // of what the mean of its time gains
 	someShare = 0.01 // of the service's time, that an operation takes
 )
@@ -52,6 +53,9 @@ func (r SpentService) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 		return nil, silentFor(r.ID(), err)
 	case !s.knowsBusy:
 		return nil, diagnose.Quiet(r.ID(), 0, "the service does not say for how long it worked")
+	case s.busy > oneCore:
+		return nil, diagnose.Quiet(r.ID(), 0, "the service worked for %s of the time: it does several things at once, and how "+
+			"many it can is not known", unit.Percent(s.busy))
 	case s.busy < atLimit:
 		return nil, diagnose.Quiet(r.ID(), 0.5*s.busy/atLimit,
 			"the service worked for %s of the time; the threshold is %s",

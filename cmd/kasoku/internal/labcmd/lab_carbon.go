@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -103,8 +102,7 @@ func recordCarbon(ctx context.Context, o *labRecord) (res *record.Result, err er
 	lo.PIDs, lo.Servers = s.PIDs(), []observe.Table{s.Table()}
 	lo.Command = append([]string{o.flags.self}, carbon.Load(s.Address(), o.duration)...)
 	lo.Stdout, lo.Stderr = io.Discard, io.Discard
-	if port := portOr(runVarsPort); port > 0 {
-		where := "127.0.0.1:" + strconv.Itoa(port)
+	if where, err := freeVars(); err == nil {
 		lo.Command, lo.Expvar = append(lo.Command, "--vars", where), []string{"http://" + where + "/debug/vars"}
 	}
 	return record.Record(ctx, lo)
