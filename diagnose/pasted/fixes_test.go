@@ -377,6 +377,9 @@ func (k *checker) checkOne(f fix, code string) (string, error) {
 	case "vcl":
 		return k.vclFile(code)
 	case "ini":
+		if strings.HasPrefix(f.rule, "TS-") {
+			return k.carbonFile(code)
+		}
 		return k.iniFile(code)
 	case "java":
 		return k.javaFile(code)
@@ -396,6 +399,22 @@ func (k *checker) checkOne(f fix, code string) (string, error) {
 		code = tool.wrap(code)
 	}
 	return k.run(tool.file, code+"\n", tool.args...)
+}
+
+// carbonFile looks the settings up that carbon knows, in its own source; those of go-carbon have other names.
+func (k *checker) carbonFile(code string) (string, error) {
+	const source = "/usr/lib/python3/dist-packages/carbon/conf.py"
+	known, err := os.ReadFile(source)
+	if err != nil {
+		return "not checked: no " + source, nil
+	}
+	for line := range strings.Lines(code) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), " = ")
+		if !ok || value == "" || key == strings.ToUpper(key) && !strings.Contains(string(known), "  "+key+"=") {
+			return "", fmt.Errorf("%q is no setting of carbon", line)
+		}
+	}
+	return "known to carbon", nil
 }
 
 // uncheckedFix is a fix that no tool here can read, which must say so.
