@@ -121,6 +121,11 @@ func TestPermits(t *testing.T) {
 	f("http://10.0.0.5:8080.evil.test/api", false)
 	f("https://{{csv.host}}/", false)
 	f("https://a.test{{csv.more}}/", false)
+	f("http://10.0.0.5:8080/api{{hex 4}}", false)
+	f("http://10.0.0.5:8080/api/{{pick ..}}/admin", false)
+	f("http://10.0.0.5:8080/api/{{ pick ..}}/admin", false)
+	f("http://10.0.0.5:8080/api/.{{pick .|x}}/admin", false)
+	f("http://10.0.0.5:8080/api/x?y={{pick a|b}}", true)
 	f("ftp://a.test/", false)
 	f("", false)
 	for _, bad := range []string{"http://a/", "load=", "load=a.test", "load=ftp://a/", "run=rm", "load=http://u:p@a/"} {
@@ -171,6 +176,12 @@ func TestOrderCheck(t *testing.T) {
 	f("bad JSON", func(o *Order) { o.Targets = []byte("GET http://10.0.0.5/\n@/etc/passwd\n") })
 	f("no targets", func(o *Order) { o.Targets = nil })
 	f("bad", func(o *Order) { o.Schedule.Duration = -1 })
+	f("a Host header", func(o *Order) { o.Header = http.Header{"host": {"admin.test"}} })
+	for _, host := range []string{"admin.test", "{{pick admin.test}}"} {
+		f("a Host header", func(o *Order) {
+			o.Targets = []byte(`{"method":"GET","url":"http://10.0.0.5/","header":{"Host":["` + host + `"]}}`)
+		})
+	}
 	// A file cannot be named: a body is bytes, and a header a header.
 	f("", func(o *Order) {
 		o.Targets = []byte(`{"method":"POST","url":"http://10.0.0.5/","body":"QC9ldGMvcGFzc3dk"}`)

@@ -164,9 +164,29 @@ func (l *Limit) permits(text string) bool {
 	if strings.Contains(lower, "/..") || strings.Contains(lower, "%2e") || strings.Contains(lower, "%2f") {
 		return false
 	}
+	path := u.EscapedPath()
+	inPath := hasPlaces && !strings.Contains(fixed, "?") // a place that follows a path's beginning goes on with it
+	if !inPath {
+		path += "/"
+	}
+	upTo, _, _ := strings.Cut(text, "?")
+	picks := hasPlaces && strings.Contains(upTo, "pick") // the one place whose values may be dots
 	return slices.ContainsFunc(l.Load, func(a *url.URL) bool {
+		below := strings.TrimSuffix(a.EscapedPath(), "/") + "/"
 		return a.Scheme == u.Scheme && strings.EqualFold(a.Hostname(), u.Hostname()) && portOf(a) == portOf(u) &&
-			strings.HasPrefix(u.EscapedPath()+"/", strings.TrimSuffix(a.EscapedPath(), "/")+"/")
+			strings.HasPrefix(path, below) && (!picks || below == "/")
+	})
+}
+
+// setsHost reports whether headers name another host than the URL, as those of a target and of all may.
+func setsHost(headers ...http.Header) bool {
+	return slices.ContainsFunc(headers, func(h http.Header) bool {
+		for name := range h {
+			if strings.EqualFold(name, "Host") {
+				return true
+			}
+		}
+		return false
 	})
 }
 
@@ -215,6 +235,9 @@ func (o *Order) Check(l *Limit, now time.Duration) error {
 		return &RefusedError{Reason: fmt.Sprintf("%d targets: at most %d", len(plan.Targets), maxTargetsOfOrder)}
 	}
 	for i := range plan.Targets {
+		if setsHost(o.Header, plan.Targets[i].Header) {
+			return &RefusedError{Reason: "a Host header would name another host than the one that is allowed"}
+		}
 		if u := plan.Targets[i].URL; !l.permits(u) {
 			return &RefusedError{Reason: fmt.Sprintf("load of %s is not allowed here", clip(load.WithoutPassword(u))),
 				Fix: "on that host: kasoku agent --allow load=" + origin(u) + "/"}

@@ -44,11 +44,16 @@ func (r FullCache) finding(s *server) kasoku.Finding {
 	if s.ofGo {
 		line, setting = "max-size = 0", "max-size"
 	}
+	at, upTo := "", ""
+	if full > 0 { // its size was reported
+		at = fmt.Sprintf(" at %s points", diagnose.Whole(full))
+		upTo = fmt.Sprintf(": its cache held up to %s when it reported", diagnose.Whole(full))
+	}
 	share := min(lost/max(s.sum(received), lost, 1), 1)
 	return kasoku.Finding{
 		ID: r.ID(), Object: s.object(),
-		Title:    fmt.Sprintf("The cache of %s is full at %s points", s.name, diagnose.Whole(full)),
-		Clause:   fmt.Sprintf("carbon's cache is full at %s points, and it stops to read", diagnose.Whole(full)),
+		Title:    fmt.Sprintf("The cache of %s is full%s", s.name, at),
+		Clause:   fmt.Sprintf("carbon's cache is full%s, and it stops to read", at),
 		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}),
 		Impact: kasoku.Impact{Share: share, Of: "of the points received, which had no room"},
 		Evidence: []kasoku.Evidence{
@@ -56,10 +61,10 @@ func (r FullCache) finding(s *server) kasoku.Finding {
 			s.quote(cached, "points in the cache, most", diagnose.Whole(full), full),
 			s.quote(received, "points received", diagnose.Whole(s.sum(received)), s.sum(received)),
 		},
-		Cause: fmt.Sprintf("%s had no room for %s of %s points that it received: its cache held up to %s when it reported. "+
+		Cause: fmt.Sprintf("%s had no room for %s of %s points that it received%s. "+
 			"With flow control it also stops to read, and who sends waits. A full cache drops what the server reports of "+
 			"itself, too: some of its intervals are missing.", s.name, diagnose.Whole(lost), diagnose.Whole(s.sum(received)),
-			diagnose.Whole(full)),
+			upTo),
 		Fixes: []kasoku.Fix{{
 			Text: "First what keeps it from writing; else a larger cache", Code: line, Lang: "ini", Where: s.file(),
 			Risk: kasoku.RiskRestart,
