@@ -207,6 +207,7 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 	for _, part := range l.parts(procs) {
 		if err := contain.Run(contain.Part{Kind: contain.Check, Name: part.name}, part.look); err != nil {
 			l.view.note("discovery: "+part.name, err.Error(), "")
+			l.subjects = slices.DeleteFunc(l.subjects, func(s *subject) bool { return s.Kind == part.describes })
 		}
 	}
 	if ctx.Err() != nil {
@@ -219,22 +220,23 @@ func Look(ctx context.Context, o Options) (*Found, error) {
 // A part is one thing that is looked for. One that panics is a note; the others are
 // looked for.
 type part struct {
-	name string
-	look func()
+	name      string
+	look      func()
+	describes Kind // services that are not found when it is lost: the others rely on what it says of them
 }
 
 // parts returns what is looked for, in that order.
 func (l *looker) parts(procs []*process) []part {
 	return []part{
-		{"host", l.describeHost},
-		{"services", func() { l.services(procs) }},
-		{"nginx", l.nginx},
-		{"databases", l.databases},
-		{"applications", func() { l.applications().score() }},
-		{"clients", func() { l.applications().nameClients() }},
-		{"what services report", l.findStatusPages},
-		{"logs of applications", func() { l.applications().findLogs() }},
-		{"order", l.list},
+		{name: "host", look: l.describeHost},
+		{name: "services", look: func() { l.services(procs) }},
+		{name: "nginx", look: l.nginx, describes: Nginx},
+		{name: "databases", look: l.databases, describes: MySQL},
+		{name: "applications", look: func() { l.applications().score() }},
+		{name: "clients", look: func() { l.applications().nameClients() }},
+		{name: "what services report", look: l.findStatusPages},
+		{name: "logs of applications", look: func() { l.applications().findLogs() }},
+		{name: "order", look: l.list},
 	}
 }
 

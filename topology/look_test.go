@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 	"github.com/kasoku/kasoku/internal/test/golden"
 )
@@ -233,5 +234,39 @@ func TestLook_Clients(t *testing.T) {
 	l.applications().nameClients()
 	if a, b := one.MySQL.Clients, two.MySQL.Clients; len(a) != 0 || len(b) != 1 || b[0] != "shop" {
 		t.Errorf("clients %v and %v", a, b)
+	}
+}
+
+// TestLostPart: a part of the look that panics costs a note and the services that it was to
+// describe; what runs beside them is found as before.
+func TestLostPart(t *testing.T) {
+	for _, lost := range []struct {
+		part string
+		kind Kind
+	}{{"databases", MySQL}, {"nginx", Nginx}} {
+		root := plant(t, "testdata/contest.txtar")
+		whole, err := Look(t.Context(), Options{Root: root})
+		if err != nil || len(whole.Of(lost.kind)) == 0 {
+			t.Fatalf("%s: %d services, error %v", lost.part, len(whole.Of(lost.kind)), err)
+		}
+		remove := contain.Plant(contain.Part{Kind: contain.Check, Name: lost.part})
+		f, err := Look(t.Context(), Options{Root: root})
+		remove()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes []string
+		for _, n := range f.Notes {
+			if strings.HasPrefix(n.What, "discovery: ") {
+				notes = append(notes, n.What)
+			}
+		}
+		if len(notes) != 1 || notes[0] != "discovery: "+lost.part {
+			t.Errorf("%s lost: notes of %q", lost.part, notes)
+		}
+		if want := len(whole.Services) - len(whole.Of(lost.kind)); len(f.Services) != want || len(f.Of(lost.kind)) != 0 {
+			t.Errorf("%s lost: %d services, %d of them of its kind, want %d and 0", lost.part, len(f.Services),
+				len(f.Of(lost.kind)), want)
+		}
 	}
 }

@@ -24,7 +24,9 @@ func TestShares(t *testing.T) {
 	}))
 	defer srv.Close()
 	for _, name := range []string{EpollHTTP, NetHTTP} {
+		mu.Lock()
 		clear(seen)
+		mu.Unlock()
 		for k := range 3 {
 			p := plan(t, 90, get(srv.URL+"/even"), get(srv.URL+"/odd"))
 			p.Share = load.Share{Index: k, Of: 3}
