@@ -19,6 +19,7 @@ import (
 type Account struct {
 	plan    load.Plan // its Share is the host's
 	closed  bool
+	steps   int
 	names   []string // by target
 	order   *load.Order
 	left    map[due]uint64 // due by upTo, and not reported
@@ -44,7 +45,7 @@ type dueAt struct {
 // NewAccount returns an account of a plan's share.
 func NewAccount(p load.Plan) *Account {
 	_, closed := p.Schedule.(*load.ClosedLoop)
-	a := &Account{plan: p, closed: closed, names: p.Names(), order: load.NewOrder(p.Targets), left: map[due]uint64{}, taken: map[due]uint64{}}
+	a := &Account{plan: p, closed: closed, steps: len(p.Schedule.Steps()), names: p.Names(), order: load.NewOrder(p.Targets), left: map[due]uint64{}, taken: map[due]uint64{}}
 	a.arrived = a.plan.Arrivals()
 	return a
 }
@@ -81,7 +82,13 @@ func (a *Account) Take(s *kasoku.LoadSecond, now time.Duration) error {
 	if !slices.Contains(a.names, s.Target) && len(a.names) <= manyNames {
 		return fmt.Errorf("counts of a target %q that is none", clip(s.Target))
 	}
+	if s.Asked == 0 || s.Step < 1 || s.Step > a.steps { // without a request, or of no step, they would only fill memory
+		return fmt.Errorf("counts of %d requests in step %d of %d", s.Asked, s.Step, a.steps)
+	}
 	if a.closed {
+		if s.Asked > mostSent-a.sent {
+			return fmt.Errorf("counts of %d requests after %d", s.Asked, a.sent)
+		}
 		a.sent += s.Asked
 		a.all += s.Asked
 		return nil
@@ -105,6 +112,9 @@ func (a *Account) Take(s *kasoku.LoadSecond, now time.Duration) error {
 // manyNames is the most names of targets that a recorder keeps apart; beyond, only sums
 // are held to the schedule.
 const manyNames = 100
+
+// mostSent is far more than a host can send, and sums of it stay numbers.
+const mostSent = 1 << 48
 
 // Sent returns how many requests the host has reported.
 func (a *Account) Sent() uint64 { return a.sent }

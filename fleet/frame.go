@@ -27,6 +27,9 @@ type FrameAnswer struct {
 type StopQuestion struct {
 	Run  string
 	Hard bool // abort what is in flight, too
+
+	// Discard says that no one will ask for what was counted, so the host may take another load.
+	Discard bool `json:",omitempty"`
 }
 
 // A Frame is what a host's share of a load counted since the frame before. Frame numbers

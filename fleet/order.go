@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -243,18 +242,18 @@ func (o *Order) Check(l *Limit, now time.Duration) error {
 				Fix: "on that host: kasoku agent --allow load=" + origin(u) + "/"}
 		}
 	}
-	return l.checkRate(plan.Schedule.Steps(), o.Share)
+	return l.checkRate(plan.Schedule, o.Share)
 }
 
-func (l *Limit) checkRate(steps []kasoku.Step, s load.Share) error {
+func (l *Limit) checkRate(schedule load.Schedule, s load.Share) error {
 	if l.PerSec == 0 {
 		return nil
 	}
-	for _, st := range steps {
-		switch most := max(st.PerSec, st.PerSecTo) / float64(max(s.Of, 1)); {
-		case most == 0:
-			return &RefusedError{Reason: "a closed loop has no rate, and --max-rate bounds it"}
-		case most > l.PerSec:
+	if _, closed := schedule.(*load.ClosedLoop); closed {
+		return &RefusedError{Reason: "a closed loop has no rate, and --max-rate bounds it"}
+	}
+	for _, st := range schedule.Steps() {
+		if most := max(st.PerSec, st.PerSecTo) / float64(max(s.Of, 1)); most > l.PerSec {
 			return &RefusedError{Reason: fmt.Sprintf("%.6g requests per second are more than the %.6g of --max-rate", most, l.PerSec)}
 		}
 	}

@@ -105,7 +105,8 @@ func Uncounted(ctx context.Context, conn *sql.Conn) { _, _ = conn.ExecContext(ct
 
 // isOwnDigest reports whether a digest is of kasoku's own statements: of those by which each of its
 // sessions begins, before it is [uncounted]; and, where the user may not have a session uncounted,
-// by the server's sample of the class, of what reads the server's own tables or asks for settings.
+// by the server's sample of the class, of what reads the server's own tables or none (another kasoku
+// that asks who it is), or asks for settings.
 // An application that asks the same with tables of its own keeps its class.
 func isOwnDigest(text, sample string) bool {
 	const longest = 8 << 10
@@ -117,7 +118,7 @@ func isOwnDigest(text, sample string) bool {
 		return true
 	}
 	return strings.Contains(sample, "/* kasoku */") && (strings.Contains(text, "fromperformance_schema.") ||
-		strings.Contains(text, "frominformation_schema.") || slices.ContainsFunc([]string{"show", "set", "do", "explain"},
+		strings.Contains(text, "frominformation_schema.") || text == "selectcurrent_user()" || slices.ContainsFunc([]string{"show", "set", "do", "explain"},
 		func(verb string) bool { return strings.HasPrefix(text, verb) }))
 }
 

@@ -149,6 +149,9 @@ func (a *Agent) stop(q fleet.StopQuestion) fleet.Ack {
 	}
 	a.opts.Note("load " + q.Run + " is stopped by who ordered it")
 	p.halt(errors.New("interrupt"), q.Hard)
+	if q.Discard {
+		p.release(true)
+	}
 	return fleet.Ack{}
 }
 
@@ -176,6 +179,9 @@ type part struct {
 	recorder *load.Recorder // nil before the first request
 	queue    []fleet.Frame  // counted and not acknowledged
 	sizes    []int
+	queued   int        // bytes, the sum of sizes
+	free     bool       // no one asks for the counts, so another load may take their place
+	dropped  bool       // the counts are gone, as who ordered the load wants none
 	next     uint64     // number of the next frame
 	end      *fleet.End // once the load is over
 	closed   bool       // the frame with the end is in the queue, or was
@@ -188,6 +194,7 @@ func newPart(o *fleet.Order, opts *Options, now time.Duration) *part {
 	p.lease = time.AfterFunc(opts.Lease+o.Start-now, contain.Func(loadPart, func() {
 		opts.Note("load " + p.run + " is stopped: no one asked for it in " + opts.Lease.String())
 		p.halt(errors.New("no one asked for its counts"), false)
+		p.release(false)
 	}))
 	attack := o.Attack()
 	attack.Stdin = bytes.NewReader(o.Targets)
@@ -245,18 +252,38 @@ func (p *part) over() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.closed && len(p.queue) == 0 || !p.lease.Stop()
+	return p.closed && len(p.queue) == 0 || p.free
 }
+
+// release lets another load take the place of this one once it is over. What it counted can
+// be fetched until then, unless that is dropped.
+func (p *part) release(drop bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = true
+	if drop {
+		p.dropped, p.queue, p.sizes, p.queued = true, nil, nil, 0
+	}
+}
+
+// maxQueue bounds what waits to be fetched: more than hours of the most targets that are kept
+// apart, from a peer that asks and never says what came.
+const maxQueue = 64 << 20
 
 // after acknowledges the frames up to one and returns those after it.
 func (p *part) after(number uint64) ([]fleet.Frame, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.dropped {
+		return nil, errors.New("who ordered the load wanted no counts")
+	}
 	p.lease.Reset(p.of)
+	p.free = false
 	if number >= p.next {
 		return nil, errors.New("frames are acknowledged that were never sent")
 	}
 	for len(p.queue) > 0 && p.queue[0].Number <= number {
+		p.queued -= p.sizes[0]
 		p.queue, p.sizes = p.queue[1:], p.sizes[1:]
 	}
 	if err := p.cut(); err != nil {
@@ -281,12 +308,21 @@ func (p *part) cut() error {
 		if err != nil {
 			return err
 		}
-		p.queue, p.sizes, p.next = append(p.queue, frames...), append(p.sizes, sizes...), p.next+uint64(len(frames))
+		p.push(frames, sizes)
 	}
 	if ended {
-		p.queue, p.sizes = append(p.queue, fleet.Frame{Number: p.next, End: p.end}), append(p.sizes, 4096)
-		p.next++
+		p.push([]fleet.Frame{{Number: p.next, End: p.end}}, []int{4096})
 		p.closed = true
 	}
+	if p.queued > maxQueue {
+		p.halt(errors.New("too many of its counts wait to be fetched"), true)
+	}
 	return nil
+}
+
+func (p *part) push(frames []fleet.Frame, sizes []int) {
+	p.queue, p.sizes, p.next = append(p.queue, frames...), append(p.sizes, sizes...), p.next+uint64(len(frames))
+	for _, n := range sizes {
+		p.queued += n
+	}
 }

@@ -133,8 +133,12 @@ type host struct {
 	last    uint64     // frame that came
 	end     *fleet.End // once it came
 	lost    error      // why nothing more comes
-	stopped time.Duration
+	stopped stop
 }
+
+// A stop is when a host was asked to send no more, and when it had heard: its last request is
+// due between the two.
+type stop struct{ asked, heard time.Duration }
 
 // prepare asks who is there, and reads the targets.
 func prepare(ctx context.Context, b Bus, o *Options) (*whole, error) {
@@ -162,6 +166,9 @@ func prepare(ctx context.Context, b Bus, o *Options) (*whole, error) {
 	}
 	if err := l.plan.Validate(); err != nil {
 		return nil, err
+	}
+	if users := o.Attack.MaxWorkers; o.Attack.Closed() && users > 0 && users < uint64(len(o.Hosts)) {
+		return nil, fmt.Errorf("%d users for %d generators: each of them sends for one or more", users, len(o.Hosts))
 	}
 	for i, name := range o.Hosts {
 		if err := fleet.CheckHost(name); err != nil {
@@ -278,7 +285,7 @@ func (l *whole) order(ctx context.Context) error {
 func (l *whole) stopAll(ctx context.Context) {
 	_ = l.each(func(h *host) error { // one that cannot be asked stops by its lease
 		var ack fleet.Ack
-		return h.ask(ctx, fleet.Stop, fleet.StopQuestion{Run: l.run, Hard: true}, &ack)
+		return h.ask(ctx, fleet.Stop, fleet.StopQuestion{Run: l.run, Hard: true, Discard: true}, &ack)
 	})
 }
 
@@ -294,8 +301,9 @@ func (h *host) follow(ctx context.Context) {
 		select {
 		case <-stop:
 			stop = nil
-			h.stopped = time.Since(h.start)
+			h.stopped.asked = time.Since(h.start)
 			h.halt(asking, false)
+			h.stopped.heard = time.Since(h.start)
 		case <-tick.C:
 		}
 		err := h.fetch(asking)

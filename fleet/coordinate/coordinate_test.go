@@ -168,7 +168,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || res.Summary.Stopped == "" || res.Tally.Success < 150 || res.Tally.Success > 1000 {
 		t.Fatalf("%v, %+v, tally %+v", err, res.Summary, res.Tally)
 	}
-	if missed := res.Tally.Failed(); missed > 5 { // the time between the stops of the two
+	if missed := res.Tally.Failed(); missed > 0 {
 		t.Errorf("%d are said to be missing: %v", missed, res.Tally.Errors)
 	}
 	tg.mu.Lock()

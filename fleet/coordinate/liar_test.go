@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/agent"
 	"github.com/kasoku/kasoku/fleet/bus"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // A fakeBus asks agents of this process, whose answers a test changes.
@@ -94,6 +96,16 @@ func TestLiars(t *testing.T) {
 			}
 		}
 	}
+	f("counts of 0 requests", func(a *fleet.FrameAnswer) {
+		for i := range a.Frames {
+			empty, err := fleet.EncodeSecond(kasoku.LoadSecond{Target: "GET /", Step: 1, Latency: histogram.New(), SendDelay: histogram.New(), Service: histogram.New()})
+			if err != nil {
+				t.Error(err)
+			}
+			a.Frames[i].Seconds = []fleet.Second{empty}
+		}
+	})
+	f("in step 7 of 1", seconds(func(s *fleet.Second) { s.Step = 7 }))
 	f("in a second of", seconds(func(s *fleet.Second) { s.Asked *= 1000 }))
 	f("that is none", seconds(func(s *fleet.Second) { s.Target = "GET /\x1b[31m" }))
 	f("counts of second 9", seconds(func(s *fleet.Second) { s.Second = 9 }))
@@ -125,4 +137,43 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatalf("%v, tally %+v, %v", err, res.Tally, res.Warnings)
 	}
 	checkTarget(t, tg, 200)
+}
+
+// TestOneRefuses: where one host refuses, the one that had accepted takes another load at once.
+func TestOneRefuses(t *testing.T) {
+	tg, other := newTarget(t, "127.0.0.1"), newTarget(t, "127.0.0.1")
+	b := newFakeBus(t, tg.url)
+	limit, err := fleet.ParseLimit([]string{"load=" + other.url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.agents["gen2"] = agent.New(agent.Options{Limit: limit})
+	_, err = Run(t.Context(), b, Options{Hosts: []string{"gen1", "gen2"}, Attack: attack(t, tg.url, 100, time.Minute)})
+	if !IsRefused(err) {
+		t.Fatalf("error is %v", err)
+	}
+	deadline := time.Now().Add(10 * time.Second) // it aborts what it has begun, which takes a moment
+	for {
+		res, err := Run(t.Context(), b, Options{Hosts: []string{"gen1"}, Attack: attack(t, tg.url, 100, 100*time.Millisecond)})
+		if err == nil {
+			if res.Tally.Success != 10 {
+				t.Errorf("tally %+v", res.Tally)
+			}
+			return
+		}
+		if !IsRefused(err) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFewUsers: a closed loop that has fewer users than there are generators is refused.
+func TestFewUsers(t *testing.T) {
+	b := newFakeBus(t, "http://127.0.0.1:1/")
+	o := attack(t, "http://127.0.0.1:1/", 0, time.Second)
+	o.MaxWorkers = 1
+	_, err := Run(t.Context(), b, Options{Hosts: []string{"gen1", "gen2"}, Attack: o})
+	if err == nil || !strings.Contains(err.Error(), "1 users for 2 generators") {
+		t.Errorf("error is %v", err)
+	}
 }

@@ -26,12 +26,15 @@ func (l *whole) settle(ctx context.Context, res *Result) {
 			h.addSummary(sum)
 		}
 	}
-	until := l.until(ctx, sum)
 	var engines []string
 	for _, h := range l.hosts {
 		g := h.describe(context.WithoutCancel(ctx))
 		res.Skew = max(res.Skew, g.Bound)
 		reason := h.short()
+		until := h.until(ctx)
+		if ctx.Err() != nil {
+			sum.Stopped, sum.StoppedAt = load.StopReason(ctx), max(sum.StoppedAt, until, 1)
+		}
 		due, missing := h.account.Missing(until, "not sent: generator "+h.name+" "+reason)
 		l.sum.AddSeconds(missing)
 		var n uint64
@@ -68,28 +71,19 @@ func (l *whole) settle(ctx context.Context, res *Result) {
 	res.Tally = l.sum.Tally(0)
 }
 
-// until is how far the load went: to its end, or until it was stopped.
-func (l *whole) until(ctx context.Context, sum *kasoku.LoadSummary) time.Duration {
-	if ctx.Err() != nil {
-		sum.Stopped = load.StopReason(ctx)
-		for _, h := range l.hosts {
-			if h.stopped > 0 {
-				sum.StoppedAt = max(sum.StoppedAt, min(h.stopped, h.lastStop()))
-			}
-		}
-		sum.StoppedAt = max(sum.StoppedAt, 1)
-		return sum.StoppedAt
+// until is how far the share of a host goes: to the load's end, or to where the host stopped.
+// It says when that was, which is believed between the question and its answer alone.
+func (h *host) until(ctx context.Context) time.Duration {
+	steps := h.plan.Schedule.Steps()
+	end := min(steps[len(steps)-1].Interval.To, time.Since(h.start)) // one without an end may have lost its hosts
+	if ctx.Err() == nil || h.stopped.asked == 0 {
+		return end
 	}
-	steps := l.plan.Schedule.Steps()
-	return steps[len(steps)-1].Interval.To
-}
-
-// lastStop is when the host stopped by its own clock, where it says so.
-func (h *host) lastStop() time.Duration {
-	if h.end != nil && h.end.Summary.StoppedAt > 0 {
-		return h.end.Summary.StoppedAt
+	until := h.stopped.asked
+	if h.end != nil {
+		until = min(max(until, h.end.Summary.StoppedAt), h.stopped.heard)
 	}
-	return h.stopped
+	return min(until, end)
 }
 
 // addSummary adds what a host says of its generator.

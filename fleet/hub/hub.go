@@ -3,6 +3,8 @@
 //
 // What each may do is given with its key: a host hears the questions for itself and answers
 // them, who coordinates asks. Everything else is refused and logged. Messages are not kept.
+// A host that is taken out of the directory is cut off within a second, and so is the older
+// of two connections with one key, as both would answer.
 package hub
 
 import (
@@ -12,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +30,7 @@ import (
 // The limits of a hub.
 const (
 	maxMessage = 1 << 20
-	maxHosts   = 256
+	maxConns   = 1024    // those that have not shown their key yet, too
 	maxPending = 8 << 20 // bytes that a connection may lag; it is cut then
 	joinTime   = 5 * time.Second
 )
@@ -54,12 +57,13 @@ func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address s
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
+	door := &door{dir: d, operator: access.Public}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "kasoku-hub", Host: host, Port: number, NoSigs: true, NoSystemAccount: true,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}},
 		TLSHandshakeFirst: true, TLSTimeout: joinTime.Seconds(), AuthTimeout: joinTime.Seconds(),
-		AlwaysEnableNonce: true, CustomClientAuthentication: &door{dir: d, operator: access.Public},
-		MaxPayload: maxMessage, MaxConn: maxHosts, MaxSubs: 64, MaxPending: maxPending, MaxControlLine: 4096,
+		AlwaysEnableNonce: true, CustomClientAuthentication: door,
+		MaxPayload: maxMessage, MaxConn: maxConns, MaxSubs: 64, MaxPending: maxPending, MaxControlLine: 4096,
 		PingInterval: 5 * time.Second, MaxPingsOut: 2, WriteDeadline: joinTime,
 	})
 	if err != nil {
@@ -72,8 +76,56 @@ func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address s
 		return errors.New("start the hub: it cannot listen at " + listen)
 	}
 	ready(s.Addr().String())
-	<-ctx.Done()
-	return nil
+	tick := time.NewTicker(cutEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			door.cut(s)
+		}
+	}
+}
+
+const cutEvery = time.Second
+
+// cut ends the connections of hosts that are no members any more, and of those that have come
+// again: the newest of a key stays.
+func (d *door) cut(s *server.Server) {
+	members, err := d.dir.Members()
+	if err != nil {
+		return // no one is let in meanwhile, see [door.admit]
+	}
+	known := map[string]string{d.operator: ""}
+	for host, key := range members {
+		known[key] = host
+	}
+	all, err := s.Connz(&server.ConnzOptions{Username: true, Limit: maxConns, Sort: server.ByCid})
+	if err != nil {
+		return
+	}
+	newest := map[string]bool{}
+	for _, c := range slices.Backward(all.Conns) {
+		key := c.AuthorizedUser
+		host, isMember := known[key]
+		switch {
+		case key == "", key == d.operator: // it has not shown its key, and has some seconds; who coordinates may do so twice
+			continue
+		case !isMember:
+			d.end(s, c, host, "its host is no member any more")
+		case newest[key]:
+			d.end(s, c, host, "the host has connected again")
+		}
+		newest[key] = true
+	}
+}
+
+func (d *door) end(s *server.Server, c *server.ConnInfo, host, why string) {
+	if s.DisconnectClientByID(c.Cid) == nil {
+		_ = d.dir.Log(hubdir.Event{Time: time.Now().UTC(), What: hubdir.Cut, Host: host, Key: clip(c.AuthorizedUser),
+			From: net.JoinHostPort(c.IP, strconv.Itoa(c.Port)), Reason: why}) // the disk is full
+	}
 }
 
 // A door decides who comes in, and what he may do.
@@ -85,14 +137,15 @@ type door struct {
 // Check implements [server.Authentication].
 func (d *door) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
-	e := hubdir.Event{Time: time.Now().UTC(), Key: clip(o.Nkey), Host: clip(o.Name)}
+	e := hubdir.Event{Time: time.Now().UTC(), Key: clip(o.Nkey)}
 	if a := c.RemoteAddress(); a != nil {
 		e.From = a.String()
 	}
 	user, what, err := d.admit(c, o)
-	e.What = what
 	if err != nil {
-		e.What, e.Reason = "refused", err.Error()
+		e.What, e.Claims, e.Reason = hubdir.Refused, clip(o.Name), err.Error()
+	} else {
+		e.What, e.Host = what, user.Username
 	}
 	// What cannot be logged is not let in.
 	if logErr := d.dir.Log(e); err != nil || logErr != nil {
@@ -114,21 +167,21 @@ func (d *door) admit(c server.ClientAuthentication, o *server.ClientOpts) (*serv
 		return nil, "", errors.New("it does not hold the key that it names")
 	}
 	if o.Nkey == d.operator {
-		return operator(), "connected", nil
+		return operator(), hubdir.Connected, nil
 	}
 	host, err := d.dir.HostOf(o.Nkey)
 	switch {
 	case err != nil:
 		return nil, "", err
 	case host != "":
-		return member(host), "connected", nil
+		return member(host), hubdir.Connected, nil
 	case o.Token == "":
 		return nil, "", errors.New("its key is no member's")
 	}
 	if err := d.dir.Join(o.Name, o.Nkey, o.Token, time.Now()); err != nil {
 		return nil, "", err
 	}
-	return member(o.Name), "joined", nil
+	return member(o.Name), hubdir.Joined, nil
 }
 
 // member may hear the questions for itself, and answer each once.
@@ -160,7 +213,7 @@ func (l *logger) note(format string, v ...any) {
 	if strings.Contains(text, "authentication error") { // the door has logged it
 		return
 	}
-	_ = l.dir.Log(hubdir.Event{Time: time.Now().UTC(), What: "violation", Reason: text}) // the disk is full
+	_ = l.dir.Log(hubdir.Event{Time: time.Now().UTC(), What: hubdir.Violation, Reason: text}) // the disk is full
 }
 
 // Noticef is not kept: the server's start and end.

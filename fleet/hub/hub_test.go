@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,9 @@ func (r *rig) raw(seed []byte, inbox string, errs chan error) *nats.Conn {
 func (r *rig) logged(words ...string) {
 	r.t.Helper()
 	path := filepath.Join(r.dir.Path, "audit.log")
+	if slices.Contains(words, hubdir.Refused) {
+		path = filepath.Join(r.dir.Path, "refused.log")
+	}
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		b, err := os.ReadFile(path)
@@ -392,3 +396,58 @@ func TestSilent(t *testing.T) {
 }
 
 func rawURL(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// TestRemoved: a host that is taken out is cut off, whose key is refused from then on; the
+// others stay.
+func TestRemoved(t *testing.T) {
+	r := newRig(t)
+	seed := r.key()
+	stays := r.raw(r.joined("gen2", r.key()), "_INBOX.gen2", make(chan error, 10))
+	errs := make(chan error, 10)
+	gone := r.raw(r.joined("gen1", seed), "_INBOX.gen1", errs)
+	if err := r.dir.Remove("gen1"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-errs:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is still connected")
+	}
+	if !gone.IsClosed() || stays.IsClosed() {
+		t.Errorf("gen1 closed: %v, gen2 closed: %v", gone.IsClosed(), stays.IsClosed())
+	}
+	r.logged(hubdir.Cut, "no member any more")
+	if err := r.connect("gen1", "", seed); !errors.Is(err, bus.ErrRefused) {
+		t.Errorf("error is %v", err)
+	}
+	r.logged(hubdir.Refused, `"Claims":"gen1"`)
+}
+
+// TestTwice: of two connections of one host the newer one stays, so that one of them answers.
+func TestTwice(t *testing.T) {
+	r := newRig(t)
+	seed := r.joined("gen1", r.key())
+	errs := make(chan error, 10)
+	older := r.raw(seed, "_INBOX.gen1", errs)
+	newer := r.raw(seed, "_INBOX.gen1", make(chan error, 10))
+	select {
+	case <-errs:
+	case <-time.After(10 * time.Second):
+		t.Fatal("both are connected")
+	}
+	if !older.IsClosed() || newer.IsClosed() {
+		t.Errorf("older closed: %v, newer closed: %v", older.IsClosed(), newer.IsClosed())
+	}
+	r.logged(hubdir.Cut, "gen1", "connected again")
+}
+
+// joined makes a host a member, and ends that connection.
+func (r *rig) joined(host string, seed []byte) []byte {
+	r.t.Helper()
+	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: host, Token: r.token(host, time.Minute)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c.Close()
+	return seed
+}

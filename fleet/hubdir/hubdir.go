@@ -50,6 +50,7 @@ const (
 	membersFile  = "members.json"
 	tokensDir    = "tokens"
 	logFile      = "audit.log"
+	refusedFile  = "refused.log" // a file of its own: strangers cannot push out of the other who came
 	lockFile     = "lock"
 
 	maxFile = 1 << 20 // of what is read whole
@@ -331,17 +332,28 @@ func (d *Dir) Join(host, public, secret string, now time.Time) (err error) {
 	return d.writeJSON(membersFile, m)
 }
 
+// What an [Event] is of.
+const (
+	Joined    = "joined"
+	Connected = "connected"
+	Refused   = "refused"
+	Violation = "violation" // a host did what it may not
+	Cut       = "cut"
+)
+
 // An Event is a line of the log of who came.
 type Event struct {
 	Time   time.Time
-	What   string // joined, connected, refused, violation …
-	Host   string `json:",omitempty"`
+	What   string
+	Host   string `json:",omitempty"` // whose key it is
+	Claims string `json:",omitempty"` // the name that who was refused gave
 	Key    string `json:",omitempty"`
 	From   string `json:",omitempty"` // address
 	Reason string `json:",omitempty"`
 }
 
-// Log appends a line. It keeps the newest 8 to 16 MiB.
+// Log appends a line to audit.log, or to refused.log what was refused. Each keeps the newest 8
+// to 16 MiB.
 func (d *Dir) Log(e Event) error {
 	const most = 200
 	if len(e.Reason) > most {
@@ -351,9 +363,13 @@ func (d *Dir) Log(e Event) error {
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
+	name := logFile
+	if e.What == Refused {
+		name = refusedFile
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f, err := private.State.Open(d.file(logFile), os.O_APPEND)
+	f, err := private.State.Open(d.file(name), os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
@@ -361,7 +377,7 @@ func (d *Dir) Log(e Event) error {
 	st, statErr := f.Stat()
 	err = errors.Join(err, statErr, f.Close())
 	if err == nil && st.Size() > maxLog {
-		err = os.Rename(d.file(logFile), d.file(logFile+".1"))
+		err = os.Rename(d.file(name), d.file(name+".1"))
 	}
 	return err
 }
