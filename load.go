@@ -16,7 +16,8 @@ type LoadSecond struct {
 	Target            string // "POST /users"
 	Asked             uint64 // requests due
 	Codes             map[int]uint64
-	Errors            map[string]uint64 // by message; includes the status text of answers that are not successes
+	Expected          uint64            // answers with other codes than 200 to 399 that the load asked for, such as 404 of a search
+	Errors            map[string]uint64 // by message; includes the status text of answers that are neither successes nor expected
 	BytesIn, BytesOut uint64
 
 	Latency   *histogram.Histogram // from the due time to the end of the answer
@@ -24,9 +25,33 @@ type LoadSecond struct {
 	Service   *histogram.Histogram // from the send to the end of the answer
 }
 
+// Good returns how many requests were answered as they ought to be: with codes from 200 to 399, or as
+// the load expected.
+func (s *LoadSecond) Good() uint64 {
+	good, _ := s.good()
+	return good
+}
+
+// good also returns how many of them the load expected, which are no more than there are answers
+// with other codes, whatever a load claims.
+func (s *LoadSecond) good() (all, expected uint64) {
+	var others uint64
+	for code, n := range s.Codes {
+		switch {
+		case code >= 200 && code < 400:
+			all += n
+		case code != 0:
+			others += n
+		}
+	}
+	expected = min(s.Expected, others)
+	return all + expected, expected
+}
+
 // Add adds what another part of the same second counted.
 func (s *LoadSecond) Add(o *LoadSecond) {
 	s.Asked += o.Asked
+	s.Expected += o.Expected
 	s.BytesIn += o.BytesIn
 	s.BytesOut += o.BytesOut
 	s.Codes, s.Errors = added(s.Codes, o.Codes), added(s.Errors, o.Errors)
@@ -58,7 +83,8 @@ func merged(to, from *histogram.Histogram) *histogram.Histogram {
 type Tally struct {
 	Asked             uint64 // due
 	Answered          uint64 // with any status code
-	Success           uint64 // 200 <= code < 400
+	Success           uint64 // [LoadSecond.Good]
+	Expected          uint64 // of them, with other codes than 200 to 399
 	Refused           uint64 // 503 to bots, on purpose: no failures; known of a run that has an access log
 	Codes             map[int]uint64
 	Errors            map[string]uint64
@@ -86,10 +112,10 @@ func (t *Tally) Add(s *LoadSecond) {
 		if code != 0 {
 			t.Answered += n
 		}
-		if code >= 200 && code < 400 {
-			t.Success += n
-		}
 	}
+	good, expected := s.good()
+	t.Success += good
+	t.Expected += expected
 	t.Errors = added(t.Errors, s.Errors)
 	t.Latency.Merge(s.Latency)
 	t.SendDelay.Merge(s.SendDelay)
@@ -101,6 +127,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Asked += o.Asked
 	t.Answered += o.Answered
 	t.Success += o.Success
+	t.Expected += o.Expected
 	t.Refused += o.Refused
 	t.BytesIn += o.BytesIn
 	t.BytesOut += o.BytesOut

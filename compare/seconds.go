@@ -92,11 +92,7 @@ func newStepData(run *kasoku.Recording, step kasoku.Step, counters []counter) *s
 
 func addSecond(to *second, s *kasoku.LoadSecond, lat, send table) {
 	to.asked += float64(s.Asked)
-	for code, n := range s.Codes {
-		if code >= 200 && code < 400 {
-			to.success += float64(n)
-		}
-	}
+	to.success += float64(s.Good())
 	to.answered += float64(s.Latency.Count())
 	to.latency += s.Latency.Mean().Seconds() * float64(s.Latency.Count())
 	to.bins = lat.add(to.bins, s.Latency)

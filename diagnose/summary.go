@@ -77,17 +77,13 @@ func fillCarried(rec *kasoku.Recording, s *kasoku.Summary) {
 }
 
 // successesBySecond returns, for each of a load's seconds, how many of its requests did not
-// fail: answers from 200 to 399, and bots that were refused on purpose.
+// fail: answers as they ought to be, and bots that were refused on purpose.
 func successesBySecond(rec *kasoku.Recording) []float64 {
 	out := make([]float64, len(rec.Seconds))
 	steps := map[int]*kasoku.Tally{}
 	for i := range rec.Seconds {
 		sec := &rec.Seconds[i]
-		for code, n := range sec.Codes {
-			if code >= 200 && code < 400 {
-				out[i] += float64(n)
-			}
-		}
+		out[i] += float64(sec.Good())
 		if sec.Codes[http.StatusServiceUnavailable] > 0 {
 			if steps[sec.Step] == nil {
 				steps[sec.Step] = rec.Tally(sec.Step)

@@ -236,6 +236,8 @@ func TestSecond(t *testing.T) {
 	f(false, func(s *Second) { s.Codes = map[int]uint64{200: 9} })
 	f(false, func(s *Second) { s.Codes = map[int]uint64{200: 1 << 63, 201: 1<<63 + 10} })
 	f(false, func(s *Second) { s.Codes = map[int]uint64{-5: 10} })
+	f(true, func(s *Second) { s.Expected = 10 })
+	f(false, func(s *Second) { s.Expected = 11 })
 	f(false, func(s *Second) { s.Latency = []byte{9, 9} })
 	f(false, func(s *Second) { s.Service = nil })
 	f(false, func(s *Second) { s.Errors = map[string]uint64{"x": 11} })

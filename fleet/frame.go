@@ -94,6 +94,9 @@ func (s *Second) Decode() (kasoku.LoadSecond, error) {
 	if codes != s.Asked {
 		return out, fmt.Errorf("status codes of %d in a second of %d requests", codes, s.Asked)
 	}
+	if s.Expected > s.Asked {
+		return out, fmt.Errorf("%d expected answers in a second of %d requests", s.Expected, s.Asked)
+	}
 	var failed uint64
 	for message, n := range s.Errors {
 		if len(message) > maxMessage || n > s.Asked-failed {

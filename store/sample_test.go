@@ -179,6 +179,11 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 	if v < 12 && rec.Service != nil {
 		rec.Service.Members[0].Blocks = nil
 	}
+	for i := range rec.Seconds {
+		if v < 17 {
+			rec.Seconds[i].Expected = 0
+		}
+	}
 	if v < 16 {
 		rec.Warnings[0].Host = ""
 	}
@@ -231,6 +236,7 @@ func sampleSecond(n int) kasoku.LoadSecond {
 	if n > 30 {
 		s.Step, s.Asked = 2, 1000
 		s.Codes = map[int]uint64{200: 305, 500: 661, 0: 34}
+		s.Expected = 20
 		s.Errors = map[string]uint64{"500 Internal Server Error": 661, "timeout": 34}
 		s.Latency = histogramOf(24*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond)
 	}

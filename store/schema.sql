@@ -219,7 +219,7 @@ CREATE TABLE load_second (
   latency_max_ns INTEGER NOT NULL,
   latency        BLOB,
   send_delay     BLOB,
-  service        BLOB,
+  service        BLOB, expected INTEGER NOT NULL DEFAULT 0,
   UNIQUE (host, second, step, target)
 );
 CREATE TABLE lock_wait (

@@ -134,6 +134,7 @@ func secondTable() table[secondRow] {
 			{"latency_p50_ns", p50}, {"latency_p99_ns", p99},
 			{"latency_max_ns", most}, {"latency", latenciesOf(&v.Latency)},
 			{"send_delay", latenciesOf(&v.SendDelay)}, {"service", latenciesOf(&v.Service)},
+			{"expected", numberOf(&v.Expected)},
 		}
 	})
 }

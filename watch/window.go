@@ -163,8 +163,7 @@ func (w *Window) seconds(from int) (out []kasoku.LoadSecond) {
 			t := kasoku.NewTally()
 			t.Merge(seconds[at])
 			out = append(out, kasoku.LoadSecond{Second: at - from, Target: "load", Asked: t.Asked, Codes: t.Codes,
-				Errors:  t.Errors,
-				BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay,
+				Expected: t.Expected, Errors: t.Errors, BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: t.SendDelay,
 				Service: t.Service})
 		}
 	}

@@ -47,6 +47,10 @@ func (c Call) String() string { return routes[c].name }
 // Route returns method and path of the call.
 func (c Call) Route() (method, path string) { return routes[c].method, routes[c].path }
 
+// Expects reports whether a status that is not 200 answers what a call asks: a dig asks whether there
+// is a treasure.
+func (c Call) Expects(status int) bool { return c == Dig && status == http.StatusNotFound }
+
 // An Area is a rectangle of columns. Places count from 0.
 type Area struct {
 	PosX  int `json:"posX"`

@@ -216,6 +216,7 @@ type Counts struct {
 	Success      uint64            `json:"success"`
 	Failed       uint64            `json:"failed"`
 	Refused      uint64            `json:"refused,omitempty"`
+	Expected     uint64            `json:"expected,omitempty"`
 	SuccessRatio float64           `json:"success_ratio"`
 	Codes        map[string]uint64 `json:"codes"`
 	Errors       []ErrorCount      `json:"errors"`
@@ -228,7 +229,8 @@ type Counts struct {
 
 func newCounts(t *kasoku.Tally) Counts {
 	return Counts{
-		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), Refused: t.Refused, SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
+		Requests: t.Asked, Success: t.Success, Failed: t.Failed(), Refused: t.Refused,
+		Expected: t.Expected, SuccessRatio: rounded(t.SuccessRatio()), Codes: codes(t.Codes),
 		Errors:  list(t.TopErrors(), func(e *kasoku.ErrorCount) ErrorCount { return ErrorCount{e.Message, e.Count} }),
 		BytesIn: t.BytesIn, BytesOut: t.BytesOut,
 		Latency: distribution(t.Latency), SendDelay: distribution(t.SendDelay), Service: distribution(t.Service),

@@ -64,7 +64,7 @@ func StepCells(s kasoku.Step, t *kasoku.Tally, perSec float64, u time.Duration) 
 			cell.Duration(t.Latency.Quantile(0.95), u), cell.Duration(t.Latency.Quantile(0.99),
 				u), cell.Duration(t.Latency.Max(), u))
 	}
-	return append(cells, errors, cell.Count(t.Success), cell.Count(t.Asked))
+	return append(cells, errors, cell.Count(t.Success-t.Expected), cell.Count(t.Asked))
 }
 
 // askedCell is the rate of a step; of a ramp, that at its start and at its end.
@@ -95,7 +95,7 @@ func Answers(t *kasoku.Tally) []answer {
 	for _, code := range codes {
 		if code != 0 && t.Codes[code] > 0 {
 			out = append(out, answer{kasoku.ErrorCount{Message: statusText(code, t), Count: t.Codes[code]},
-				code < 200 || code >= 400})
+				(code < 200 || code >= 400) && !isExpected(code, t)})
 		}
 	}
 	var left uint64
@@ -114,6 +114,12 @@ func Answers(t *kasoku.Tally) []answer {
 		out = append(out, answer{kasoku.ErrorCount{Message: "other errors", Count: left}, true})
 	}
 	return out
+}
+
+// isExpected reports whether all answers with a code were such as the load expected: none of them is
+// among the errors.
+func isExpected(code int, t *kasoku.Tally) bool {
+	return t.Codes[code] <= t.Expected && statusText(code, t) == strconv.Itoa(code)
 }
 
 // statusText returns the text that the load gave for a status, else the code.

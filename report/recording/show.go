@@ -213,7 +213,8 @@ func (r summary) facts() []report.Fact {
 	}
 	if t := r.LoadTally(); t.Asked > 0 {
 		add(report.Fact{Label: "Result", Value: unit.Counted(t.Asked, "request", "requests") + ", " +
-			unit.Count(t.Success) + " 2xx, " + unit.Counted(t.Failed(), "error", "errors") + refusedNote(t)})
+			unit.Count(t.Success-t.Expected) + " 2xx, " + expectedNote(t) + unit.Counted(t.Failed(), "error", "errors") +
+			refusedNote(t)})
 	}
 	if c := r.Run.Command; c != nil {
 		add(report.Fact{Label: "Command", Value: short(strings.Join(c.Args, " "), 60), Code: true})
@@ -223,6 +224,14 @@ func (r summary) facts() []report.Fact {
 	}
 	add(report.Fact{Label: "Note", Value: r.Run.Note})
 	return out
+}
+
+// expectedNote says how many answers with other codes the load expected.
+func expectedNote(t *kasoku.Tally) string {
+	if t.Expected == 0 {
+		return ""
+	}
+	return unit.Count(t.Expected) + " others as expected, "
 }
 
 // refusedNote says how many requests of bots were refused on purpose.

@@ -26,11 +26,9 @@ func (r loadCharts) requestsChart() *plot {
 			if s.Second >= r.grid.Seconds {
 				continue
 			}
-			var good uint64
-			for code, n := range s.Codes {
-				if code >= 200 && code < 400 {
-					good += n
-				}
+			good := s.Good()
+			if s.Expected > 0 {
+				answered, rate = "answered as expected", "answers/s"
 			}
 			ok[s.Second] += float64(good)
 			if s.Step == 0 && r.Scored() {

@@ -50,8 +50,7 @@ func addedUp(in []kasoku.LoadSecond) []kasoku.LoadSecond {
 	for step, i := range at {
 		t := tallies[step]
 		s := kasoku.LoadSecond{Second: out[i].Second, Step: step, Target: out[i].Target, Asked: t.Asked, Codes: t.Codes,
-			Errors:  t.Errors,
-			BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(),
+			Expected: t.Expected, Errors: t.Errors, BytesIn: t.BytesIn, BytesOut: t.BytesOut, Latency: t.Latency, SendDelay: histogram.New(),
 			Service: histogram.New()}
 		out[i] = s
 	}

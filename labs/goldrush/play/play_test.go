@@ -177,6 +177,11 @@ func checkReports(t *testing.T, reports []*scenario.Report, r *play.Result) {
 			sum.Add(&of.Seconds[i])
 		}
 	}
+	if nothing := uint64(r.Counts.Answers[goldrush.Dig][404]); nothing == 0 || sum.Expected != nothing ||
+		sum.Errors["404 Not Found"] > 0 || sum.Failed() != uint64(r.Counts.All()-r.Counts.Of(200))-nothing {
+		t.Errorf("%d digs found nothing; %d answers were expected, %d failed, errors %v", nothing, sum.Expected, sum.Failed(),
+			sum.Errors)
+	}
 	last := reports[len(reports)-1]
 	if int64(sum.Asked) != r.Counts.All() || int64(sum.Codes[404]) != r.Counts.Of(404) || sum.Service.Count() != sum.Asked {
 		t.Errorf("%d requests were reported of %d", sum.Asked, r.Counts.All())

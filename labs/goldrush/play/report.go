@@ -44,6 +44,8 @@ func (r *reporter) note(s *digger.Sent, status int, now time.Duration, inFlight 
 	at.Asked++
 	at.Codes[status]++
 	switch {
+	case s.Request.Call.Expects(status):
+		at.Expected++
 	case status == 0:
 		at.Errors["no answer"]++
 	case status >= http.StatusBadRequest:
