@@ -41,14 +41,16 @@ func Run(ctx context.Context, o Played) *Result {
 		arrived: make(chan arrival, 64), used: make(chan [goldrush.Calls]time.Duration, 1)}
 	r.reporter = newReporter(o.Sink, r.begin)
 	before, _ := o.Asker.CPU(ctx) // of games before this one
+	r.served.cpu = before
 	r.play(ctx)
 	lasted := min(r.now(), o.Lasts)
 	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	cpu, ok := o.Asker.CPU(bounded)
 	done()
-	if !ok {
-		cpu = r.cpu
+	if ok {
+		r.look(cpu)
 	}
+	cpu = r.served.cpu
 	for c := range cpu {
 		cpu[c] = max(cpu[c]-before[c], 0)
 	}
@@ -73,7 +75,7 @@ type real struct {
 	asking  sync.WaitGroup
 	arrived chan arrival
 	used    chan [goldrush.Calls]time.Duration
-	cpu     [goldrush.Calls]time.Duration // the latest
+	served  served
 }
 
 type arrival struct {
@@ -112,7 +114,8 @@ func (r *real) play(ctx context.Context) {
 		select {
 		case a := <-r.arrived:
 			r.take(a)
-		case r.cpu = <-r.used:
+		case cpu := <-r.used:
+			r.look(cpu)
 		case reply := <-asked:
 			reply <- r.shown()
 		case <-timer.C:
@@ -125,7 +128,13 @@ func (r *real) play(ctx context.Context) {
 // shown is how the client stands now.
 func (r *real) shown() shown {
 	r.digger.Pass(r.now())
-	return shown{r.digger.Counts(), r.cpu, r.o.Rules.Active}
+	return shown{r.digger.Counts(), r.served, r.o.Rules.Active}
+}
+
+// look notes what the server shows of its CPU.
+func (r *real) look(cpu [goldrush.Calls]time.Duration) {
+	counts := r.digger.Counts()
+	r.served.add(cpu, &counts)
 }
 
 // take hands in an answer, and those that came with it.
@@ -165,7 +174,7 @@ func (r *real) ask(ctx context.Context, sent digger.Sent) {
 
 // endSecond keeps how the client stands, and asks how the server does.
 func (r *real) endSecond(ctx context.Context, at time.Duration) {
-	s := Second{at, r.digger.Counts(), r.cpu}
+	s := Second{at, r.digger.Counts(), r.served.cpu}
 	r.reporter.flush(at, nil)
 	if r.o.OnSecond != nil {
 		r.o.OnSecond(s)

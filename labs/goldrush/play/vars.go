@@ -25,7 +25,7 @@ const exact = 1<<53 - 1
 // shown is what a client has counted at a moment.
 type shown struct {
 	counts digger.Counts
-	cpu    [goldrush.Calls]time.Duration
+	served served
 	most   int // licences
 }
 
@@ -85,7 +85,7 @@ func (s *shown) client() map[string]any {
 }
 
 // operations are the calls, the explorations by how many columns they asked for, and what
-// was cashed by depth. A treasure takes the same to cash at each depth.
+// was cashed by depth; what was not paid is beside those.
 func (s *shown) operations() map[string]any {
 	out := map[string]any{}
 	for call := range goldrush.Calls {
@@ -93,25 +93,25 @@ func (s *shown) operations() map[string]any {
 		for _, of := range s.counts.Answers[call] {
 			n += of
 		}
-		if n > 0 && call != goldrush.Cash {
-			out[call.String()] = map[string]any{"Answers": n, "AnswerTime": s.counts.Service[call],
-				"ServiceTime": s.cpu[call]}
+		took, cpu := s.counts.Service[call], s.served.cpu[call]
+		if call == goldrush.Cash {
+			cpu = s.served.rest
+			for _, of := range s.counts.Paid {
+				n, took = n-of.N, took-of.Took
+			}
+		}
+		if n > 0 {
+			out[call.String()] = map[string]any{"Answers": n, "AnswerTime": took, "ServiceTime": cpu}
 		}
 	}
 	for cells, of := range s.counts.Cells {
 		out[fmt.Sprintf("%s %d", goldrush.Explore, cells)] = map[string]any{"Answers": of.N,
 			"AnswerTime": of.Took, "Size": cells}
 	}
-	var cashed int64
-	for _, of := range s.counts.Paid {
-		cashed += of.N
-	}
 	for depth, of := range s.counts.Paid {
 		if of.N > 0 {
 			out[fmt.Sprintf("%s of depth %d", goldrush.Cash, depth)] = map[string]any{"Answers": of.N,
-				"AnswerTime":  of.Took,
-				"Gained":      of.Coins,
-				"ServiceTime": int64(float64(s.cpu[goldrush.Cash]) * float64(of.N) / float64(cashed))}
+				"AnswerTime": of.Took, "Gained": of.Coins, "ServiceTime": s.served.depths[depth]}
 		}
 	}
 	return out

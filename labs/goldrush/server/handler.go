@@ -42,7 +42,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeAnswer(w, &q, refused)
 		return
 	}
-	a, ok := s.ask(r.Context(), q)
+	a, ok := s.Ask(r.Context(), q)
 	if !ok { // gone, or the game is: there is no answer, not even an empty one
 		panic(http.ErrAbortHandler)
 	}

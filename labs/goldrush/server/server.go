@@ -90,9 +90,9 @@ func (s *Server) next() (time.Duration, bool) {
 	return at, ok
 }
 
-// ask hands a request to the game and waits for the answer; ok is false where the client is
+// Ask hands a request to the game and waits for the answer; ok is false where the client is
 // gone before, or the game is over.
-func (s *Server) ask(ctx context.Context, r goldrush.Request) (a goldrush.Answer, ok bool) {
+func (s *Server) Ask(ctx context.Context, r goldrush.Request) (a goldrush.Answer, ok bool) {
 	answered := make(chan goldrush.Answer, 1)
 	ticket, sooner := s.handIn(r, func(a goldrush.Answer) { answered <- a })
 	if sooner {
