@@ -134,6 +134,9 @@ func (r stepTables) limitNote(ts []*kasoku.Tally) report.Prose {
 		if r.Steps[i].Number != r.BrokenStep() {
 			continue
 		}
+		if i == 0 && r.Steps[i].PerSec <= 0 {
+			return "" // no rate was asked for
+		}
 		if i == 0 {
 			return report.Prose("The first step failed already: the limit lies below " +
 				unit.PerSec(r.Steps[i].PerSec) + ".")

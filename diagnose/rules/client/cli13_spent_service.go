@@ -23,6 +23,7 @@ const (
 	oneCore   = 1.05 // of it: what works for longer does several things at once
 	paysLess  = 0.75 // of what the mean of its time gains
 	someShare = 0.01 // of the service's time, that an operation takes
+	leastGain = 0.02 // of what is gained, that the rest would gain more in its time
 )
 
 // ID returns CLI-13.
@@ -34,13 +35,14 @@ func (SpentService) Doc() diagnose.Doc {
 		Summary: `finds a client that spends a service which is at its limit on what gains least.`,
 		Evidence: `what the client publishes over expvar says that the service worked for at least 95 % of the
 			time (ServiceTime of its operations), and that an operation with at least 1 % of that gained at most
-			three quarters of what a millisecond of the service gains on average (Gained). Where no operation says
-			what it gained, a remark says what the time goes to.`,
+			three quarters of what a millisecond of the service gains on average (Gained), so that at least 2 % more
+			could be gained in its time. Where no operation says what it gained, a remark says what the time goes to.`,
 		Cause: `the client does all that it can, in the order in which it comes; what gains little takes the time
 			of what gains more.`,
 		Fix: `leave out first what gains least for the time that it takes, until the rest gains no less than the
 			mean.`,
-		Silent: `when the service has time left, when no operation gains so little; blind when no program
+		Silent: `when the service has time left, when no operation gains so little, when what does takes next to none of it, as
+			while a client learns what is worth how much; blind when no program
 			publishes anything of the kind.`,
 	}
 }
@@ -70,6 +72,11 @@ func (r SpentService) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 			"the service is at its limit: it worked for %s of the time, %s; what gains least gains %s of the mean of its "+
 				"time, the threshold is %s", unit.Percent(s.busy), x.shares(), unit.Percent(x.least),
 			unit.Percent(paysLess))
+	}
+	if more := x.lost() / x.gained; more < leastGain {
+		return nil, diagnose.Quiet(r.ID(), more/leastGain,
+			"the service is at its limit, and %s more could be gained in the time of what gains least; the threshold is %s",
+			unit.Percent(more), unit.Percent(leastGain))
 	}
 	return []kasoku.Finding{r.finding(&s, &x)}, nil
 }
@@ -113,6 +120,14 @@ func spendingOf(all []operation) (x spending) {
 	return x
 }
 
+// lost is what the mean of the service's time would gain more in the time of what gains little.
+func (x *spending) lost() (lost float64) {
+	for i := range x.little {
+		lost += x.little[i].served * (x.gained/x.served - x.little[i].perSec())
+	}
+	return lost
+}
+
 // shares are what takes most of the service's time.
 func (x *spending) shares() string {
 	var out []string
@@ -132,13 +147,12 @@ func (x *spending) evidence(s *seen) []kasoku.Evidence {
 func (r SpentService) finding(s *seen, x *spending) kasoku.Finding {
 	mean := x.gained / x.served
 	var names, rates []string
-	lost, share := 0.0, 0.0
+	share := 0.0
 	for i := range x.little {
 		o := &x.little[i]
 		names = append(names, wording.Cut(o.name, 40))
 		rates = append(rates, fmt.Sprintf("%s %s", wording.Cut(o.name, 40), unit.Sig3(o.perSec()/1e3)))
 		share += o.served / x.served
-		lost += o.served * (mean - o.perSec())
 	}
 	return kasoku.Finding{
 		ID: r.ID(), Object: s.object(),
@@ -161,7 +175,7 @@ func (r SpentService) finding(s *seen, x *spending) kasoku.Finding {
 			Risk: kasoku.RiskNone,
 			Note: "What comes after it may still be worth it: what was spent to get there is gone either way.",
 		}},
-		Expect: fmt.Sprintf("up to %s more gained, if the rest takes its time", unit.Percent(lost/x.gained)),
+		Expect: fmt.Sprintf("up to %s more gained, if the rest takes its time", unit.Percent(x.lost()/x.gained)),
 		Verify: "repeat it: what is gained must rise while the service works as much", Interval: s.interval,
 	}
 }

@@ -375,6 +375,7 @@ func TestBalance(t *testing.T) {
 // score is that of its last moment.
 func TestLasts(t *testing.T) {
 	m := mine.New(mine.Options{Rules: goldrush.Published(), Seed: 42, Lasts: 900 * ms})
+	m.Ask(ms, goldrush.Request{Call: goldrush.Health}, func(goldrush.Answer) {}) // which does not begin it
 	m.Advance(5 * time.Second)
 	if _, ok := m.End(); ok || m.Over() {
 		t.Error("it is over before it began")

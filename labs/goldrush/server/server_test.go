@@ -162,6 +162,8 @@ func TestScript(t *testing.T) {
 		{"POST", "/dig", `{"licenseID":0,"posX":0,"posY":0,"depth":11}`, 422, `\{"code":1000,.*\}`, 2 * milli},
 		{"POST", "/dig", `{"licenseID":0,"posX":3500,"posY":0,"depth":1}`, 422, `\{"code":1000,.*\}`, milli},
 		{"POST", "/dig", `{"licenseID":0,"posX":0,"posY":0,"depth":1}`, 403, `\{"code":403,.*\}`, milli}, // used up by what failed
+		{"POST", "/licenses", "[]", 200, `\{"id":1,"digAllowed":3,"digUsed":0\}`, 0},
+		{"POST", "/dig", `{"licenseID":1,"posX":0,"posY":0,"depth":100}`, 422, `\{"code":1000,.*\}`, 10900 * micro},
 
 		{"POST", "/cash", `"forged"`, 500, `\{"code":500,"message":"internal error"\}`, 10 * milli},
 		{"POST", "/cash", `[]`, 400, `\{"code":400,.*\}`, 0},
