@@ -64,7 +64,7 @@ func inCrowd(t *testing.T, while time.Duration, asks func(*crowd)) (answers map[
 	return answers
 }
 
-// TestScript_Waits: who waits for the CPU too long is told so, an exploration after one second and a dig
+// TestScript_Waits: who waits for the CPU too long is turned away, an exploration after one second and a dig
 // after two.
 func TestScript_Waits(t *testing.T) {
 	got := inCrowd(t, 2500*time.Millisecond, func(c *crowd) {
