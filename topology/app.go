@@ -30,7 +30,7 @@ type GoProgram struct {
 }
 
 // runtimes are programs that run applications.
-var runtimes = []string{"node", "python", "ruby", "php-fpm", "java", "perl", "deno", "bun", "gunicorn", "uwsgi",
+var runtimes = []string{"node", "python", "ruby", "php-fpm", "php", "java", "perl", "deno", "bun", "gunicorn", "uwsgi",
 	"puma", "unicorn", "uvicorn", "dotnet", "beam.smp"}
 
 // exeName is the name of a program without its version: python of /usr/bin/python3.12.
@@ -67,6 +67,7 @@ func (p *applications) score() {
 	var wg sync.WaitGroup
 	for _, s := range p.apps {
 		p.view.readGo(s)
+		p.findCheckout(s)
 		p.scoreOne(s)
 		ask := p.ask.of(s.Service)
 		if s.Go == nil || ask.get == nil {
@@ -109,7 +110,7 @@ func (p *applications) scoreOne(s *subject) {
 		}
 	}
 	if s.Repository != "" {
-		add(1, "its directory is in the git checkout %s", s.Repository)
+		add(1, "its files are in the git checkout %s", s.Repository)
 	}
 	base := exeName(s.Exe)
 	if i := slices.IndexFunc(runtimes, func(r string) bool {

@@ -17,6 +17,7 @@ type files interface {
 	read(path string) ([]byte, error)
 	glob(pattern string) []string
 	isDir(path string) bool
+	has(path string) bool // a file or a directory
 	upward(dir, name string) (found string, ok bool)
 }
 
@@ -43,9 +44,14 @@ func (o ownFiles) isDir(path string) bool {
 	return err == nil && dir
 }
 
+func (o ownFiles) has(path string) bool {
+	_, err := o.p.IsDir(o.ctx, path)
+	return err == nil
+}
+
 func (o ownFiles) upward(dir, name string) (found string, ok bool) {
 	for ; strings.HasPrefix(dir, "/"); dir = parentOf(dir) {
-		if _, err := o.p.IsDir(o.ctx, below(dir, name)); err == nil {
+		if o.has(below(dir, name)) {
 			return dir, true
 		}
 		if dir == "/" {

@@ -100,7 +100,7 @@ type Service struct {
 	Container  string // short id; empty outside of one
 	Listen     []Listener
 	Config     []string // files that it read, as far as known
-	Repository string   // git work tree that Dir or Exe lies in
+	Repository string   // git work tree that the files of an application lie in
 	How        string   // how it was found
 
 	Go    *GoProgram // of a program that Go built

@@ -16,6 +16,8 @@ type WebServer struct {
 	Formats   map[string]string
 	Upstreams []string // where requests are passed on to: 127.0.0.1:8080, unix:/run/app.sock
 	Status    string   // URL of a page of stub_status that answered on loopback; empty without
+
+	roots map[string][]string // by upstream of FastCGI: directories of the files that it is asked for
 }
 
 // nginx looks at the configuration of each nginx that runs.
@@ -30,7 +32,7 @@ func (l *looker) nginx() {
 }
 
 func (l *looker) describeNginx(s *subject) {
-	s.Nginx = &WebServer{Formats: map[string]string{}}
+	s.Nginx = &WebServer{Formats: map[string]string{}, roots: map[string][]string{}}
 	conf, err := l.view.readNginx(s)
 	if err != nil {
 		l.view.unreadable("configuration of nginx", err)
@@ -128,8 +130,8 @@ func (n *nginxFile) read(text nginxconf.Config) {
 		}
 	}
 	access, errors := false, false
-	upstream := map[string]bool{} // names of upstream blocks
-	inUpstream := -1
+	upstream := map[string][]string{} // servers by the name of their block
+	inUpstream, group := -1, ""
 	for i, d := range text {
 		if i == 0 || d.File != text[i-1].File || d.Depth != text[i-1].Depth {
 			n.block++
@@ -145,17 +147,26 @@ func (n *nginxFile) read(text nginxconf.Config) {
 		case name == "error_log":
 			errors = n.errorLog(d) || errors
 		case name == "upstream":
-			upstream[args[0]] = true
-			inUpstream = d.Depth
+			upstream[args[0]] = nil
+			inUpstream, group = d.Depth, args[0]
 		case name == "server" && inUpstream >= 0:
-			n.upstream(args[0])
+			upstream[group] = append(upstream[group], n.upstream(args[0]))
 		case strings.HasSuffix(name, "_pass"):
-			n.upstream(args[0])
+			at := n.upstream(args[0])
+			if root := rootOf(text, i); name == "fastcgi_pass" && root != "" {
+				web.roots[at] = append(web.roots[at], root)
+			}
 		}
 	}
 	web.Upstreams = slices.DeleteFunc(web.Upstreams, func(a string) bool {
-		return upstream[a] ||
-			upstream[strings.TrimSuffix(a, ":80")]
+		servers, ok := upstream[a]
+		if !ok {
+			servers, ok = upstream[strings.TrimSuffix(a, ":80")]
+		}
+		for _, to := range servers {
+			web.roots[to] = append(web.roots[to], web.roots[a]...)
+		}
+		return ok
 	})
 	if !access {
 		n.add(Log{Kind: AccessLog, Path: below(n.prefix, n.built["http-log-path"]), Format: "combined",
@@ -241,8 +252,8 @@ func (n *nginxFile) add(log Log) {
 	}
 }
 
-// upstream keeps host:port of http://host:port/path or a unix socket, each once.
-func (n *nginxFile) upstream(at string) {
+// upstream keeps host:port of http://host:port/path or a unix socket, each once, and returns it.
+func (n *nginxFile) upstream(at string) string {
 	if _, rest, ok := strings.Cut(at, "://"); ok {
 		at = rest
 	}
@@ -259,6 +270,7 @@ func (n *nginxFile) upstream(at string) {
 	if !slices.Contains(web.Upstreams, at) && !strings.Contains(at, "$") {
 		web.Upstreams = append(web.Upstreams, at)
 	}
+	return at
 }
 
 // Label names a service in a phrase: shop, unit shop.service, pid 1204.

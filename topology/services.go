@@ -102,7 +102,6 @@ func (l *looker) services(procs []*process) {
 			continue
 		}
 		if s := f.service(kind); l.believe(s, kind) {
-			l.view.findRepository(s)
 			l.subjects = append(l.subjects, s)
 		}
 	}
@@ -236,22 +235,4 @@ func withLogs(fds map[int]string, head, worker *process) map[int]string {
 		}
 	}
 	return out
-}
-
-// findRepository finds the git work tree that a service lies in. That of an interpreter, such as
-// pyenv's checkout, is not its program's.
-func (v *view) findRepository(s *subject) {
-	if s.Container != "" || s.elsewhere() {
-		return
-	}
-	dirs := []string{s.Dir}
-	if !slices.Contains(runtimes, exeName(s.Exe)) {
-		dirs = append(dirs, filepath.Dir(s.Exe))
-	}
-	for _, dir := range dirs {
-		if top, ok := v.filesOf(s).upward(dir, ".git"); ok && top != "/" {
-			s.Repository = top
-			return
-		}
-	}
 }

@@ -50,6 +50,8 @@ func (t tree) isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
+func (t tree) has(path string) bool { return t.exists(path) }
+
 // link returns where a symbolic link points to.
 func (t tree) link(path string) (string, error) { return os.Readlink(t.at(path)) }
 
