@@ -22,9 +22,9 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-11s %s\n", $$1, $$2}'
 
 .PHONY: build
-build: ## build bin/kasoku
+build: ## build bin/kasoku, and bin/kasoku-hub for fleets
 	@tools/setup go
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/kasoku ./cmd/kasoku
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kasoku ./cmd/kasoku-hub
 
 # As other Makefiles have them: PREFIX=$HOME/.local needs no root, DESTDIR is for packages.
 PREFIX     ?= /usr/local
@@ -34,6 +34,7 @@ DESTDIR    ?=
 install: ## build and install kasoku, its manual pages and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
 	@if command -v $(GO) >/dev/null || [[ ! -x bin/kasoku ]]; then $(MAKE) --no-print-directory build; fi
 	install -D -m 755 bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku
+	install -D -m 755 bin/kasoku-hub $(DESTDIR)$(PREFIX)/bin/kasoku-hub
 	@set -e; while read -r shell file; do \
 	  bin/kasoku completion $$shell | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$$file; \
 	  echo "completion of $$shell: $(DESTDIR)$(PREFIX)/share/$$file"; \
@@ -44,7 +45,7 @@ install: ## build and install kasoku, its manual pages and its completions for b
 
 .PHONY: uninstall
 uninstall: ## remove what make install put there (PREFIX=/usr/local, DESTDIR=)
-	rm -f $(DESTDIR)$(PREFIX)/bin/kasoku $(DESTDIR)$(PREFIX)/share/man/man1/kasoku.1 $(DESTDIR)$(PREFIX)/share/man/man1/kasoku-*.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku-hub $(DESTDIR)$(PREFIX)/share/man/man1/kasoku.1 $(DESTDIR)$(PREFIX)/share/man/man1/kasoku-*.1 \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kasoku $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_kasoku \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/kasoku.fish
 

@@ -17,7 +17,7 @@ import (
 
 // starters are the names that start a program, by import path.
 var starters = map[string][]string{
-	"github.com/kasoku/kasoku/internal/command": {"Start", "Run", "Output"},
+	"github.com/kasoku/kasoku/internal/command": {"Start", "Run", "Output", "Become"},
 	"os/exec":               {"Command", "CommandContext", "Cmd"},
 	"os":                    {"StartProcess"},
 	"syscall":               {"Exec", "ForkExec", "StartProcess"},

@@ -23,11 +23,11 @@ import (
 // tests are held to this; a test may import any directory but cmd/.
 var floorTable = parseFloors(`
 -1 internal/contain internal/mounts internal/private internal/procstat
-0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost
+0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost fleet/keys
 0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
-1 . logs/lines mysql sandbox sandbox/quota internal/foreign wire/mackerel/timed
+1 . logs/lines mysql sandbox sandbox/quota internal/foreign wire/mackerel/timed fleet/relay
 1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest load/carbon
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
@@ -59,6 +59,7 @@ var ownerTable = []ownership{
 	{path: "modernc.org/sqlite", owners: "store"},
 	{path: "github.com/go-sql-driver/mysql", owners: "mysqlflags"},
 	{path: "github.com/nats-io/nats-server", owners: "fleet/hub"},
+	{path: "github.com/nats-io/nkeys", owners: "fleet/keys fleet/bus fleet/hub"},
 	{path: "github.com/nats-io/nats.go", owners: "fleet/bus"},
 	{path: "github.com/cilium/ebpf", owners: "trace/kernel trace/stacks"},
 	{path: "github.com/BurntSushi/toml", owners: "config compat/kataribe"},

@@ -141,7 +141,7 @@ func programs(t *testing.T) []string {
 // needs no loader. It returns where it has put a program.
 func checkFile(t *testing.T, arch string, f *zip.File) (path string) {
 	t.Helper()
-	isProgram := f.Name == "kasoku" || strings.HasPrefix(f.Name, "mackerel-plugin-") || strings.HasPrefix(f.Name, "check-")
+	isProgram := f.Name == "kasoku" || f.Name == "kasoku-hub" || strings.HasPrefix(f.Name, "mackerel-plugin-") || strings.HasPrefix(f.Name, "check-")
 	mode := os.FileMode(0o644)
 	if isProgram {
 		mode = 0o755
@@ -194,6 +194,13 @@ func runProgram(t *testing.T, arch, path, version string) {
 		argv = []string{qemu, path}
 	}
 	name, agent := filepath.Base(path), agenttest.New(t)
+	if name == "kasoku-hub" { // kasoku starts it, and says what it is to be
+		out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "second program of kasoku") {
+			t.Errorf("%s: %s: %v, %s", arch, name, err, out)
+		}
+		return
+	}
 	ask, begin := "--version", name+"-"+version
 	if name == "kasoku" {
 		ask, begin = "version", "kasoku "+version

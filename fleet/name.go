@@ -2,9 +2,11 @@ package fleet
 
 import (
 	"fmt"
-	"regexp"
+
 	"strings"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 )
 
 // maxHostName is the longest name of a host: a label of the domain name system.
@@ -29,6 +31,9 @@ func HostName(own string) string {
 	short, _, _ := strings.Cut(strings.ToLower(own), ".")
 	return short
 }
+
+// Operator is the name of who coordinates; no host may have it.
+const Operator = "operator"
 
 // The questions that a host answers.
 const (
@@ -69,12 +74,12 @@ func (t Ticket) String() string {
 		t.Until.UTC().Format(ticketTime))
 }
 
-var ticketPattern = regexp.MustCompile(
+var ticketPattern = lazyregexp.New(
 	`^kasoku-join:([0-9A-Za-z.:\[\]_-]{3,300}),ca=([0-9a-f]{64}),token=([0-9A-Za-z_-]{20,64}),until=([0-9]{8}T[0-9]{6}Z)$`)
 
 // ParseTicket reads the line. An error does not quote it: it holds a secret.
 func ParseTicket(line string) (Ticket, error) {
-	m := ticketPattern.FindStringSubmatch(strings.TrimSpace(line))
+	m := ticketPattern().FindStringSubmatch(strings.TrimSpace(line))
 	if m == nil {
 		return Ticket{}, fmt.Errorf("bad join line: want %sADDRESS:PORT,ca=…,token=…,until=…, as `kasoku hub` prints it", ticketPrefix)
 	}

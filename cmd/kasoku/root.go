@@ -13,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/attackcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/doctorcmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/fleetcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/initcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/labcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/logscmd"
@@ -89,13 +90,15 @@ fix, and proves the difference by running again.`,
 		"let others read the files that are written: 0644 and 0755, less the umask, instead of 0600 and 0700")
 	root.AddCommand(recordcmd.NewRecord(e), recordcmd.NewRun(e), recordcmd.NewFinalize(e))
 	root.AddCommand(attackcmd.NewAttack(e), attackcmd.NewReport(e), attackcmd.NewEncode(e), attackcmd.NewPlot(e), attackcmd.NewDump(e))
-	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e), showcmd.NewCompare(e),
+	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e),
+		showcmd.NewCompare(e),
 		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
 	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e))
 	root.AddCommand(initcmd.NewInit(e), initcmd.NewConfig(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
 	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
+	root.AddCommand(fleetcmd.NewHub(e), fleetcmd.NewAgent(e))
 	root.AddCommand(labcmd.NewLab(e), labcmd.NewAutopilot(e), labcmd.NewDemo(e), newVersion(e))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.Share)

@@ -11,32 +11,28 @@ package bus
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/kasoku/kasoku/fleet"
+	"github.com/kasoku/kasoku/fleet/keys"
 	"github.com/kasoku/kasoku/internal/contain"
 )
-
-// Operator is the name of who coordinates; no host may have it.
-const Operator = "operator"
 
 // Options are how to connect.
 type Options struct {
 	Address string // HOST:PORT
 	CA      string // SHA-256 of the hub's public key, in hexadecimal digits
-	Seed    []byte // of the own key; see [NewKey]
-	Name    string // of the host, or [Operator]
+	Seed    []byte // of the own key; see [keys.New]
+	Name    string // of the host, or [fleet.Operator]
 	Token   string // to join with; empty once the hub knows the key
 
 	// Changed, when not nil, is called when the connection is lost, with the reason, and with
@@ -44,23 +40,11 @@ type Options struct {
 	Changed func(error)
 }
 
-// NewKey returns the seed of a new key, and its public part.
-func NewKey() (seed []byte, public string, err error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return nil, "", fmt.Errorf("make key: %w", err)
-	}
-	if seed, err = pair.Seed(); err != nil {
-		return nil, "", fmt.Errorf("make key: %w", err)
-	}
-	if public, err = pair.PublicKey(); err != nil {
-		return nil, "", fmt.Errorf("make key: %w", err)
-	}
-	return seed, public, nil
-}
-
 // A Conn is a connection to a hub.
-type Conn struct{ nc *nats.Conn }
+type Conn struct {
+	nc      *nats.Conn
+	closing *atomic.Bool
+}
 
 // ErrRefused is wrapped by the error of [Connect] when the hub does not take the key or the
 // token.
@@ -74,19 +58,13 @@ func (e *PinError) Error() string {
 	return "the certificate there is not the hub's: its key is " + e.Got
 }
 
-// Fingerprint returns the SHA-256 of a certificate's public key, in hexadecimal digits.
-func Fingerprint(c *x509.Certificate) string {
-	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
-	return hex.EncodeToString(sum[:])
-}
-
 func pinned(ca string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		// Names and authorities say nothing here; VerifyConnection holds the key instead.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(s tls.ConnectionState) error {
-			got := Fingerprint(s.PeerCertificates[0])
+			got := keys.Fingerprint(s.PeerCertificates[0])
 			if subtle.ConstantTimeCompare([]byte(got), []byte(ca)) != 1 {
 				return &PinError{Got: got}
 			}
@@ -108,9 +86,11 @@ func Connect(o Options) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	changed := o.Changed
-	if changed == nil {
-		changed = func(error) {}
+	closing := new(atomic.Bool)
+	changed := func(err error) {
+		if o.Changed != nil && !closing.Load() {
+			o.Changed(err)
+		}
 	}
 	opts := []nats.Option{
 		nats.Name(o.Name), nats.Secure(pinned(o.CA)), nats.TLSHandshakeFirst(), nats.Nkey(public, pair.Sign),
@@ -132,7 +112,7 @@ func Connect(o Options) (*Conn, error) {
 	case err != nil:
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, err)
 	}
-	return &Conn{nc}, nil
+	return &Conn{nc, closing}, nil
 }
 
 func orLost(err error) error {
@@ -144,6 +124,7 @@ func orLost(err error) error {
 
 // Close ends the connection, with what was to be sent.
 func (c *Conn) Close() {
+	c.closing.Store(true)
 	_ = c.nc.FlushTimeout(time.Second) // what it could not send is lost either way
 	c.nc.Close()
 }

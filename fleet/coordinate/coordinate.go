@@ -22,18 +22,15 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/fleet"
-	"github.com/kasoku/kasoku/fleet/bus"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
-// Bus asks hosts; [bus.Conn] is one.
+// Bus asks hosts, as [github.com/kasoku/kasoku/fleet/bus.Conn] does.
 type Bus interface {
 	Ask(ctx context.Context, host, verb string, question, answer any) error
 }
-
-var _ Bus = (*bus.Conn)(nil)
 
 // Options are what to load, and from where.
 type Options struct {

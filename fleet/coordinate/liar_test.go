@@ -41,6 +41,8 @@ func (b *fakeBus) Ask(_ context.Context, host, verb string, question, answer any
 	return json.Unmarshal(raw, answer)
 }
 
+var _ Bus = (*bus.Conn)(nil)
+
 func honest(_, _ string, answer []byte) ([]byte, error) { return answer, nil }
 
 func newFakeBus(t *testing.T, url string) *fakeBus {

@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/fleet/bus"
 	"github.com/kasoku/kasoku/fleet/hub"
 	"github.com/kasoku/kasoku/fleet/hubdir"
+	"github.com/kasoku/kasoku/fleet/keys"
 	"github.com/kasoku/kasoku/load/vegeta"
 )
 
@@ -50,7 +51,7 @@ func agentMain() {
 	fatal(err)
 	lease, err := time.ParseDuration(os.Getenv("LEASE"))
 	fatal(err)
-	seed, _, err := bus.NewKey()
+	seed, _, err := keys.New()
 	fatal(err)
 	c, err := bus.Connect(bus.Options{Address: ticket.Address, CA: ticket.CA, Token: ticket.Token, Seed: seed, Name: os.Getenv("NAME")})
 	fatal(err)
@@ -170,7 +171,7 @@ func newField(t testing.TB, listen, allow, lease string, n int, netns []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.conn, err = bus.Connect(bus.Options{Address: access.Address, CA: access.CA, Seed: []byte(access.Seed), Name: bus.Operator})
+	f.conn, err = bus.Connect(bus.Options{Address: access.Address, CA: access.CA, Seed: []byte(access.Seed), Name: fleet.Operator})
 	if err != nil {
 		t.Fatal(err)
 	}

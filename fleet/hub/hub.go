@@ -23,7 +23,6 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/kasoku/kasoku/fleet"
-	"github.com/kasoku/kasoku/fleet/bus"
 	"github.com/kasoku/kasoku/fleet/hubdir"
 )
 
@@ -53,6 +52,12 @@ func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address s
 	number, err := strconv.Atoi(port)
 	if err != nil {
 		return fmt.Errorf("listen: bad port %q", port)
+	}
+	// The server would log that it cannot listen, and wait.
+	if l, err := net.Listen("tcp", listen); err != nil {
+		return err
+	} else if err := l.Close(); err != nil {
+		return fmt.Errorf("listen: %w", err)
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT
@@ -199,9 +204,9 @@ func member(host string) *server.User {
 
 // operator may ask, and hear the answers.
 func operator() *server.User {
-	return &server.User{Username: bus.Operator, Permissions: &server.Permissions{
+	return &server.User{Username: fleet.Operator, Permissions: &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: []string{fleet.AllQuestions}},
-		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX." + bus.Operator + ".>"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX." + fleet.Operator + ".>"}},
 	}}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/bus"
 	"github.com/kasoku/kasoku/fleet/hubdir"
+	"github.com/kasoku/kasoku/fleet/keys"
 )
 
 // A rig is a hub under attack.
@@ -66,7 +67,7 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) key() []byte {
 	r.t.Helper()
-	seed, _, err := bus.NewKey()
+	seed, _, err := keys.New()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestJoin(t *testing.T) {
 	refused("taken name", r.connect("gen1", r.token("", time.Minute), r.key()))
 	r.logged("refused", "another key has this name")
 	refused("bad name", r.connect("Gen1", r.token("", time.Minute), r.key()))
-	refused("operator's name", r.connect(bus.Operator, r.token("", time.Minute), r.key()))
+	refused("operator's name", r.connect(fleet.Operator, r.token("", time.Minute), r.key()))
 	if err := r.dir.Remove("gen1"); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestTokenRace(t *testing.T) {
 	token := r.token("", time.Minute)
 	errs := make(chan error)
 	for i := range 8 {
-		_, public, err := bus.NewKey()
+		_, public, err := keys.New()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +311,7 @@ func TestSubjects(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	op := r.raw([]byte(access.Seed), "_INBOX."+bus.Operator, make(chan error, 100))
+	op := r.raw([]byte(access.Seed), "_INBOX."+fleet.Operator, make(chan error, 100))
 	if m, err := op.Request(fleet.Subject("gen1", fleet.Hello), []byte("{}"), 5*time.Second); err != nil || string(m.Data) != "{}" {
 		t.Fatalf("%v", err)
 	}

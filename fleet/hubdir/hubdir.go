@@ -32,7 +32,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/fleet"
-	"github.com/kasoku/kasoku/fleet/bus"
+	"github.com/kasoku/kasoku/fleet/keys"
 	"github.com/kasoku/kasoku/internal/private"
 )
 
@@ -52,6 +52,7 @@ const (
 	logFile      = "audit.log"
 	refusedFile  = "refused.log" // a file of its own: strangers cannot push out of the other who came
 	lockFile     = "lock"
+	serveFile    = "serving"
 
 	maxFile = 1 << 20 // of what is read whole
 	maxLog  = 8 << 20 // then it becomes audit.log.1
@@ -64,12 +65,8 @@ func Open(path, address string) (*Dir, error) {
 	if err := private.State.MkdirAll(filepath.Join(path, tokensDir)); err != nil {
 		return nil, fmt.Errorf("make the hub's directory: %w", err)
 	}
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("open the hub's directory: %w", err)
-	}
-	if !private.Mine(st) || st.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the hub's directory %s is open to others: want mode 0700, and you as its owner", path)
+	if err := checkPrivate(path); err != nil {
+		return nil, err
 	}
 	if _, err := d.read(keyFile); errors.Is(err, fs.ErrNotExist) {
 		if err := d.makeKey(); err != nil {
@@ -79,6 +76,40 @@ func Open(path, address string) (*Dir, error) {
 		return nil, err
 	}
 	return d, d.setOperator(address)
+}
+
+// Existing returns the directory of a hub that was made before. The error wraps fs.ErrNotExist
+// when there is none.
+func Existing(path string) (*Dir, error) {
+	if err := checkPrivate(path); err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path}
+	_, err := d.Operator()
+	return d, err
+}
+
+func checkPrivate(path string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("open the hub's directory: %w", err)
+	}
+	if !private.Mine(st) || st.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("the hub's directory %s is open to others: want mode 0700, and you as its owner", path)
+	}
+	return nil
+}
+
+// Alone makes this process the one that serves the directory, until free is called.
+func (d *Dir) Alone() (free func() error, err error) {
+	f, err := private.State.Open(d.file(serveFile), 0)
+	if err != nil {
+		return nil, fmt.Errorf("lock the hub's directory: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another hub serves %s", d.Path), f.Close())
+	}
+	return f.Close, nil
 }
 
 func (d *Dir) file(name string) string { return filepath.Join(d.Path, name) }
@@ -144,7 +175,7 @@ func (d *Dir) setOperator(address string) error {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		seed, public, err := bus.NewKey()
+		seed, public, err := keys.New()
 		if err != nil {
 			return err
 		}
@@ -152,7 +183,7 @@ func (d *Dir) setOperator(address string) error {
 		if err != nil {
 			return err
 		}
-		a = Access{CA: bus.Fingerprint(cert.Leaf), Public: public, Seed: string(seed)}
+		a = Access{CA: keys.Fingerprint(cert.Leaf), Public: public, Seed: string(seed)}
 	} else if err != nil {
 		return err
 	}
@@ -285,7 +316,7 @@ func (d *Dir) Invite(host string, until time.Time) (fleet.Ticket, error) {
 }
 
 func checkJoining(host string) error {
-	if host == bus.Operator {
+	if host == fleet.Operator {
 		return fmt.Errorf("bad host name %q: it is who coordinates", host)
 	}
 	return fleet.CheckHost(host)

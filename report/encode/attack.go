@@ -33,6 +33,33 @@ type Attack struct {
 	Generator Generator      `json:"generator"`
 	Memory    *uint64        `json:"memory_bytes"`
 	Warnings  []Warning      `json:"warnings"`
+	Hosts     []AttackHost   `json:"generators,omitempty"` // of a load from many machines
+	Skew      *float64       `json:"skew_s,omitempty"`     // the most by which the starts of two can differ
+}
+
+// An AttackHost is one of the machines that sent a load.
+type AttackHost struct {
+	Name      string   `json:"generator"`
+	Due       uint64   `json:"due"` // 0 in a closed loop
+	Reported  uint64   `json:"reported"`
+	Offset    float64  `json:"clock_offset_s"`
+	Bound     float64  `json:"clock_bound_s"`
+	Drift     *float64 `json:"drift_s"`
+	P99       float64  `json:"p99_delay_s"`
+	MaxDelay  float64  `json:"max_delay_s"`
+	Cores     int      `json:"cores"`
+	PeakCores float64  `json:"peak_cores"`
+	Lost      string   `json:"lost,omitempty"`
+}
+
+func newAttackHost(h *loadreport.AttackHost) AttackHost {
+	out := AttackHost{Name: h.Name, Due: h.Due, Reported: h.Reported, Offset: h.Offset.Seconds(), Bound: h.Bound.Seconds(),
+		P99: h.P99.Seconds(), MaxDelay: h.MaxDelay.Seconds(), Cores: h.Cores, PeakCores: rounded(h.PeakCores), Lost: h.Lost}
+	if h.Drift != nil {
+		sec := h.Drift.Seconds()
+		out.Drift = &sec
+	}
+	return out
 }
 
 // An AttackTarget is what came of the requests to one target.
@@ -59,6 +86,10 @@ func newAttack(a *loadreport.Attack, o report.Options) *Attack {
 	out.Reached = finite(a.Reached())
 	for i := range out.Steps {
 		out.Steps[i].Reached = finite(a.StepReached(i))
+	}
+	if len(a.Hosts) > 0 {
+		skew := a.Skew.Seconds()
+		out.Hosts, out.Skew = list(a.Hosts, newAttackHost), &skew
 	}
 	if a.Memory > 0 {
 		out.Memory = &a.Memory

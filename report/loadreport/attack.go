@@ -34,6 +34,9 @@ type Attack struct {
 	Memory   uint64  // the most that the generator's process had resident, in bytes; 0 when unknown
 	Seed     *uint64 // of what was random; nil when nothing was
 	Results  string  // where each single result is; may be empty
+
+	Hosts []AttackHost  // that sent it; nil: this process did
+	Skew  time.Duration // the most by which the starts of two hosts can differ
 }
 
 // An AttackStep is a step and what came of it.
@@ -72,6 +75,7 @@ func AttackDocument(a *Attack, o report.Options) *report.Document {
 	d.PutSection(o, "steps", a.stepsSection)
 	d.PutSection(o, "targets", a.targetsSection)
 	d.PutSection(o, "answers", a.answersSection)
+	d.PutSection(o, SectionHosts, a.hostsSection)
 	d.PutSection(o, "generator", func() report.Section {
 		return report.Section{ID: SectionGenerator, Title: "Generator",
 			Blocks: []report.Block{&report.Notes{List: a.generator()}}}

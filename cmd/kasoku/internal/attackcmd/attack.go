@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/fleet/coordinate"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -39,6 +40,9 @@ report instead.
 ramps and pauses. Requests may come evenly, at random or in bursts, or from users in
 a closed loop. Targets may have weights and places such as {{uuid}}.
 
+--from gen1,gen2,gen3 has hosts of a fleet send it, each its share of one schedule that
+begins at one moment; see ` + "`kasoku hub`" + `.
+
 --carbon HOST:PORT loads a carbon-cache, go-carbon or relay instead: -metrics series, a
 point of each every --interval, by lines, pickled lists or datagrams; -as haggar takes
 haggar's flags and sends its lines. It reports what was due, sent, acknowledged and
@@ -53,6 +57,7 @@ before the command.`,
   kasoku attack -target 'POST http://127.0.0.1:8080/users' -rate 10,100,1000 -duration 10s --pause 3s
   kasoku attack -target 'GET http://127.0.0.1:8080/users/{{int 1 100}}' --stages 30s@0..500,1m@500 --arrivals poisson
   kasoku attack -target 'GET http://127.0.0.1:8080/' -rate 0 -max-workers 64 --think 100ms..300ms -duration 30s
+  kasoku attack --from gen1,gen2,gen3 -rate 60000 -duration 30s http://10.0.0.5/
   kasoku attack --carbon 127.0.0.1:2003 --metrics 100000 --interval 10s -duration 5m
   kasoku attack --carbon 127.0.0.1:2004 --protocol pickle --metrics 1000000 --ramp 1m --new-series 0.01
   kasoku attack --as haggar -agents=300 -metrics=2000 -carbon=localhost:2003`,
@@ -115,7 +120,7 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 		exporter.Begin(r.Plan)
 		return exporter
 	}
-	res, err := vegeta.Attack(ctx, *o)
+	res, err := f.attack(ctx, e, live.say)
 	planned()
 	live.end(res.Summary, res.Warnings)
 	if res.Tally == nil || cli.IsRefused(err) {
@@ -166,6 +171,8 @@ func (f *attackFlags) refusal(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case coordinate.IsRefused(err):
+		return cli.Usage(err, cli.HintOf(err))
 	case strings.Contains(err.Error(), "bad target"):
 		return cli.WithHint(err, "each target begins with a line METHOD URL, such as GET http://127.0.0.1/; headers, and "+
 			"@FILE for the body, stand in the lines after it")

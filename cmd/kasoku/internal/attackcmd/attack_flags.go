@@ -37,6 +37,7 @@ type attackFlags struct {
 	workers   uint64
 	export    string
 	carbon    carbonFlags
+	from      fromFlags
 	out       cli.Output
 	unread    error // why kasoku.toml could not be read
 }
@@ -50,6 +51,9 @@ func (f *attackFlags) register(cmd *cobra.Command) {
 	f.registerTLS(fl)
 	f.registerEngine(fl)
 	f.carbon.register(fl)
+	fl.StringSliceVar(&f.from.hosts, "from", nil, "send from these hosts of the fleet, `HOST,...`, "+
+		"each its share of one schedule")
+	fl.StringVar(&f.from.hub, "hub", "", "`DIRECTORY` of the hub of --from; default as `kasoku hub` has it")
 	f.out.RegisterReport(cmd)
 }
 
@@ -144,7 +148,7 @@ func (f *attackFlags) complete(e *cli.Env) error {
 	if err := f.completeEngine(); err != nil {
 		return err
 	}
-	if err := o.Validate(); err != nil {
+	if err := errors.Join(o.Validate(), f.checkFrom()); err != nil {
 		return cli.Usage(err, cli.HintOf(err))
 	}
 	return nil

@@ -58,6 +58,9 @@ func (l *liveAttack) begin(ctx context.Context, r *vegeta.Running) {
 	}()
 }
 
+// say prints what becomes of a generator.
+func (l *liveAttack) say(text string) { l.progress.Say(text) }
+
 // follow draws the progress four times a second and hands over once a second.
 func (l *liveAttack) follow(ctx context.Context) {
 	tick := time.NewTicker(time.Second / 4)

@@ -29,7 +29,8 @@ func (f *attackFlags) print(e *cli.Env, res *vegeta.AttackResult) error {
 // attackReport is the result in the form that reports take.
 func (f *attackFlags) attackReport(res *vegeta.AttackResult) *loadreport.Attack {
 	a := &loadreport.Attack{
-		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Describe(), Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
+		Name: f.vegeta.Name, Started: res.Start, Schedule: f.vegeta.Describe(),
+		Tally: res.Tally, Summary: res.Summary, Warnings: res.Warnings, Memory: peakMemory(),
 	}
 	if f.vegeta.Random() || hasPlaces(&res.Plan) {
 		a.Seed = &f.vegeta.Seed
@@ -41,6 +42,7 @@ func (f *attackFlags) attackReport(res *vegeta.AttackResult) *loadreport.Attack 
 		a.Steps = append(a.Steps, loadreport.AttackStep{Step: s, Tally: res.Recorder.Tally(s.Number)})
 	}
 	a.Targets = targetTallies(res)
+	f.addHosts(a)
 	return a
 }
 

@@ -1,0 +1,82 @@
+package fleetcmd
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/fleet"
+	"github.com/kasoku/kasoku/fleet/relay"
+)
+
+// NewAgent returns the command agent, which answers the questions of a fleet for this host.
+func NewAgent(e *cli.Env) *cobra.Command {
+	var o relay.Agent
+	cmd := &cobra.Command{
+		Use:   "agent [JOIN-LINE]",
+		Short: "Answer for this host in a fleet: send a share of a load",
+		Long: `Join the hub of a join line, or the one that this host is a member of, and answer
+until it is ended. The host does what it is allowed here and nothing else: --allow
+load=URL lets it send load to targets that begin so. No question runs a command or
+reads a file. Its key is made here and stays here.
+
+JOIN-LINE - reads the line from standard input, so that no process list shows it.`,
+		Example: `  kasoku agent kasoku-join:10.0.0.9:7422,ca=…,token=…,until=… --allow load=http://10.0.0.5/
+  kasoku agent --allow load=http://10.0.0.5:8080/api --max-rate 5000`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Join = args[0]
+			}
+			if err := complete(e, &o); err != nil {
+				return err
+			}
+			return become(relay.Options{Agent: &o})
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&o.Allow, "allow", nil, "what it may be asked: `load=URL`, where targets begin; may be repeated")
+	fl.Float64Var(&o.PerSec, "max-rate", 0, "most requests a second that it sends; 0: no limit")
+	fl.StringVar(&o.Name, "name", "", "of this host in the fleet; default its host name")
+	fl.StringVar(&o.Dir, "dir", "", "`DIRECTORY` of its key; default agent in kasoku's state directory")
+	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load when no one has asked for its counts for so long")
+	return cmd
+}
+
+// complete checks what was given, so that a mistake is a line and no process.
+func complete(e *cli.Env, o *relay.Agent) (err error) {
+	if o.Join == "-" {
+		const most = 1 << 10
+		b, err := io.ReadAll(io.LimitReader(e.Stdin, most))
+		if err != nil {
+			return err
+		}
+		o.Join = strings.TrimSpace(string(b))
+	}
+	if o.Join != "" {
+		t, err := fleet.ParseTicket(o.Join)
+		if err != nil {
+			return cli.Usage(err, "`kasoku hub invite` prints one")
+		}
+		if now := e.Now(); !now.Before(t.Until) {
+			return cli.Usagef("`kasoku hub invite` prints another; a clock that is wrong here or there looks the same",
+				"the join line was for use until %s, and it is %s", t.Until.Local().Format(time.DateTime), now.Format(time.DateTime))
+		}
+	}
+	if o.Name != "" {
+		if err := fleet.CheckHost(o.Name); err != nil {
+			return cli.Usage(err, "")
+		}
+	}
+	if _, err := fleet.ParseLimit(o.Allow); err != nil {
+		return cli.Usage(err, "")
+	}
+	if o.PerSec < 0 || o.Lease < time.Second {
+		return cli.Usagef("", "want --max-rate 0 or more, and --lease 1s or more")
+	}
+	o.Dir, err = dirOf(e, o.Dir, "agent")
+	return err
+}
