@@ -56,7 +56,7 @@ func ofLabs(c *cobra.Command) bool {
 // that other programs have given their meaning.
 var sameFlag = map[string]string{
 	"--accesslog": "access logs: one, or several", "--as": "in place of that program", "--allow": "consent to what is refused else",
-	"--by": "what makes a row", "--for": "how long", "--header": "a request header", "--match": "a pattern to match",
+	"--by": "what makes a row", "--for": "how long", "--from": "where something comes from: a run, the hosts that send", "--header": "a request header", "--match": "a pattern to match",
 	"--only": "less than all", "--out": "where to write", "--price": "of the machines, an hour", "--project": "its name",
 	"--sort": "the order of rows", "-n": "how many",
 	"--format": "Vegeta's, of targets; kataribe's and alp's word for that of a log",

@@ -120,7 +120,7 @@ func TestFleet(t *testing.T) {
 	if _, errs, code := r.run("hub", "hub", "status"); code != 3 || !strings.Contains(errs, "kasoku: hint: `kasoku hub` makes one") {
 		t.Errorf("without a hub: exit %d, %s", code, errs)
 	}
-	r.start("hub at", "hub", "hub", "--listen", "127.0.0.1:0", "--lines", "0")
+	r.start("hub at", "hub", "hub", "--listen", "127.0.0.1:0", "--invites", "0")
 	for _, name := range []string{"gen1", "gen2"} {
 		line, errs, code := r.run("hub", "hub", "invite", name)
 		if code != 0 {

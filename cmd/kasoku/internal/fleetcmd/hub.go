@@ -41,7 +41,7 @@ hub is started again.
 
 The connection is TLS from the first byte, and the hub is known by its key, which the
 join line names. The hub carries questions and answers, and keeps neither.`,
-		Example: `  kasoku hub --listen 10.0.0.9:7422 --lines 3
+		Example: `  kasoku hub --listen 10.0.0.9:7422 --invites 3
   kasoku hub invite gen4
   kasoku hub status
   kasoku hub remove gen2
@@ -58,10 +58,10 @@ join line names. The hub carries questions and answers, and keeps neither.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&o.Listen, "listen", "127.0.0.1:7422", "`ADDRESS:PORT`; as set, this host alone reaches it")
-	fl.StringVar(&o.Address, "address", "", "`HOST:PORT` by which hosts reach it; default where it listens")
+	fl.StringVar(&o.Listen, "listen", "127.0.0.1:7422", "`ADDRESS`, with its port; as set, this host alone reaches it")
+	fl.StringVar(&o.Address, "public", "", "`HOST:PORT` by which hosts reach it; default where it listens")
 	fl.DurationVar(&o.Invite, "for", defaultInvite, "how long the join lines are good")
-	fl.IntVar(&o.Lines, "lines", 1, "print `N` join lines; 0: none")
+	fl.IntVar(&o.Lines, "invites", 1, "print `N` join lines; 0: none")
 	cmd.PersistentFlags().StringVar(&o.Dir, "dir", "", "`DIRECTORY` of its keys, members and logs; "+
 		"default hub in kasoku's state directory")
 	cmd.AddCommand(newInvite(e, &o.Dir), newStatus(e, &o.Dir), newRemove(e, &o.Dir))
@@ -74,16 +74,16 @@ func checkServe(o *relay.Serve) error {
 		return cli.Usagef("", "--listen %q: want ADDRESS:PORT, such as 10.0.0.9:7422", o.Listen)
 	}
 	if ip := net.ParseIP(host); o.Address == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return cli.Usagef("--address 10.0.0.9:"+port+" says how hosts reach it", "--listen %s is every address of this host",
+		return cli.Usagef("--public 10.0.0.9:"+port+" says how hosts reach it", "--listen %s is every address of this host",
 			o.Listen)
 	}
 	if o.Address != "" {
 		if _, port, err := net.SplitHostPort(o.Address); err != nil || port == "" {
-			return cli.Usagef("", "--address %q: want HOST:PORT, such as 10.0.0.9:7422", o.Address)
+			return cli.Usagef("", "--public %q: want HOST:PORT, such as 10.0.0.9:7422", o.Address)
 		}
 	}
 	if o.Lines < 0 || o.Lines > 100 || o.Invite < time.Second || o.Invite > 30*24*time.Hour {
-		return cli.Usagef("", "want --lines 0 to 100, and --for 1s to 720h")
+		return cli.Usagef("", "want --invites 0 to 100, and --for 1s to 720h")
 	}
 	return nil
 }
