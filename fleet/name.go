@@ -98,3 +98,19 @@ func clip(s string) string {
 	}
 	return s
 }
+
+// Clean returns the text of another host, of a server or of a file as it may be printed: one line without control
+// characters, and not long.
+func Clean(s string) string {
+	const most = 300
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

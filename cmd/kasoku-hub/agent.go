@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/agent"
 	"github.com/kasoku/kasoku/fleet/bus"
+	"github.com/kasoku/kasoku/fleet/hubdir"
 	"github.com/kasoku/kasoku/fleet/keys"
 	"github.com/kasoku/kasoku/fleet/relay"
 	"github.com/kasoku/kasoku/internal/private"
@@ -89,6 +90,9 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 	limit.PerSec = o.PerSec
 	if err := private.State.MkdirAll(o.Dir); err != nil {
 		return fmt.Errorf("make the agent's directory: %w", err)
+	}
+	if err := hubdir.CheckPrivate(o.Dir); err != nil {
+		return err
 	}
 	m, err := readMember(o.Dir)
 	if o.Join != "" {
@@ -166,5 +170,5 @@ type notes struct {
 func (n *notes) say(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	fmt.Fprintf(n.w, "%s %s\n", time.Now().Format(time.TimeOnly), plain(text))
+	fmt.Fprintf(n.w, "%s %s\n", time.Now().Format(time.TimeOnly), fleet.Clean(text))
 }

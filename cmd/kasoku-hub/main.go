@@ -13,9 +13,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
+	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/relay"
 	"github.com/kasoku/kasoku/internal/contain"
 )
@@ -58,22 +58,12 @@ func run(text string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // complain prints an error and its hint as kasoku does.
 func complain(w io.Writer, err error, code int) int {
-	fmt.Fprintf(w, "kasoku: error: %s\n", plain(err.Error()))
+	fmt.Fprintf(w, "kasoku: error: %s\n", fleet.Clean(err.Error()))
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
-		fmt.Fprintf(w, "kasoku: hint: %s\n", plain(h.Hint()))
+		fmt.Fprintf(w, "kasoku: hint: %s\n", fleet.Clean(h.Hint()))
 	}
 	return code
-}
-
-// plain is a text of others as a terminal may have it.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }
 
 // hinted is an error with what to do about it.

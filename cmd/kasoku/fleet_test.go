@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/kasoku/kasoku/internal/test/turn"
 )
 
 // A fleetRig runs kasoku and kasoku-hub as a user does, each host with a state of its own.
@@ -101,7 +99,6 @@ func (r *fleetRig) run(host string, args ...string) (stdout, stderr string, code
 // TestFleet: a hub, two agents and a load from both, by the commands of the page; what is
 // refused has its exit code and the line that helps.
 func TestFleet(t *testing.T) {
-	turn.Wait(t)
 	if testing.Short() {
 		t.Skip("it builds both programs")
 	}

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -137,6 +136,22 @@ type host struct {
 // due between the two.
 type stop struct{ asked, heard time.Duration }
 
+// CheckHosts refuses names that cannot be those of generators, each of which stands once.
+func CheckHosts(names []string) error {
+	if n := len(names); n == 0 || n > load.MaxShares {
+		return fmt.Errorf("%d generators: want 1 to %d", n, load.MaxShares)
+	}
+	for i, name := range names {
+		if err := fleet.CheckHost(name); err != nil {
+			return err
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("generator %s stands twice", name)
+		}
+	}
+	return nil
+}
+
 // prepare asks who is there, and reads the targets.
 func prepare(ctx context.Context, b Bus, o *Options) (*whole, error) {
 	if o.Patience == 0 {
@@ -145,8 +160,8 @@ func prepare(ctx context.Context, b Bus, o *Options) (*whole, error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	if n := len(o.Hosts); n == 0 || n > load.MaxShares {
-		return nil, fmt.Errorf("%d generators: want 1 to %d", n, load.MaxShares)
+	if err := CheckHosts(o.Hosts); err != nil {
+		return nil, err
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -168,12 +183,6 @@ func prepare(ctx context.Context, b Bus, o *Options) (*whole, error) {
 		return nil, fmt.Errorf("%d users for %d generators: each of them sends for one or more", users, len(o.Hosts))
 	}
 	for i, name := range o.Hosts {
-		if err := fleet.CheckHost(name); err != nil {
-			return nil, err
-		}
-		if slices.Contains(o.Hosts[:i], name) {
-			return nil, fmt.Errorf("generator %s stands twice", name)
-		}
 		h := &host{whole: l, name: name, share: load.Share{Index: i, Of: len(o.Hosts)}, counts: kasoku.NewTally()}
 		p := l.plan
 		p.Share = h.share
@@ -269,7 +278,7 @@ func (l *whole) order(ctx context.Context) error {
 			return err
 		}
 		if ack.Error != "" {
-			return &RefusedError{Host: h.name, Reason: clean(ack.Error), Fix: clean(ack.Fix)}
+			return &RefusedError{Host: h.name, Reason: fleet.Clean(ack.Error), Fix: fleet.Clean(ack.Fix)}
 		}
 		return nil
 	})
@@ -355,7 +364,7 @@ func (h *host) fetch(ctx context.Context) error {
 		return &lieError{"its agent was started again, and has forgotten the load"}
 	}
 	if a.Error != "" {
-		return &lieError{clean(a.Error)}
+		return &lieError{fleet.Clean(a.Error)}
 	}
 	for i := range a.Frames {
 		f := &a.Frames[i]
@@ -386,7 +395,7 @@ func (h *host) take(f *fleet.Frame) error {
 			err = h.account.Take(&s, time.Since(h.start)+clockSlack)
 		}
 		if err != nil {
-			return &lieError{"its counts are left out from here on: " + clean(err.Error())}
+			return &lieError{"its counts are left out from here on: " + fleet.Clean(err.Error())}
 		}
 		s.Errors = cleaned(s.Errors)
 		parts = append(parts, s)
@@ -401,23 +410,7 @@ func (h *host) take(f *fleet.Frame) error {
 func cleaned(errs map[string]uint64) map[string]uint64 {
 	out := make(map[string]uint64, len(errs))
 	for text, n := range errs {
-		out[clean(text)] += n
+		out[fleet.Clean(text)] += n
 	}
 	return out
-}
-
-// clean returns the text of a host as it may be printed: one line without control
-// characters, and not long.
-func clean(s string) string {
-	const most = 300
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

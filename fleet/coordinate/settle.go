@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 )
@@ -47,7 +48,7 @@ func (l *whole) settle(ctx context.Context, res *Result) {
 			res.Warnings = append(res.Warnings, h.warnLost(n, g.Due, reason))
 		}
 		if h.end != nil {
-			engines = append(engines, clean(h.end.Summary.Engine))
+			engines = append(engines, fleet.Clean(h.end.Summary.Engine))
 		}
 		res.Generators = append(res.Generators, g)
 	}
@@ -99,7 +100,7 @@ func (h *host) addSummary(sum *kasoku.LoadSummary) {
 	sum.Connections += s.Connections
 	sum.Resent += s.Resent
 	if sum.Pacing == "" {
-		sum.Pacing = clean(s.Pacing)
+		sum.Pacing = fleet.Clean(s.Pacing)
 	}
 }
 
@@ -112,9 +113,9 @@ func (h *host) short() string {
 	case h.lost != nil:
 		return h.lost.Error()
 	case h.end != nil && h.end.Error != "":
-		return clean(h.end.Error)
+		return fleet.Clean(h.end.Error)
 	case h.end != nil && h.end.Summary.Stopped != "":
-		return "stopped: " + clean(h.end.Summary.Stopped)
+		return "stopped: " + fleet.Clean(h.end.Summary.Stopped)
 	}
 	return "does not report them"
 }
@@ -139,7 +140,7 @@ func (h *host) warnings() (out []kasoku.Warning) {
 		if i == most {
 			break
 		}
-		out = append(out, kasoku.Warning{Code: clean(w.Code), Text: h.name + ": " + clean(w.Text), Hint: clean(w.Hint)})
+		out = append(out, kasoku.Warning{Code: fleet.Clean(w.Code), Text: h.name + ": " + fleet.Clean(w.Text), Hint: fleet.Clean(w.Hint)})
 	}
 	return out
 }

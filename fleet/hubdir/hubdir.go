@@ -65,7 +65,7 @@ func Open(path, address string) (*Dir, error) {
 	if err := private.State.MkdirAll(filepath.Join(path, tokensDir)); err != nil {
 		return nil, fmt.Errorf("make the hub's directory: %w", err)
 	}
-	if err := checkPrivate(path); err != nil {
+	if err := CheckPrivate(path); err != nil {
 		return nil, err
 	}
 	if _, err := d.read(keyFile); errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func Open(path, address string) (*Dir, error) {
 // Existing returns the directory of a hub that was made before. The error wraps fs.ErrNotExist
 // when there is none.
 func Existing(path string) (*Dir, error) {
-	if err := checkPrivate(path); err != nil {
+	if err := CheckPrivate(path); err != nil {
 		return nil, err
 	}
 	d := &Dir{Path: path}
@@ -89,13 +89,14 @@ func Existing(path string) (*Dir, error) {
 	return d, err
 }
 
-func checkPrivate(path string) error {
+// CheckPrivate refuses a directory of keys that another user could have written to.
+func CheckPrivate(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("open the hub's directory: %w", err)
+		return fmt.Errorf("open the directory of keys: %w", err)
 	}
 	if !private.Mine(st) || st.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("the hub's directory %s is open to others: want mode 0700, and you as its owner", path)
+		return fmt.Errorf("the directory of keys, %s, is open to others: want mode 0700, and you as its owner", path)
 	}
 	return nil
 }

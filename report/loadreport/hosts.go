@@ -30,9 +30,11 @@ func (a *Attack) hostsSection() report.Section {
 	if len(a.Hosts) == 0 {
 		return s
 	}
-	s.Sub = report.Prose("Each sent every " + ordinal(len(a.Hosts)) + " request of one schedule; counts and histograms are added, " +
-		"percentiles never. " +
-		"Their starts differed by " + unit.Duration(a.Skew) + " at most, as their clocks show.")
+	shares := "Each sent every " + ordinal(len(a.Hosts)) + " request of one schedule"
+	if a.closed() {
+		shares = "The users are shared out to them"
+	}
+	s.Sub = report.Prose(shares + "; counts and histograms are added, percentiles never. Their starts differed by " + unit.Duration(a.Skew) + " at most, as their clocks show.")
 	t := &report.Table{ID: SectionHosts, Columns: []report.Column{
 		{Key: "generator", Head: "generator", Cut: true, Middle: true},
 		{Key: "due", Head: "due", Align: report.Right},

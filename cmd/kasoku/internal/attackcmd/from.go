@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/fleetcmd"
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/coordinate"
-	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/vegeta"
 	"github.com/kasoku/kasoku/report/loadreport"
 )
@@ -67,16 +65,8 @@ func (f *attackFlags) checkFrom() error {
 	if f.set("redirects") && f.vegeta.Engine.HTTP.Redirects != -1 {
 		return errors.New("--from follows no redirects, as they lead where no host has allowed load; without -redirects")
 	}
-	if n := len(f.from.hosts); n > load.MaxShares {
-		return fmt.Errorf("--from has %d hosts: want at most %d", n, load.MaxShares)
-	}
-	for i, name := range f.from.hosts {
-		if err := fleet.CheckHost(name); err != nil {
-			return fmt.Errorf("--from: %w", err)
-		}
-		if slices.Contains(f.from.hosts[:i], name) {
-			return fmt.Errorf("--from: generator %s stands twice", name)
-		}
+	if err := coordinate.CheckHosts(f.from.hosts); err != nil {
+		return fmt.Errorf("--from: %w", err)
 	}
 	_, err := fleet.NewOrder("", &f.vegeta)
 	return err
