@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -130,10 +131,15 @@ func constant(t *testing.T, perSec float64, d time.Duration) Schedule {
 func TestSharedDriver(t *testing.T) {
 	p := Plan{Schedule: constant(t, 1000, time.Second), Targets: []Target{{URL: "http://a/"}, {URL: "http://b/"}}, Share: Share{1, 4}}
 	ctx, stop := context.WithCancel(t.Context())
+	var mu sync.Mutex // workers and the driver itself hand in hits
 	var got []Hit
 	d := Driver{MaxInFlight: 1, NewClient: func() Client { return clientFunc(func(context.Context, *Hit) { stop() }) }}
 	// All was due before the start, so what is left at the stop is all the rest.
-	_, err := d.Run(ctx, p, time.Now().Add(-2*time.Second), sinkFunc(func(hits []Hit) { got = append(got, hits...) }))
+	_, err := d.Run(ctx, p, time.Now().Add(-2*time.Second), sinkFunc(func(hits []Hit) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, hits...)
+	}))
 	if err != nil || len(got) != 250 {
 		t.Fatalf("%d hits, error %v", len(got), err)
 	}
