@@ -157,7 +157,7 @@ func (r *vclReader) condition() []string {
 
 // statement takes note of an assignment, or of the end of the subroutine.
 func (r *vclReader) statement(k *Keeping, words []string, state holds) error {
-	if state == fails {
+	if state == fails || len(words) == 0 { // a semicolon alone is an empty statement
 		return nil
 	}
 	text := strings.Join(words, " ")
