@@ -126,6 +126,8 @@ func TestPermits(t *testing.T) {
 	f("http://10.0.0.5:8080/api/{{ pick ..}}/admin", false)
 	f("http://10.0.0.5:8080/api/.{{pick .|x}}/admin", false)
 	f("http://10.0.0.5:8080/api/x?y={{pick a|b}}", true)
+	f(`http://10.0.0.5:8080/api/x\..\..\admin`, false)
+	f("http://10.0.0.5:8080/api/x%5C..%5c..%5Cadmin", false)
 	f("ftp://a.test/", false)
 	f("", false)
 	for _, bad := range []string{"http://a/", "load=", "load=a.test", "load=ftp://a/", "run=rm", "load=http://u:p@a/"} {
@@ -177,6 +179,18 @@ func TestOrderCheck(t *testing.T) {
 	f("no targets", func(o *Order) { o.Targets = nil })
 	f("bad", func(o *Order) { o.Schedule.Duration = -1 })
 	f("a Host header", func(o *Order) { o.Header = http.Header{"host": {"admin.test"}} })
+	// A header that ends its line would begin a request to somewhere else on the host.
+	const more = "a\r\n\r\nGET /admin HTTP/1.1\r\nHost: b"
+	f("control character", func(o *Order) { o.Header = http.Header{"X": {more}} })
+	f("control character", func(o *Order) { o.Header = http.Header{"X": {"{{pick " + more + "}}"}} })
+	f("control character", func(o *Order) { o.Header = http.Header{"X: " + more: {"x"}} })
+	f("control character", func(o *Order) { o.SeqHeader = "X: " + more })
+	f("control character", func(o *Order) { o.Name = more })
+	b, err := json.Marshal(map[string]any{"method": "GET", "url": "http://10.0.0.5/", "header": map[string][]string{"X": {"{{pick " + more + "}}"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f("control character", func(o *Order) { o.Targets = b })
 	for _, host := range []string{"admin.test", "{{pick admin.test}}"} {
 		f("a Host header", func(o *Order) {
 			o.Targets = []byte(`{"method":"GET","url":"http://10.0.0.5/","header":{"Host":["` + host + `"]}}`)

@@ -35,6 +35,9 @@ func HostName(own string) string {
 // Operator is the name of who coordinates; no host may have it.
 const Operator = "operator"
 
+// Absent is why a host is not asked.
+const Absent = "it is not connected to the hub"
+
 // The questions that a host answers.
 const (
 	Hello  = "hello"

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/engine"
 	"github.com/kasoku/kasoku/load/nethttp"
@@ -151,6 +153,10 @@ func parseTarget(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// leaving are the texts by which a path leaves what it begins with: dots, and what some servers
+// read as a dot or a slash.
+var leaving = []string{"/..", "%2e", "%2f", `\`, "%5c"}
+
 // permits reports whether a URL, which may have places in its path and query, begins as
 // one that is allowed. Dots in a path would leave what is allowed, so they are refused.
 func (l *Limit) permits(text string) bool {
@@ -160,7 +166,7 @@ func (l *Limit) permits(text string) bool {
 		return false
 	}
 	lower := strings.ToLower(text)
-	if strings.Contains(lower, "/..") || strings.Contains(lower, "%2e") || strings.Contains(lower, "%2f") {
+	if slices.ContainsFunc(leaving, func(s string) bool { return strings.Contains(lower, s) }) {
 		return false
 	}
 	path := u.EscapedPath()
@@ -175,6 +181,21 @@ func (l *Limit) permits(text string) bool {
 		return a.Scheme == u.Scheme && strings.EqualFold(a.Hostname(), u.Hostname()) && portOf(a) == portOf(u) &&
 			strings.HasPrefix(path, below) && (!picks || below == "/")
 	})
+}
+
+// spoils reports whether a header would end its own line, or a name its value: what comes after
+// it could be a request of its own, to anywhere.
+func (o *Order) spoils() bool {
+	for name, values := range o.Header {
+		if !httpguts.ValidHeaderFieldName(name) || !allValid(values) {
+			return true
+		}
+	}
+	return o.SeqHeader != "" && !httpguts.ValidHeaderFieldName(o.SeqHeader) || !allValid([]string{o.Name})
+}
+
+func allValid(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) })
 }
 
 // setsHost reports whether headers name another host than the URL, as those of a target and of all may.
@@ -199,6 +220,9 @@ func portOf(u *url.URL) string {
 // A RefusedError reports an order that a host does not carry out.
 type RefusedError struct{ Reason, Fix string }
 
+// Busy is the reason why a host that sends one load does not begin another.
+const Busy = "another load is under way here"
+
 // Error returns the reason.
 func (e *RefusedError) Error() string { return "refused: " + e.Reason }
 
@@ -221,6 +245,9 @@ func (o *Order) Check(l *Limit, now time.Duration) error {
 	}
 	if o.Start <= now || o.Start > now+maxLead {
 		return &RefusedError{Reason: "the start is past, or more than " + maxLead.String() + " ahead"}
+	}
+	if o.spoils() {
+		return &RefusedError{Reason: "a header holds a control character"}
 	}
 	a := o.Attack()
 	if err := a.Validate(); err != nil {

@@ -163,6 +163,9 @@ func (p *placeParser) fill(s string, where spot) (fillFunc, error) {
 	case name == "pick" && len(args) > 0:
 		items := strings.Split(strings.TrimSpace(rest), "|")
 		for i := range items {
+			if where == inHeader && !httpguts.ValidHeaderFieldValue(items[i]) {
+				return nil, errors.New("it holds a control character, which a header must not")
+			}
 			items[i] = string(where.append(nil, items[i]))
 		}
 		return fillPick(key, items), nil

@@ -229,6 +229,7 @@ func TestNewFill_Failure(t *testing.T) {
 	f(FillOptions{URL: "http://h{{seq}}"}, `URL: bad variable "{{seq}}": a host has none; put a / before it`)
 	f(FillOptions{URL: "http://h/%zz{{seq}}"}, `bad URL "http://h/%zz0": invalid URL escape "%zz"`)
 	f(FillOptions{Header: http.Header{"A": {"{{x}}"}}}, `header A: bad variable "{{x}}": `+all)
+	f(FillOptions{Header: http.Header{"A": {"{{pick a|b\r\nHost: c}}"}}}, `header A: bad variable "{{pick a|b\r\nHost: c}}": it holds a control character, which a header must not`)
 	f(FillOptions{Header: http.Header{"A": {"{{csv.name}}"}}}, `header A: bad variable "{{csv.name}}": row 2 of users.csv holds a control character, which a header must not`)
 
 	_, err := NewFill(FillOptions{Body: []byte("{{csv.id}}")})

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/agent"
 	"github.com/kasoku/kasoku/fleet/bus"
@@ -28,10 +30,18 @@ type member struct {
 	Token             string `json:",omitempty"` // until the hub knows the key
 }
 
-func memberFile(dir string) string { return filepath.Join(dir, "member.json") }
+const (
+	memberFile  = "member.json"
+	joiningFile = "joining.json" // a key that the hub may know, when the host was cut off as it joined
+)
 
 func readMember(dir string) (m member, err error) {
-	b, err := os.ReadFile(memberFile(dir))
+	path := filepath.Join(dir, memberFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, joiningFile)
+		b, err = os.ReadFile(path)
+	}
 	if err == nil {
 		err = json.Unmarshal(b, &m)
 	}
@@ -40,15 +50,15 @@ func readMember(dir string) (m member, err error) {
 			"kasoku agent JOIN-LINE, with a line that `kasoku hub` prints"}
 	}
 	if err != nil {
-		return m, fmt.Errorf("read %s: %w", memberFile(dir), err)
+		return m, fmt.Errorf("read %s: %w", path, err)
 	}
 	return m, nil
 }
 
-func (m *member) write(dir string) error {
+func (m *member) write(dir, file string) error {
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
-		err = private.State.WriteFile(memberFile(dir), append(b, '\n'))
+		err = private.State.WriteFile(filepath.Join(dir, file), append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the key: %w", err)
@@ -56,12 +66,14 @@ func (m *member) write(dir string) error {
 	return nil
 }
 
+// again reports whether the host is a member of the line's hub already, so that the line is not
+// used: somebody gave the command once more.
+func (m *member) again(t *fleet.Ticket, name string) bool {
+	return m.Seed != "" && m.CA == t.CA && (name == "" || m.Name == name)
+}
+
 // join makes a key for the hub of a join line.
-func join(o *relay.Agent) (m member, err error) {
-	t, err := fleet.ParseTicket(o.Join)
-	if err != nil {
-		return m, err
-	}
+func join(o *relay.Agent, t *fleet.Ticket) (m member, err error) {
 	m = member{Name: o.Name, Address: t.Address, CA: t.CA, Token: t.Token}
 	if m.Name == "" {
 		own, err := os.Hostname()
@@ -78,7 +90,57 @@ func join(o *relay.Agent) (m member, err error) {
 		return m, err
 	}
 	m.Seed = string(seed)
-	return m, m.write(o.Dir) // before the hub hears of it: a token is for one use
+	return m, nil
+}
+
+// enter connects to the hub of the join line, else to that of before. It returns neither a
+// connection nor an error when ctx is done.
+func enter(ctx context.Context, o *relay.Agent, notes *notes) (*bus.Conn, member, error) {
+	m, err := readMember(o.Dir)
+	if o.Join == "" {
+		if err != nil {
+			return nil, m, err
+		}
+		conn, err := connect(ctx, &m, false, notes)
+		return conn, m, err
+	}
+	t, err := fleet.ParseTicket(o.Join)
+	if err != nil {
+		return nil, m, err
+	}
+	if m.again(&t, o.Name) {
+		m.Address = t.Address
+		if conn, err := connect(ctx, &m, true, notes); !errors.Is(err, bus.ErrRefused) {
+			return conn, m, err
+		}
+	}
+	if m, err = join(o, &t); err != nil {
+		return nil, m, err
+	}
+	// The key is on disk before the hub hears of it, as a token is for one use; beside the one of
+	// before, as this one may be refused.
+	if err := m.write(o.Dir, joiningFile); err != nil {
+		return nil, m, err
+	}
+	conn, err := connect(ctx, &m, true, notes)
+	if errors.Is(err, bus.ErrRefused) {
+		_ = os.Remove(filepath.Join(o.Dir, joiningFile)) // the next line has a key of its own
+	}
+	return conn, m, err
+}
+
+// alone makes this process the one that answers with the key in a directory: of two the hub
+// would cut off one after the other.
+func alone(dir string) (free func() error, err error) {
+	f, err := private.State.Open(filepath.Join(dir, "serving"), 0)
+	if err != nil {
+		return nil, fmt.Errorf("lock the agent's directory: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(hinted{errors.New("another agent answers with the key in " + dir),
+			"one agent answers for a host; another --dir has a key of its own, and joins by a line of its own"}, f.Close())
+	}
+	return f.Close, nil
 }
 
 // answer is the agent of this host until ctx is done.
@@ -94,25 +156,22 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 	if err := hubdir.CheckPrivate(o.Dir); err != nil {
 		return err
 	}
-	m, err := readMember(o.Dir)
-	if o.Join != "" {
-		m, err = join(o)
-	}
+	free, err := alone(o.Dir)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = free() }() // the process ends
 	notes := &notes{w: stdout}
-	conn, err := connect(ctx, &m, o.Join != "", notes)
+	conn, m, err := enter(ctx, o, notes)
 	if err != nil || conn == nil {
 		return err
 	}
 	defer conn.Close()
-	if m.Token != "" {
-		m.Token = ""
-		if err := m.write(o.Dir); err != nil {
-			return err
-		}
+	m.Token = ""
+	if err := m.write(o.Dir, memberFile); err != nil {
+		return err
 	}
+	_ = os.Remove(filepath.Join(o.Dir, joiningFile)) // it is read where there is no other
 	a := agent.New(agent.Options{Program: version, Limit: limit, Lease: o.Lease, Note: notes.say})
 	defer a.Close()
 	if err := conn.Serve(m.Name, a.Answer); err != nil {

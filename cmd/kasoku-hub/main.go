@@ -42,7 +42,7 @@ func run(text string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	switch {
 	case o.Serve != nil:
-		err = serve(ctx, o.Serve, stdout)
+		err = serve(ctx, o.Serve, stdout, stderr)
 	case o.Agent != nil:
 		err = answer(ctx, o.Agent, o.Kasoku, stdout)
 	case o.Ask != nil:

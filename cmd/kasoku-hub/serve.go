@@ -15,7 +15,7 @@ import (
 )
 
 // serve is the hub until ctx is done.
-func serve(ctx context.Context, o *relay.Serve, stdout io.Writer) error {
+func serve(ctx context.Context, o *relay.Serve, stdout, stderr io.Writer) error {
 	d, err := hubdir.Open(o.Dir, o.Address)
 	if err != nil {
 		return err
@@ -27,7 +27,8 @@ func serve(ctx context.Context, o *relay.Serve, stdout io.Writer) error {
 	}
 	defer func() { _ = alone() }() // the process ends
 	var failed error
-	err = hub.Run(ctx, d, o.Listen, func(at string) { failed = announce(d, o, at, stdout) })
+	err = hub.Run(ctx, d, o.Listen, func(at string) { failed = announce(d, o, at, stdout) },
+		func(err error) { complain(stderr, err, 0) })
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return hinted{err, "something listens there: --listen names another port"}
 	}

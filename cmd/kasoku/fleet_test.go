@@ -96,6 +96,41 @@ func (r *fleetRig) run(host string, args ...string) (stdout, stderr string, code
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+// usedLine: who gives the same command again, with the line that he used, is still a member; a line
+// of a hub that refuses it leaves the key of before where it is.
+func (r *fleetRig) usedLine(url string) {
+	r.t.Helper()
+	line, _, _ := r.run("hub", "hub", "invite", "gen3")
+	args := []string{"agent", strings.TrimSpace(line), "--name", "gen3", "--allow", "load=" + url + "/"}
+	for range 2 {
+		_, cmd := r.start("answers at hub", "gen3", args...)
+		r.end("gen3", cmd)
+	}
+	args[3] = "gen5" // another name joins anew, and the token is used
+	if _, errs, code := r.run("gen3", args...); code != 3 || !strings.Contains(errs, "refuses this key or token") {
+		r.t.Errorf("a used line for another name: exit %d, %s", code, errs)
+	}
+	_, cmd := r.start("gen3 answers at hub", "gen3", "agent", "--allow", "load="+url+"/")
+	r.end("gen3", cmd)
+	if _, errs, code := r.run("hub", "hub", "remove", "gen3"); code != 0 {
+		r.t.Errorf("remove: exit %d, %s", code, errs)
+	}
+}
+
+// end ends an agent, and waits until another may take its place.
+func (r *fleetRig) end(host string, cmd *exec.Cmd) {
+	r.t.Helper()
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	f, err := os.Open(filepath.Join(r.dir, host, "kasoku", "agent", "serving"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // TestFleet: a hub, two agents and a load from both, by the commands of the page; what is
 // refused has its exit code and the line that helps.
 func TestFleet(t *testing.T) {
@@ -124,11 +159,15 @@ func TestFleet(t *testing.T) {
 			t.Fatalf("invite: exit %d, %s", code, errs)
 		}
 		r.start("answers at hub", name, "agent", strings.TrimSpace(line), "--name", name, "--allow", "load="+srv.URL+"/")
+		if _, errs, code := r.run(name, "agent", "--allow", "load="+srv.URL+"/"); code != 3 || !strings.Contains(errs, "another agent answers") {
+			t.Errorf("a second agent with one key: exit %d, %s", code, errs)
+		}
 		if _, errs, code := r.run("stranger", "agent", strings.TrimSpace(line), "--name", name, "--allow", "load="+srv.URL+"/"); code != 3 ||
 			!strings.Contains(errs, "refuses this key or token") || !strings.Contains(errs, "kasoku hub invite") {
 			t.Errorf("a used line: exit %d, %s", code, errs)
 		}
 	}
+	r.usedLine(srv.URL)
 	if out, errs, code := r.run("hub", "hub", "status", "-o", "json"); code != 0 || strings.Count(out, `"connected": true`) != 2 {
 		t.Errorf("status: exit %d, %s%s", code, out, errs)
 	}
@@ -165,12 +204,27 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	f(2, "on that host: kasoku agent --allow load=http://127.0.0.1:1/", "--from", "gen1,gen2", "http://127.0.0.1:1/")
-	f(3, "gen9: it is not connected", "--from", "gen1,gen9", srv.URL)
+	f(3, "`kasoku hub status` lists the hosts", "--from", "gen1,gen9", srv.URL)
 	f(2, "-output", "--from", "gen1", "-output", "x.gob", srv.URL)
 	f(2, "stands twice", "--from", "gen1,gen1", srv.URL)
 	f(2, "goes with --from", "--hub", r.dir, srv.URL)
 	if n := came.Load(); n != 300 {
 		t.Errorf("%d requests came of what was refused", n-300)
+	}
+
+	// Two loads at once: the second is not begun, which is no mistake of usage, and the first goes on.
+	first := r.command(t.Context(), "hub", "attack", "--from", "gen1", "-rate", "10", "-duration", "3s", "-o", "text", srv.URL)
+	var said strings.Builder
+	first.Stdout, first.Stderr = &said, &said
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for before := came.Load(); came.Load() < before+3; {
+		time.Sleep(10 * time.Millisecond)
+	}
+	f(3, "wait until it is over", "--from", "gen1", srv.URL)
+	if err := first.Wait(); err != nil || !strings.Contains(said.String(), "30 requests") {
+		t.Errorf("the first of two loads: %v, %s", err, said.String())
 	}
 
 	// Ctrl-C ends it within moments, with what was sent.

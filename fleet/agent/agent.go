@@ -102,7 +102,8 @@ func (a *Agent) begin(o *fleet.Order, now time.Duration) fleet.Ack {
 	defer a.mu.Unlock()
 	err := o.Check(&a.opts.Limit, now)
 	if err == nil && a.part != nil && !a.part.over() {
-		err = &fleet.RefusedError{Reason: "another load is under way here"}
+		err = &fleet.RefusedError{Reason: fleet.Busy, Fix: "wait until it is over; one whose coordinator is gone ends after " +
+			a.opts.Lease.String() + ", the agent's --lease"}
 	}
 	if err != nil {
 		a.opts.Note("load " + err.Error())

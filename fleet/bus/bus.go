@@ -109,6 +109,8 @@ func Connect(o Options) (*Conn, error) {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, ErrRefused)
+	case errors.Is(err, nats.ErrNoServers):
+		return nil, fmt.Errorf("connect to hub %s: no hub answers there", o.Address)
 	case err != nil:
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, err)
 	}
@@ -130,7 +132,7 @@ func (c *Conn) Close() {
 }
 
 // ErrAbsent is wrapped by the error of [Conn.Ask] when no such host is connected.
-var ErrAbsent = errors.New("it is not connected to the hub")
+var ErrAbsent = errors.New(fleet.Absent)
 
 // Ask asks a host and waits for the answer.
 func (c *Conn) Ask(ctx context.Context, host, verb string, question, answer any) error {

@@ -65,7 +65,7 @@ func agentMain() {
 func hubMain() {
 	d, err := hubdir.Open(os.Getenv("DIR"), "")
 	fatal(err)
-	fatal(hub.Run(context.Background(), d, os.Getenv("LISTEN"), func(a string) { fmt.Println(a) }))
+	fatal(hub.Run(context.Background(), d, os.Getenv("LISTEN"), func(a string) { fmt.Println(a) }, fatal))
 	os.Exit(0)
 }
 

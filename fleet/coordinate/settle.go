@@ -164,4 +164,8 @@ func (h *host) describe(ctx context.Context) Generator {
 }
 
 // IsRefused reports whether an error of [Run] says that a host did not carry the order out.
-func IsRefused(err error) bool { return errors.As(err, new(*RefusedError)) }
+// For good: a host that sends another load may do so later.
+func IsRefused(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && !strings.HasSuffix(refused.Reason, fleet.Busy)
+}

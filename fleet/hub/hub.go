@@ -8,6 +8,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -36,7 +37,9 @@ const (
 
 // Run serves at an address until ctx is done. ready is called with the address that it
 // listens at.
-func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address string)) error {
+//
+// note is called when it cannot keep its logs, so that no one is let in.
+func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address string), note func(error)) error {
 	cert, err := d.Certificate()
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func Run(ctx context.Context, d *hubdir.Dir, listen string, ready func(address s
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
-	door := &door{dir: d, operator: access.Public}
+	door := &door{dir: d, operator: access.Public, note: note}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "kasoku-hub", Host: host, Port: number, NoSigs: true, NoSystemAccount: true,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}},
@@ -137,6 +140,7 @@ func (d *door) end(s *server.Server, c *server.ConnInfo, host, why string) {
 type door struct {
 	dir      *hubdir.Dir
 	operator string // public key
+	note     func(error)
 }
 
 // Check implements [server.Authentication].
@@ -153,7 +157,11 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 		e.What, e.Host = what, user.Username
 	}
 	// What cannot be logged is not let in.
-	if logErr := d.dir.Log(e); err != nil || logErr != nil {
+	logErr := d.dir.Log(e)
+	if logErr != nil && err == nil {
+		d.note(fmt.Errorf("%s is not let in, as that cannot be logged: %w", cmp.Or(e.Host, clip(o.Name)), logErr))
+	}
+	if err != nil || logErr != nil {
 		return false
 	}
 	c.RegisterUser(user)

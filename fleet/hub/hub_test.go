@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/kasoku/kasoku/fleet/bus"
 	"github.com/kasoku/kasoku/fleet/hubdir"
 	"github.com/kasoku/kasoku/fleet/keys"
+	"github.com/kasoku/kasoku/internal/test/smalldisk"
 )
 
 // A rig is a hub under attack.
@@ -31,24 +34,34 @@ type rig struct {
 	dir  *hubdir.Dir
 	addr string
 	ca   string
+
+	noted atomic.Int32 // what the hub could not log
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	d, err := hubdir.Open(filepath.Join(t.TempDir(), "hub"), "")
+	return rigIn(t, t.TempDir())
+}
+
+func rigIn(t *testing.T, parent string) *rig {
+	t.Helper()
+	d, err := hubdir.Open(filepath.Join(parent, "hub"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- Run(ctx, d, "127.0.0.1:0", func(a string) { ready <- a }) }()
+	r := &rig{t: t, dir: d}
+	go func() {
+		ended <- Run(ctx, d, "127.0.0.1:0", func(a string) { ready <- a },
+			func(err error) { r.noted.Add(1); t.Log(err) })
+	}()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	r := &rig{t: t, dir: d}
 	select {
 	case r.addr = <-ready:
 	case err := <-ended:
@@ -451,4 +464,34 @@ func (r *rig) joined(host string, seed []byte) []byte {
 	}
 	c.Close()
 	return seed
+}
+
+// TestFullDisk: what cannot be logged is not let in, and who runs the hub reads why.
+func TestFullDisk(t *testing.T) {
+	dir := smalldisk.Mount(t, "1m")
+	r := rigIn(t, dir)
+	seed := r.key()
+	if err := r.connect("gen1", r.token("gen1", time.Minute), seed); err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	// The log's last page has room for some lines.
+	for deadline := time.Now().Add(20 * time.Second); r.noted.Load() == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing is said of a log that cannot be kept")
+		}
+		_ = r.connect("gen1", "", seed)
+	}
+	if err := r.connect("gen1", "", seed); err == nil {
+		t.Error("a host comes in that no log names")
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.connect("gen1", "", seed); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
 }

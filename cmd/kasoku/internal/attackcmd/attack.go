@@ -13,6 +13,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/coordinate"
 	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/load"
@@ -173,6 +174,8 @@ func (f *attackFlags) refusal(err error) error {
 		return nil
 	case coordinate.IsRefused(err):
 		return cli.Usage(err, cli.HintOf(err))
+	case len(f.from.hosts) > 0 && strings.Contains(err.Error(), fleet.Absent):
+		return cli.WithHint(err, "`kasoku hub status` lists the hosts, and says which of them answer")
 	case strings.Contains(err.Error(), "bad target"):
 		return cli.WithHint(err, "each target begins with a line METHOD URL, such as GET http://127.0.0.1/; headers, and "+
 			"@FILE for the body, stand in the lines after it")
