@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Where cgroups are mounted: cgroup-v1/cgroups.rst and cgroup-v2.rst of the kernel's
@@ -149,22 +152,49 @@ func (g *Group) Remove() error {
 				errs = append(errs, err)
 				break
 			}
-			g.kill(dir)
+			Kill(dir)
 			<-time.After(20 * time.Millisecond) // what is killed takes a moment to be gone, and nothing reports it
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// kill kills the processes of a group.
-func (g *Group) kill(dir string) {
+// members lists the processes of a control group.
+func members(dir string) []int {
 	text, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if err != nil {
-		return
+		return nil
 	}
+	var pids []int
 	for _, field := range strings.Fields(string(text)) {
 		if pid, err := strconv.Atoi(field); err == nil && pid > 1 {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+			pids = append(pids, pid)
 		}
 	}
+	return pids
+}
+
+// killMember kills a process of a control group. Its number may be another's since it was listed, so it is held
+// first, and is to be in the group then.
+//
+// Source: pidfd_open(2).
+func killMember(dir string, pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it is gone
+	}
+	defer func() { _ = unix.Close(fd) }() // only held
+	if slices.Contains(members(dir), pid) {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // it may be gone
+	}
+}
+
+// Kill kills the processes that the control group of a directory has now, and returns how many it had. Those
+// that they start meanwhile are left.
+func Kill(dir string) (found int) {
+	pids := members(dir)
+	for _, pid := range pids {
+		killMember(dir, pid)
+	}
+	return len(pids)
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/internal/test/turn"
+	"github.com/kasoku/kasoku/sandbox/quota"
 	"github.com/kasoku/kasoku/trace/kernel"
 )
 
@@ -175,19 +176,13 @@ func TestHostileForks(t *testing.T) {
 	t.Cleanup(func() { // before the helper's own: none is left that starts another one
 		write("pids.max", "0")
 		for end := time.Now().Add(20 * time.Second); ; {
-			text, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
-			pids := strings.Fields(string(text))
-			if err != nil || len(pids) == 0 {
+			left := quota.Kill(group)
+			if left == 0 {
 				break
-			}
-			for _, field := range pids {
-				if pid, err := strconv.Atoi(field); err == nil {
-					_ = unix.Kill(pid, unix.SIGKILL)
-				}
 			}
 			_ = h.cmd.Wait()
 			if time.Now().After(end) {
-				t.Fatalf("%d processes are left in %s", len(pids), group)
+				t.Fatalf("%d processes are left in %s", left, group)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -294,6 +294,25 @@ func (w *world) wants(what string, code int, output string, right ...int) {
 		}
 	}
 	w.Errorf("%s: exit %d, want one of %v\n%s", what, code, right, tail(output))
+	if code == signalKilled+int(syscall.SIGKILL) {
+		w.Log(kernelKills())
+	}
+}
+
+// kernelKills is what the kernel says of processes that it killed, which looks like a
+// kill by a test.
+func kernelKills() string {
+	text, err := exec.Command("dmesg").Output()
+	if err != nil {
+		return "who was killed: the kernel's log cannot be read: " + err.Error()
+	}
+	said := []string{"who was killed by the kernel, the last of them:"}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "Killed process") {
+			said = append(said, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(append(said[:1], said[max(1, len(said)-5):]...), "\n")
 }
 
 // tail bounds a text that is printed.
