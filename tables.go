@@ -55,6 +55,7 @@ type Endpoint struct {
 	Squares     float64       // sum of the squared request times, in s²; 0 in older run files
 	First, Last time.Duration
 	Seconds     map[int]EndpointSecond
+	BySecond    *histogram.BySecond // Latency by the second of the run; nil when it was not kept
 
 	MinBytes, MaxBytes uint64
 	RequestBytes       uint64        // requests as received, 0 when the log does not say
@@ -125,6 +126,7 @@ type Query struct {
 	Schema    string              // default database of that statement
 	Squares   float64             // sum of the squared times, in s²
 	Seconds   map[int]QuerySecond // by second of the run
+	BySecond  *histogram.BySecond // Latency by second of the run; nil when it was not kept
 	Distinct  uint64              // different statements of the class, estimated; 0 when not counted
 	Repeated  uint64              // calls of the most frequent statement, letter for letter; at least, where many differ
 	Streak    uint64              // the longest sequence of calls one after another on one connection

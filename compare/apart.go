@@ -89,6 +89,11 @@ func sum(a, b *kasoku.Endpoint) kasoku.Endpoint {
 		out.Latency = a.Latency.Clone()
 		out.Latency.Merge(b.Latency)
 	}
+	out.BySecond = nil // half of them would be taken for all
+	if a.BySecond != nil && b.BySecond != nil {
+		out.BySecond = a.BySecond.Clone()
+		out.BySecond.Merge(b.BySecond)
+	}
 	out.First, out.Last = min(a.First, b.First), max(a.Last, b.Last)
 	out.MinBytes, out.MaxBytes = min(a.MinBytes, b.MinBytes), max(a.MaxBytes, b.MaxBytes)
 	out.MaxRequestBytes = max(a.MaxRequestBytes, b.MaxRequestBytes)

@@ -181,7 +181,7 @@ func (b *logbook) collect(l *logFile) (w kasoku.LogWindow, err error) {
 	whole := kasoku.Interval{To: b.run.Length}
 	switch l.kind {
 	case "slowlog":
-		o := slowlog.Options{Kind: slowlog.Slow, Clock: b.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true,
+		o := slowlog.Options{Kind: slowlog.Slow, Clock: b.clock.Wall, Interval: whole, KeepRaw: true, Trailers: true, Seconds: true,
 			Where: b.db.tenants.Keep}
 		if b.joins.join != nil {
 			o.Each = b.joins.join.Follow(b.joins.known(), l.mark)
@@ -197,7 +197,7 @@ func (b *logbook) collect(l *logFile) (w kasoku.LogWindow, err error) {
 			b.joins.join.Offset(zone.Off())
 		}
 		b.config.settings = append(b.config.settings, zone.Settings(b.host(), l.path)...)
-		return b.collectAccessLog(src, accesslog.Options{Clock: zone.Place(b.clock), Interval: whole, Slowest: mostSlow, Detail: true})
+		return b.collectAccessLog(src, accesslog.Options{Clock: zone.Place(b.clock), Interval: whole, Slowest: mostSlow, Detail: true, Seconds: true})
 	}
 	w, err = b.collectAppLog(src, applog.Options{Host: b.host(), Path: l.path, Clock: b.clock.Offset(l.mark), Interval: whole})
 	w.Kind = l.kind

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding"
 	"time"
 
 	"github.com/kasoku/kasoku/internal/histogram"
@@ -65,13 +66,28 @@ func bytesOf(p *[]byte) cell { return blobCell{p} }
 func (c blobCell) put() any   { return *c.p }
 func (c blobCell) get(r *row) { *c.p = r.blob() }
 
-type histCell struct{ p **histogram.Histogram }
+// encoded is a *T that is one run of bytes in a file.
+type encoded[T any] interface {
+	*T
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
 
-// latenciesOf is a histogram; nil is NULL.
-func latenciesOf(p **histogram.Histogram) cell { return histCell{p} }
-
-func (c histCell) put() any   { return blobOf(*c.p) }
-func (c histCell) get(r *row) { r.hist(c.p) }
+// encodedOf is what encodes itself, such as a histogram; nil is NULL.
+func encodedOf[T any, P encoded[T]](p *P) cell {
+	return formOf(func() any { return blobOf(*p) }, func(r *row) {
+		blob := r.blob()
+		if blob == nil {
+			return
+		}
+		v := P(new(T))
+		if err := v.UnmarshalBinary(blob); err != nil {
+			r.fail("column %d: %w", r.next, err)
+			return
+		}
+		*p = v
+	})
+}
 
 type jsonCell[T any] struct{ p *T }
 

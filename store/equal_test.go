@@ -21,6 +21,11 @@ func difference(a, b any) string {
 	return differ("", reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
+func encodedSeconds(b *histogram.BySecond) []byte {
+	text, _ := b.MarshalBinary() // it never fails
+	return text
+}
+
 func differ(at string, a, b reflect.Value) string {
 	unequal := func() string { return fmt.Sprintf("%s: %v, want %v", at, a, b) }
 	switch x := a.Interface().(type) {
@@ -36,6 +41,12 @@ func differ(at string, a, b reflect.Value) string {
 			return ""
 		}
 		return fmt.Sprintf("%s: histograms of %d and %d values", at, x.Count(), y.Count())
+	case *histogram.BySecond:
+		y := b.Interface().(*histogram.BySecond)
+		if (x == nil) == (y == nil) && (x == nil || slices.Equal(encodedSeconds(x), encodedSeconds(y))) {
+			return ""
+		}
+		return fmt.Sprintf("%s: other durations by the second", at)
 	}
 	switch a.Kind() {
 	case reflect.Struct:
@@ -124,6 +135,9 @@ func fill(r *rand.Rand, v reflect.Value) {
 		return
 	case **histogram.Histogram:
 		*p = histogramOf(time.Duration(r.Int64N(1e9)), time.Duration(r.Int64N(1e12)))
+		return
+	case **histogram.BySecond:
+		*p = timesOf(map[int64]time.Duration{r.Int64N(9): time.Duration(r.Int64N(1e9)), 10 + r.Int64N(9): time.Duration(r.Int64N(1e12))})
 		return
 	case *kasoku.Kind:
 		*p = kasoku.Kind(r.IntN(2))

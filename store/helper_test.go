@@ -191,4 +191,13 @@ func histogramOf(ds ...time.Duration) *histogram.Histogram {
 	return h
 }
 
+// timesOf returns one duration a second.
+func timesOf(of map[int64]time.Duration) *histogram.BySecond {
+	var b histogram.BySecond
+	for second, d := range of {
+		b.Record(second, d)
+	}
+	return b.Clone()
+}
+
 func sameFloat(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/store/chunk"
 )
@@ -57,18 +56,6 @@ func (r *row) int() int           { return int(r.int64()) }
 func (r *row) dur() time.Duration { return time.Duration(r.int64()) }
 func (r *row) bool() bool         { return r.int64() != 0 }
 func (r *row) skip(columns int)   { r.next += columns }
-func (r *row) hist(of **histogram.Histogram) {
-	blob := r.blob()
-	if blob == nil {
-		return
-	}
-	h := histogram.New()
-	if err := h.UnmarshalBinary(blob); err != nil {
-		r.fail("column %d: %w", r.next, err)
-		return
-	}
-	*of = h
-}
 
 // real reads NULL as NaN, which is how SQLite stores it.
 func (r *row) real() float64 {
@@ -208,13 +195,10 @@ func validKeys(m map[string]uint64) map[string]uint64 {
 }
 
 // blobOf encodes a histogram; nil stays NULL.
-func blobOf(h *histogram.Histogram) []byte {
-	if h == nil {
+func blobOf[T any, P encoded[T]](v P) []byte {
+	if v == nil {
 		return nil
 	}
-	b, err := h.AppendBinary(nil)
-	if err != nil {
-		return nil
-	}
+	b, _ := v.MarshalBinary() // it never fails
 	return b
 }

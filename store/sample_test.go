@@ -42,13 +42,14 @@ func sampleRecording() *kasoku.Recording {
 			Bytes: 410_000, Squares: 1234.5, MinBytes: 12, MaxBytes: 900, RequestBytes: 5_000, Upstream: 2999 * time.Second, UpstreamCount: 9_640, Bots: 7,
 			Connects: 9_000, ConnectCount: 9_640, MaxRequestBytes: 70_000, BotsPassed: 6, BotsUpstream: time.Second, Paths: 3, Varied: 2, Variants: 40,
 			Latency: histogramOf(8*time.Millisecond, 331*time.Millisecond, 1116*time.Millisecond), Total: 3000 * time.Second,
-			First: time.Second, Last: 61 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 10}, 31: {Count: 940, Failed: 610}}}},
+			First: time.Second, Last: 61 * time.Second, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 10}, 31: {Count: 940, Failed: 610}},
+			BySecond: timesOf(map[int64]time.Duration{1: 8 * time.Millisecond, 31: 1116 * time.Millisecond})}},
 		Queries: []kasoku.Query{{Host: "lab1", ID: "1EB46A2A9DB7AC3B2F2A6A8C5C0E5A0D", Fingerprint: "insert into users (id, name, mail) values(?+)",
 			Verb: "INSERT", Tables: []string{"users"}, Sample: "INSERT INTO users (id, name, mail) VALUES (?, ?, ?)", Calls: 4_150,
 			Total: 112_900 * time.Millisecond, Lock: time.Second, Latency: histogramOf(27 * time.Millisecond), RowsExamined: 0, RowsAffected: 4_150,
 			HasAffected: true, First: time.Second, Last: 61 * time.Second, Raw: "INSERT INTO users (id, name, mail) VALUES (7, 'ann', 'a@b')", Schema: "app",
 			Squares: 41.5, Seconds: map[int]kasoku.QuerySecond{1: {Calls: 10, Total: time.Second, Rows: 30}}, Distinct: 4_100, Repeated: 2, Streak: 40, Streaks: 900,
-			BytesSent: 9_000, SingleRow: 4_150, Numbers: []string{"u.phone"}}},
+			BytesSent: 9_000, SingleRow: 4_150, Numbers: []string{"u.phone"}, BySecond: timesOf(map[int64]time.Duration{1: 27 * time.Millisecond, 2: 2 * time.Microsecond})}},
 		Saves: []kasoku.SaveShape{{Host: "lab1", Table: "users", Count: 3_050, Inserts: 3_050,
 			Sample: []string{"UPDATE users SET name = ? WHERE id = ?", "SELECT * FROM users WHERE id = ?", "INSERT INTO users VALUES (?)"}}},
 		Slowest: []kasoku.SlowRequest{{Host: "lab1", Method: "GET", Route: "/users/:id", URI: "/users/7?full=1", Status: 200, At: 40 * time.Second,
@@ -183,6 +184,9 @@ func sampleOfVersion(v int64) *kasoku.Recording {
 		if v < 17 {
 			rec.Seconds[i].Expected = 0
 		}
+	}
+	if v < 18 {
+		rec.Endpoints[0].BySecond, rec.Queries[0].BySecond = nil, nil
 	}
 	if v < 16 {
 		rec.Warnings[0].Host = ""

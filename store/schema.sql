@@ -126,7 +126,7 @@ CREATE TABLE endpoint (
   latency_p99_ns INTEGER NOT NULL,
   latency_max_ns INTEGER NOT NULL,
   latency        BLOB
-, squares        REAL             DEFAULT 0, min_bytes      INTEGER NOT NULL DEFAULT 0, max_bytes      INTEGER NOT NULL DEFAULT 0, request_bytes  INTEGER NOT NULL DEFAULT 0, upstream_ns    INTEGER NOT NULL DEFAULT 0, upstream_count INTEGER NOT NULL DEFAULT 0, bots           INTEGER NOT NULL DEFAULT 0, connects          INTEGER NOT NULL DEFAULT 0, connect_count     INTEGER NOT NULL DEFAULT 0, max_request_bytes INTEGER NOT NULL DEFAULT 0, bots_passed       INTEGER NOT NULL DEFAULT 0, bots_upstream_ns  INTEGER NOT NULL DEFAULT 0, paths             INTEGER NOT NULL DEFAULT 0, varied            INTEGER NOT NULL DEFAULT 0, variants          INTEGER NOT NULL DEFAULT 0);
+, squares        REAL             DEFAULT 0, min_bytes      INTEGER NOT NULL DEFAULT 0, max_bytes      INTEGER NOT NULL DEFAULT 0, request_bytes  INTEGER NOT NULL DEFAULT 0, upstream_ns    INTEGER NOT NULL DEFAULT 0, upstream_count INTEGER NOT NULL DEFAULT 0, bots           INTEGER NOT NULL DEFAULT 0, connects          INTEGER NOT NULL DEFAULT 0, connect_count     INTEGER NOT NULL DEFAULT 0, max_request_bytes INTEGER NOT NULL DEFAULT 0, bots_passed       INTEGER NOT NULL DEFAULT 0, bots_upstream_ns  INTEGER NOT NULL DEFAULT 0, paths             INTEGER NOT NULL DEFAULT 0, varied            INTEGER NOT NULL DEFAULT 0, variants          INTEGER NOT NULL DEFAULT 0, by_second BLOB);
 CREATE TABLE event (
   id    INTEGER PRIMARY KEY,
   host  TEXT    NOT NULL,
@@ -382,7 +382,7 @@ CREATE TABLE query (
   latency_p99_ns INTEGER NOT NULL,
   latency_max_ns INTEGER NOT NULL,
   latency        BLOB
-, schema_name    TEXT    NOT NULL DEFAULT '', squares        REAL             DEFAULT 0, seconds        TEXT    NOT NULL DEFAULT 'null', distinct_texts INTEGER NOT NULL DEFAULT 0, repeated       INTEGER NOT NULL DEFAULT 0, streak         INTEGER NOT NULL DEFAULT 0, streaks        INTEGER NOT NULL DEFAULT 0, bytes_sent INTEGER NOT NULL DEFAULT 0, single_row INTEGER NOT NULL DEFAULT 0, numbers TEXT NOT NULL DEFAULT 'null');
+, schema_name    TEXT    NOT NULL DEFAULT '', squares        REAL             DEFAULT 0, seconds        TEXT    NOT NULL DEFAULT 'null', distinct_texts INTEGER NOT NULL DEFAULT 0, repeated       INTEGER NOT NULL DEFAULT 0, streak         INTEGER NOT NULL DEFAULT 0, streaks        INTEGER NOT NULL DEFAULT 0, bytes_sent INTEGER NOT NULL DEFAULT 0, single_row INTEGER NOT NULL DEFAULT 0, numbers TEXT NOT NULL DEFAULT 'null', by_second BLOB);
 CREATE TABLE query_join (
   id            INTEGER PRIMARY KEY,
   host          TEXT    NOT NULL,

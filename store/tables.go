@@ -132,8 +132,8 @@ func secondTable() table[secondRow] {
 			{"target", textOf(&v.Target)}, {"asked", numberOf(&v.Asked)}, {"bytes_in", numberOf(&v.BytesIn)},
 			{"bytes_out", numberOf(&v.BytesOut)}, {"codes", jsonOf(&v.Codes)}, {"errors", errors},
 			{"latency_p50_ns", p50}, {"latency_p99_ns", p99},
-			{"latency_max_ns", most}, {"latency", latenciesOf(&v.Latency)},
-			{"send_delay", latenciesOf(&v.SendDelay)}, {"service", latenciesOf(&v.Service)},
+			{"latency_max_ns", most}, {"latency", encodedOf(&v.Latency)},
+			{"send_delay", encodedOf(&v.SendDelay)}, {"service", encodedOf(&v.Service)},
 			{"expected", numberOf(&v.Expected)},
 		}
 	})

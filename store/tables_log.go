@@ -40,7 +40,7 @@ func endpointTable() table[kasoku.Endpoint] {
 			{"count", numberOf(&v.Count)}, {"bytes", numberOf(&v.Bytes)}, {"total_ns", numberOf(&v.Total)},
 			{"first_ns", numberOf(&v.First)}, {"last_ns", numberOf(&v.Last)}, {"codes", jsonOf(&v.Codes)},
 			{"seconds", bySecond(&v.Seconds, endpointPair, endpointSecond)}, {"latency_p50_ns", p50},
-			{"latency_p99_ns", p99}, {"latency_max_ns", most}, {"latency", latenciesOf(&v.Latency)},
+			{"latency_p99_ns", p99}, {"latency_max_ns", most}, {"latency", encodedOf(&v.Latency)},
 			{"squares", realOf(&v.Squares)}, {"min_bytes", numberOf(&v.MinBytes)},
 			{"max_bytes", numberOf(&v.MaxBytes)}, {"request_bytes", numberOf(&v.RequestBytes)},
 			{"upstream_ns", numberOf(&v.Upstream)}, {"upstream_count", numberOf(&v.UpstreamCount)},
@@ -48,6 +48,7 @@ func endpointTable() table[kasoku.Endpoint] {
 			{"connect_count", numberOf(&v.ConnectCount)}, {"max_request_bytes", numberOf(&v.MaxRequestBytes)},
 			{"bots_passed", numberOf(&v.BotsPassed)}, {"bots_upstream_ns", numberOf(&v.BotsUpstream)},
 			{"paths", numberOf(&v.Paths)}, {"varied", numberOf(&v.Varied)}, {"variants", numberOf(&v.Variants)},
+			{"by_second", encodedOf(&v.BySecond)},
 		}
 	})
 }
@@ -90,11 +91,12 @@ func queryTable() table[kasoku.Query] {
 			{"rows_affected", numberOf(&v.RowsAffected)}, {"has_affected", flagOf(&v.HasAffected)},
 			{"none_affected", numberOf(&v.NoneAffected)}, {"first_ns", numberOf(&v.First)},
 			{"last_ns", numberOf(&v.Last)}, {"latency_p50_ns", p50}, {"latency_p99_ns", p99},
-			{"latency_max_ns", most}, {"latency", latenciesOf(&v.Latency)}, {"schema_name", textOf(&v.Schema)},
+			{"latency_max_ns", most}, {"latency", encodedOf(&v.Latency)}, {"schema_name", textOf(&v.Schema)},
 			{"squares", realOf(&v.Squares)}, {"seconds", bySecond(&v.Seconds, queryTriple, querySecond)},
 			{"distinct_texts", numberOf(&v.Distinct)}, {"repeated", numberOf(&v.Repeated)},
 			{"streak", numberOf(&v.Streak)}, {"streaks", numberOf(&v.Streaks)}, {"bytes_sent", numberOf(&v.BytesSent)},
 			{"single_row", numberOf(&v.SingleRow)}, {"numbers", jsonOf(&v.Numbers)},
+			{"by_second", encodedOf(&v.BySecond)},
 		}
 	})
 }

@@ -61,6 +61,9 @@ type Options struct {
 	// are and whether their answers differ. The last two follow the order of the
 	// requests, so that one worker reads.
 	Detail bool
+	// Seconds keeps the request times of each route by the second, as long as there are not too many seconds.
+	// It takes a Clock.
+	Seconds bool
 
 	Workers   int // of CollectAll; 0: as many as there are CPUs
 	BlockSize int // of CollectAll, bytes; 0: what lines.Split takes

@@ -138,6 +138,7 @@ func (w *row) merge(o *row) {
 		w.addCode(c.code, c.count)
 	}
 	w.series.merge(o.series.buckets)
+	w.series.bySecond.Merge(&o.series.bySecond)
 	w.first, w.last = min(w.first, o.first), max(w.last, o.last)
 	w.squares.add(o.squares.hi, o.squares.lo)
 	if o.latency == nil && w.latency == nil && w.timed+o.timed <= fewLatencies {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/histogram"
 )
 
 // maxBuckets is how many steps a row's series may have: at 16 bytes each, 16 KiB.
@@ -45,6 +46,8 @@ type bucket struct {
 type series struct {
 	buckets []bucket
 	last    int32 // index of the bucket that was counted in last
+
+	bySecond histogram.BySecond // request times, with Options.Seconds
 }
 
 // add counts one request. Logs are written in the order of time, but for

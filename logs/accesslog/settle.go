@@ -31,6 +31,8 @@ type settled struct {
 	step   time.Duration
 	start  int64  // ns since 1970 of offset 0, when there is no clock
 	folded uint64 // requests in the row of others
+
+	bySecond bool // the request times of all seconds are there
 }
 
 // settle decides what the rows are.
@@ -39,7 +41,7 @@ func (t *Table) settle() *settled {
 		return t.final
 	}
 	t.refold()
-	s := &settled{by: t.by, step: t.rows.step}
+	s := &settled{by: t.by, step: t.rows.step, bySecond: t.opts.Seconds && t.counts.seconds <= mostBySecond}
 	s.collapse(&t.rows, t.opts.Limits, t.opts.Routes.Chooses())
 	groups := map[string][]*row{}
 	t.rows.each(func(w *row) {
@@ -262,6 +264,9 @@ func (s *settled) row(w *row) Row {
 		Upstream: time.Duration(min(w.upstream, math.MaxInt64)), UpstreamCount: w.upstreams, Bots: w.bots,
 	}
 	w.detail.fill(&e)
+	if s.bySecond {
+		e.BySecond = w.series.bySecond.Clone()
+	}
 	e.Total = e.Latency.Sum()
 	if w.first <= w.last {
 		e.First, e.Last = time.Duration(w.first-s.start), time.Duration(w.last-s.start)

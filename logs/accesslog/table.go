@@ -41,6 +41,7 @@ type recordCounts struct {
 	unwanted  uint64 // left out by Where or Bots
 	untimed   uint64
 	unstamped uint64
+	seconds   uint64 // of which rows keep the request times
 }
 
 // NewTable returns an empty table.
@@ -105,6 +106,9 @@ func (t *Table) Follower(path string, f *accessformat.Format) *accessformat.Foll
 // Add adds a record, of a parser as [Table.Parser] gives.
 func (t *Table) Add(r *accessformat.Record) { t.add(r, place{offset: r.Offset}) }
 
+// mostBySecond bounds the seconds of which the routes of a table keep the request times, together: some 60 MB.
+const mostBySecond = 1 << 19
+
 func (t *Table) add(r *accessformat.Record, at place) {
 	t.final = nil
 	if !t.place(r) {
@@ -128,6 +132,10 @@ func (t *Table) add(r *accessformat.Record, at place) {
 		if len(w.series.buckets) > t.rows.most {
 			t.rows.coarsen(longerStep(t.rows.step))
 			t.placed.known = false
+		}
+		if t.opts.Seconds && r.Has&accessformat.HasLatency != 0 && t.counts.seconds <= mostBySecond &&
+			w.series.bySecond.Record(floorDiv(t.placed.at, int64(time.Second)), r.Latency) {
+			t.counts.seconds++
 		}
 	} else {
 		t.counts.unstamped++
@@ -300,6 +308,7 @@ func (t *Table) Merge(o *Table) {
 	t.counts.unwanted += o.counts.unwanted
 	t.counts.untimed += o.counts.untimed
 	t.counts.unstamped += o.counts.unstamped
+	t.counts.seconds += o.counts.seconds
 	for i := range min(len(t.withExtra), len(o.withExtra)) {
 		t.withExtra[i] = t.withExtra[i] || o.withExtra[i]
 	}

@@ -82,6 +82,8 @@ type class struct {
 
 	worst Sample
 	raw   []byte // the worst statement
+
+	bySecond histogram.BySecond // with Options.Seconds
 }
 
 // newClass returns the class of a statement. What a table is grouped by is its

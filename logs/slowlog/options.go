@@ -45,6 +45,7 @@ const (
 // Options configure how a log becomes a table. The zero value keeps everything.
 type Options struct {
 	Clock      logs.Clock      // nil: times are counted from 1970
+	Seconds    bool            // keep the times of each class by the second, unless there are too many; takes a Clock
 	Interval   kasoku.Interval // of the run; what lies outside is counted and left out. Empty: nothing is outside
 	MaxQueries int             // classes; 0 means 10,000
 	MaxPending int             // UPDATEs whose INSERT is waited for; 0 means 65,536

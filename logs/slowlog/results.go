@@ -26,6 +26,9 @@ func (t *Table) Classes() []Class {
 	out := make([]Class, 0, len(t.classes))
 	for _, c := range t.classes {
 		x := c.result(t.opts.KeepRaw)
+		if t.opts.Seconds && t.counts.seconds <= mostBySecond {
+			x.BySecond = c.bySecond.Clone()
+		}
 		if t.names != nil {
 			x.Attributes = attributesOf(c, t.names.all)
 		}

@@ -52,6 +52,7 @@ type entryCounts struct {
 	own        uint64
 	folded     uint64
 	unseen     uint64 // calls whose second was not counted
+	seconds    uint64 // of which classes keep the times
 }
 
 // A connectionSet holds the numbers of connections, up to a bound.
@@ -136,6 +137,9 @@ func (t *Table) add(e *Event) {
 		t.passOn(e, c)
 	}
 	t.count(c.add(e, at, int64(at/time.Second), &t.left))
+	if t.opts.Seconds && t.counts.seconds <= mostBySecond && c.bySecond.Record(int64(at/time.Second), e.QueryTime) {
+		t.counts.seconds++
+	}
 	if t.names != nil {
 		c.addValues(e)
 	}

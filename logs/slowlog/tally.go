@@ -96,6 +96,9 @@ type room int
 // maxMoments bounds the seconds of all series of a table: 32 MB.
 const maxMoments = 1 << 20
 
+// mostBySecond bounds the seconds of which the classes of a table keep the times, together: some 60 MB.
+const mostBySecond = 1 << 19
+
 // add adds what happened in a second. It returns false when there is no room for
 // another one.
 func (s *series) add(n moment, left *room) bool {

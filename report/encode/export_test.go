@@ -142,6 +142,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		}
 	}
 	walk(reflect.TypeFor[Run]())
+	walk(reflect.TypeFor[Part]())
 	walk(reflect.TypeFor[Comparison]())
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())

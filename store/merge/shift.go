@@ -24,9 +24,11 @@ func moved(r *kasoku.Recording, d time.Duration) *kasoku.Recording {
 	})
 	out.Endpoints = each(r.Endpoints, func(e *kasoku.Endpoint) {
 		e.First, e.Last, e.Seconds = e.First+d, e.Last+d, laterSeconds(e.Seconds, whole)
+		e.BySecond = e.BySecond.Shifted(int64(whole))
 	})
 	out.Queries = each(r.Queries, func(q *kasoku.Query) {
 		q.First, q.Last, q.Seconds = q.First+d, q.Last+d, laterSeconds(q.Seconds, whole)
+		q.BySecond = q.BySecond.Shifted(int64(whole))
 	})
 	out.Slowest = each(r.Slowest, func(s *kasoku.SlowRequest) { s.At += d })
 	out.Messages = each(r.Messages, func(m *kasoku.Message) {

@@ -323,6 +323,8 @@ func wireRows() []row {
 			pieces: []string{`"MAIN.a%d":{"value":1},`, `"counters":{`, `{`, `"a":`}},
 		{name: "pprof", covers: []string{"observe/profile Decode"}, read: func(in []byte) { _, _ = profile.Decode(in) }, pieces: []string{"\x0a\x02\x08\x01", "\x12\x00", "\x32\x01a", "\x1a\x00", "\x22\x02\x08\x01", "\x12\x02\x0a\x01", "\x08\x01", "\xff"}},
 		{name: "histogram", covers: []string{"internal/histogram Histogram.UnmarshalBinary"}, read: func(in []byte) { _ = new(histogram.Histogram).UnmarshalBinary(in) }, pieces: []string{"\x01", "\x00", "\xff", "\x01\x02", "\x80"}},
+		{name: "histograms by second", covers: []string{"internal/histogram BySecond.UnmarshalBinary"},
+			read: func(in []byte) { _ = new(histogram.BySecond).UnmarshalBinary(in) }, pieces: []string{"\x01", "\x00", "\xff", "\x02\x01\x02", "\x80"}},
 	}
 }
 

@@ -38,22 +38,30 @@ func (f *partFlags) limit(e *cli.Env, o *cli.Output, rec *kasoku.Recording, path
 	if len(f.sections) == 0 {
 		return p, nil
 	}
-	switch {
-	case f.brief:
+	if f.brief {
 		return p, cli.Usagef("", "--brief and --section both say what is shown: give one")
-	case o.Format == "json":
-		return p, cli.Usagef("`jq .queries` takes a part of it", "--section is of text: JSON is whole")
 	}
-	var has []string
-	for i := range p.Doc.Sections {
-		has = append(has, p.Doc.Sections[i].ID)
-	}
-	for _, name := range f.sections {
-		if !slices.Contains(has, name) {
-			return p, cli.Usagef("it has "+strings.Join(has, ", "), "the run has no section %q", name)
-		}
+	if err := f.check(o, p.Doc); err != nil {
+		return p, err
 	}
 	p = e.ShowRun(rec, path, f.sections...)
 	p.Long = true
 	return p, nil
+}
+
+// check refuses sections that a document does not have, and those of JSON.
+func (f *partFlags) check(o *cli.Output, d *report.Document) error {
+	if len(f.sections) > 0 && o.Format == "json" {
+		return cli.Usagef("`jq .queries` takes a part of it", "--section is of text: JSON is whole")
+	}
+	var has []string
+	for i := range d.Sections {
+		has = append(has, d.Sections[i].ID)
+	}
+	for _, name := range f.sections {
+		if !slices.Contains(has, name) {
+			return cli.Usagef("it has "+strings.Join(has, ", "), "the run has no section %q", name)
+		}
+	}
+	return nil
 }

@@ -15,17 +15,23 @@ func NewShow(e *cli.Env) *cobra.Command {
 	var texts textFlags
 	var profiles profileFlags
 	var parts partFlags
+	var stretch stretchFlags
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: findings, timeline, endpoints, queries, plans, advice, messages",
 		Long: `Show a run. RUN is a file, an id, a label or latest (the default).
 
 On a terminal it goes through $PAGER, else less, where it is longer than the screen;
---no-pager, $NO_PAGER or PAGER=cat prints all at once.`,
+--no-pager, $NO_PAGER or PAGER=cat prints all at once.
+
+With --from or --to it shows what happened in these seconds alone: endpoints, statements,
+messages and charts, added up from what the run keeps by the second. Findings and score
+are of the whole run, and not shown then.`,
 		Example: `  kasoku show
   kasoku show before --html report.html
   kasoku show --brief
   kasoku show before --section endpoints,queries
+  kasoku show before --from 12s --to 31s
   kasoku show before --configs
   kasoku show before --config-text /etc/nginx/nginx.conf
   kasoku show before --profile cpu > cpu.pb.gz
@@ -50,10 +56,13 @@ On a terminal it goes through $PAGER, else less, where it is longer than the scr
 				if texts.asked() || rec.Run.Load == store.Checkpoint {
 					return texts.show(e, &o, rec, path)
 				}
-				if rec.Diagnosis == nil {
+				show := func() (cli.Printer, error) { return parts.limit(e, &o, rec, path) }
+				if stretch.asked() {
+					show = func() (cli.Printer, error) { return stretch.cut(e, &o, &parts, rec, path) }
+				} else if rec.Diagnosis == nil {
 					cli.Rediagnose(rec, nil)
 				}
-				p, err := parts.limit(e, &o, rec, path)
+				p, err := show()
 				if err != nil {
 					return err
 				}
@@ -72,6 +81,7 @@ On a terminal it goes through $PAGER, else less, where it is longer than the scr
 	o.Register(cmd)
 	o.RegisterPager(cmd)
 	parts.register(cmd)
+	stretch.register(cmd)
 	texts.register(cmd.Flags())
 	profiles.register(cmd)
 	return cmd

@@ -1,0 +1,96 @@
+package part
+
+import (
+	"sort"
+	"time"
+
+	"github.com/kasoku/kasoku"
+)
+
+// excerpt returns what was sampled, and the load, of an interval of a run, as a run whose clock begins with it.
+func excerpt(rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
+	out := &kasoku.Recording{
+		Run: rec.Run, Load: rec.Load, Settings: rec.Settings, Service: rec.Service,
+		Warnings: rec.Warnings, Damage: rec.Damage,
+	}
+	out.Run.Started, out.Run.Length = rec.Run.Started.Add(iv.From), iv.Len()
+	out.Run.Score, out.Run.Command = nil, nil // they are of the whole
+	out.Run.State, out.Run.StopReason = kasoku.Finished, ""
+	out.Series = seriesIn(rec.Series, iv)
+	first, end := int(iv.From/time.Second), int(iv.To/time.Second)
+	for i := range rec.Seconds {
+		if s := rec.Seconds[i]; s.Second >= first && s.Second < end {
+			s.Second -= first
+			out.Seconds = append(out.Seconds, s)
+		}
+	}
+	for i := range rec.Endpoints {
+		if e := countsIn(&rec.Endpoints[i], first, end); len(e.Seconds) > 0 {
+			out.Endpoints = append(out.Endpoints, e)
+		}
+	}
+	for _, s := range rec.Steps {
+		if cut, ok := within(s.Interval, iv); ok {
+			s.Interval = cut
+			out.Steps = append(out.Steps, s)
+		}
+	}
+	for _, p := range rec.Phases {
+		if cut, ok := within(p.Interval, iv); ok {
+			p.Interval = cut
+			out.Phases = append(out.Phases, p)
+		}
+	}
+	for _, g := range rec.Gaps {
+		if cut, ok := within(g.Interval, iv); ok {
+			g.Interval = cut
+			out.Gaps = append(out.Gaps, g)
+		}
+	}
+	for _, e := range rec.Events {
+		if iv.Contains(e.At) {
+			e.At -= iv.From
+			out.Events = append(out.Events, e)
+		}
+	}
+	return out
+}
+
+// countsIn returns an endpoint with nothing but its counts by the second, for charts.
+func countsIn(e *kasoku.Endpoint, first, end int) kasoku.Endpoint {
+	out := kasoku.Endpoint{Host: e.Host, Method: e.Method, Route: e.Route, Seconds: map[int]kasoku.EndpointSecond{}}
+	for s, n := range e.Seconds {
+		if s >= first && s < end {
+			out.Seconds[s-first] = n
+		}
+	}
+	return out
+}
+
+// within returns what two intervals share, on the clock of the second one.
+func within(a, iv kasoku.Interval) (kasoku.Interval, bool) {
+	a = kasoku.Interval{From: max(a.From, iv.From) - iv.From, To: min(a.To, iv.To) - iv.From}
+	return a, !a.Empty()
+}
+
+// seriesIn returns the points of an interval. A counter keeps the last point before it and the first one after it,
+// too, with offsets outside of it: what it grew in the seconds at both ends lies between these.
+func seriesIn(all []kasoku.Series, iv kasoku.Interval) (out []kasoku.Series) {
+	for _, s := range all {
+		first := sort.Search(len(s.Points), func(i int) bool { return s.Points[i].At >= iv.From })
+		end := sort.Search(len(s.Points), func(i int) bool { return s.Points[i].At > iv.To })
+		if first == end {
+			continue
+		}
+		if s.Kind == kasoku.Counter {
+			first, end = max(0, first-1), min(len(s.Points), end+1)
+		}
+		points := s.Points[first:end]
+		s.Points = make([]kasoku.Point, len(points))
+		for i, p := range points {
+			s.Points[i] = kasoku.Point{At: p.At - iv.From, Value: p.Value}
+		}
+		out = append(out, s)
+	}
+	return out
+}
