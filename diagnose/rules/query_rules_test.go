@@ -156,6 +156,34 @@ func TestAggregate(t *testing.T) {
 	sayAll(t, r, queryRun(ordersGet, []kasoku.Query{q}), "quiet: no SELECT adds up")
 }
 
+// TestAggregate_Derived: groups of all, of which the rest of the statement keeps one, are to be made of the rows that
+// are asked for; where the derived table is all of the statement, or reads by the outer row, nothing is said of that.
+func TestAggregate_Derived(t *testing.T) {
+	q := class("S", "SELECT d.name FROM rooms d LEFT JOIN (SELECT COUNT(*) AS n, room FROM papers GROUP BY room) p ON p.room = d.name WHERE d.name = ?", 1000, 1, 30*time.Second)
+	q.RowsExamined, q.Tables = 20_000*1000, []string{"rooms", "papers"}
+	check := func(outer, derived, access string) kasoku.Finding {
+		t.Helper()
+		c := queryRun(ordersGet, []kasoku.Query{q}, runBy("S", 1, kasoku.CallerHigh))
+		c.Plans = []kasoku.Plan{{QueryID: "S", Rows: []kasoku.PlanRow{{Select: "PRIMARY", Table: outer, Access: "const", Rows: 1},
+			{Select: derived, Table: "papers", Access: access, Rows: 20_000}}}}
+		found, silent := query.Aggregate{}.Check(diagnose.NewCase(c.Recording, nil))
+		if len(found) != 1 {
+			t.Fatalf("%+v", silent)
+		}
+		return found[0]
+	}
+	f := check("d", "DERIVED", "index")
+	if fix := f.Fixes[0]; fix.Text != "Group only the rows that are asked for" || !strings.Contains(fix.Note, "all of papers") ||
+		!strings.HasPrefix(f.Fixes[1].Text, "Or keep the result") {
+		t.Errorf("%+v", f.Fixes)
+	}
+	for _, plan := range [][3]string{{"<derived2>", "DERIVED", "index"}, {"d", "LATERAL DERIVED", "ref"}, {"d", "DERIVED", "ref"}} {
+		if f := check(plan[0], plan[1], plan[2]); !strings.HasPrefix(f.Fixes[0].Text, "Keep the result") {
+			t.Errorf("%v: %s", plan, f.Fixes[0].Text)
+		}
+	}
+}
+
 // TestAggregate_Sought: what is looked for in many rows is not added up over them: an index leaves few,
 // and so does a column without the function that hides it.
 func TestAggregate_Sought(t *testing.T) {

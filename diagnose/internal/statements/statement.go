@@ -38,6 +38,16 @@ var sumWords = []string{"sum", "avg", "min", "max", "std", "stddev", "variance",
 // Of reads the text of a class.
 func Of(q *kasoku.Query) Statement {
 	text := TextOf(q)
+	s := of(q, text)
+	if strings.HasSuffix(text, "…") && q.Fingerprint != "" { // cut: what it groups by, compares and bounds comes last
+		whole := of(q, q.Fingerprint)
+		whole.Rows = whole.Rows || s.Rows // which a fingerprint does not count
+		return whole
+	}
+	return s
+}
+
+func of(q *kasoku.Query, text string) Statement {
 	tables := q.Tables
 	if len(tables) == 0 {
 		tables = sqlshape.Tables([]byte(text))

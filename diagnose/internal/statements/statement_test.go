@@ -33,6 +33,19 @@ func TestStatementOf(t *testing.T) {
 	f("COMMIT", Statement{})
 }
 
+// TestStatementOf_Cut: a sample is cut at a length, and what comes after is in the fingerprint.
+func TestStatementOf_Cut(t *testing.T) {
+	got := Of(&kasoku.Query{Sample: "SELECT a.x, a.long_na…",
+		Fingerprint: "select a.x, a.long_name from a left join ( select count(*) n, sum(z) s, b from c group by b) d on d.b=a.b where a.k=? limit ?"})
+	if !got.Counts || !got.Sums || !got.Grouped || !got.Limit || !slices.Equal(got.Keys, []string{"k"}) {
+		t.Errorf("%+v", got)
+	}
+	got = Of(&kasoku.Query{Sample: "INSERT INTO t (a, b) VALUES (?, ?), …", Fingerprint: "insert into t (a, b) values(?+)"})
+	if !got.Rows {
+		t.Errorf("%+v", got)
+	}
+}
+
 func FuzzStatementOf(f *testing.F) {
 	for _, s := range []string{"SELECT * FROM t WHERE a = ?", "= ?", "select from", "(((", "by", "SELECT `", "x between"} {
 		f.Add(s)

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -52,8 +54,9 @@ func (Aggregate) Doc() diagnose.Doc {
 			changes nothing of it. Triggers are not read: one that sets such a column at another's UPDATE is not
 			seen. 20 calls, or 3 of an endpoint that is known which take 250 ms each.`,
 		Cause: `the result is worked out over all rows at each call, although it is the same until the
-			next write.`,
-		Fix: `keep the result: a table that writes bring up to date, or a cache until the next write.`,
+			next write; or groups of all rows are made in a derived table, of which the statement keeps a few.`,
+		Fix: `group only the rows that are asked for, where the plan reads all of them for a derived table; keep the
+			result: a table that writes bring up to date, or a cache until the next write.`,
 		Silent: `when few rows are added up, also when an index that is proposed would leave few, or a
 			function hides the column by which they are looked for (IDX-10); when what it reads changes as often
 			as it is asked for, when it takes little time, and blind without a slow log.`,
@@ -123,6 +126,38 @@ func derivedRows(c *diagnose.Case, q *kasoku.Query) (rows float64) {
 		}
 	}
 	return 0
+}
+
+// groupsOfAll returns the tables that a plan reads whole for derived tables which the statement joins with others,
+// the largest first: the groups are made before the other conditions keep some of them. A derived table that is
+// all of a statement has nothing else to keep by, and LATERAL DERIVED reads the groups that are asked for.
+func groupsOfAll(c *diagnose.Case, q *kasoku.Query) []string {
+	at := slices.IndexFunc(c.Plans, func(p kasoku.Plan) bool { return p.QueryID == q.ID && p.Host == q.Host })
+	if at < 0 || !statements.Of(q).Grouped {
+		return nil
+	}
+	var read []kasoku.PlanRow
+	joined := false
+	for _, row := range c.Plans[at].Rows {
+		whole := row.Access == "ALL" || row.Access == "index"
+		switch {
+		case row.Select == "PRIMARY" && row.Table != "" && row.Table[0] != '<':
+			joined = true
+		case row.Select == "DERIVED" && whole && row.Rows >= aggregatedRows && slices.Contains(q.Tables, row.Table):
+			read = append(read, row)
+		}
+	}
+	if !joined {
+		return nil
+	}
+	slices.SortStableFunc(read, func(a, b kasoku.PlanRow) int { return cmp.Compare(b.Rows, a.Rows) })
+	var tables []string
+	for _, row := range read {
+		if !slices.Contains(tables, row.Table) {
+			tables = append(tables, row.Table)
+		}
+	}
+	return tables
 }
 
 // partOfHost returns how long the statements of a class took, as a part of what the cores of the database's host
@@ -196,6 +231,10 @@ func countWrites(c *diagnose.Case, q *kasoku.Query, counts func(*kasoku.Query) b
 func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.Statement, examined, changed float64,
 	i kasoku.Impact) kasoku.Finding {
 	x := evidence.Only(c, q.ID)
+	all := groupsOfAll(c, q)
+	if len(all) > 0 {
+		s.Table = all[0]
+	}
 	object, who := kasoku.Object{Kind: "table", Name: s.Table}, "A sum over "+s.Table
 	if x != nil {
 		object, who = kasoku.Object{Kind: "endpoint", Name: x.Endpoint()}, x.Endpoint()
@@ -232,16 +271,36 @@ func (r Aggregate) finding(c *diagnose.Case, q *kasoku.Query, s statements.State
 			"what it reads changes %s times a call: the result is mostly the same as before.",
 			diagnose.Whole(examined), wording.List(q.Tables, 4), wording.Average(statements.RowsPerCall(q)), unit.Count(q.Calls),
 			unit.Sig3(changed)),
-		Fixes: []kasoku.Fix{
-			{Text: "Keep the result in a table that each write brings up to date",
-				Where: "where " + wording.List(q.Tables, 3) + " change", Risk: kasoku.RiskAppRestart,
-				Note: "A row for each group, added to in the transaction of the write (INSERT … ON DUPLICATE KEY UPDATE). " +
-					"Updates and deletes of rows must take away what they added. Fill it in initialize too."},
-			{Text: "Or keep it in memory until the next write", Where: evidence.HandlerOf(""), Risk: kasoku.RiskAppRestart,
-				Note: "With one program only; else it must learn of writes."},
-		},
+		Fixes:  keepSum(q, all, x),
 		Expect: "the statement runs once for each write instead of each read",
 		Verify: "the next run: calls and rows examined of the statement",
 	}
+	if len(all) > 0 {
+		f.Expect = "the statement examines the rows of the groups that are asked for, or runs once for each write"
+	}
 	return f
+}
+
+// keepSum are the fixes of a sum: fewer groups, and then a result that is kept.
+func keepSum(q *kasoku.Query, all []string, x *kasoku.Caller) []kasoku.Fix {
+	var out []kasoku.Fix
+	keep := "Keep the result in a table that each write brings up to date"
+	if len(all) > 0 {
+		where := evidence.HandlerOf("")
+		if x != nil {
+			where = evidence.HandlerOf(x.Endpoint())
+		}
+		keep = "Or keep" + strings.TrimPrefix(keep, "Keep")
+		out = append(out, kasoku.Fix{Text: "Group only the rows that are asked for", Where: where, Risk: kasoku.RiskAppRestart,
+			Note: fmt.Sprintf("By its plan the server reads all of %s into derived tables for their groups, and keeps few of "+
+				"these after that: a call sends %s. Say in a derived table's own WHERE which groups are wanted, or "+
+				"write each figure as a subquery in the list of columns that compares with the outer row. Such a COUNT is 0 "+
+				"where a LEFT JOIN has NULL. Not checked.", wording.List(all, 3), wording.Average(statements.RowsPerCall(q)))})
+	}
+	return append(out, kasoku.Fix{Text: keep,
+		Where: "where " + wording.List(q.Tables, 3) + " change", Risk: kasoku.RiskAppRestart,
+		Note: "A row for each group, added to in the transaction of the write (INSERT … ON DUPLICATE KEY UPDATE). " +
+			"Updates and deletes of rows must take away what they added. Fill it in initialize too."},
+		kasoku.Fix{Text: "Or keep it in memory until the next write", Where: evidence.HandlerOf(""),
+			Risk: kasoku.RiskAppRestart, Note: "With one program only; else it must learn of writes."})
 }
