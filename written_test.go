@@ -26,6 +26,7 @@ var writers = map[string]struct{ calls, why string }{
 	"checkpoint/revert/place.go": {"os.NewFile os.NewFile os.NewFile unix.Fchmod unix.Open unix.Openat unix.Openat unix.Openat unix.Openat unix.Openat2 unix.Renameat2 w.Chown", "puts back a file of somebody else, with its mode and owner, by descriptor"},
 
 	"fleet/hubdir/hubdir.go":                  {"os.Rename", "turns a log that private has made"},
+	"cmd/kasoku/internal/fleetcmd/fleet.go":   {"os.MkdirTemp", "0700, for sockets of ssh, whose paths have to be short"},
 	"cmd/kasoku/internal/showcmd/scrub.go":    {"os.Rename", "names a copy that private has made"},
 	"cmd/kasoku/internal/labcmd/lab_truth.go": {"os.Rename", "names a run that store has made"},
 	"cmd/kasoku/internal/restorecmd/guard.go": {"os.WriteFile", "/proc/self/comm: the name that ps shows"},

@@ -39,6 +39,14 @@ type Config struct {
 	Safe     Safe              `toml:"safe"`
 	Pilot    Autopilot         `toml:"autopilot"`
 	After    After             `toml:"after"`
+	Fleet    Fleet             `toml:"fleet"`
+}
+
+// Fleet names the hosts that send a load together.
+type Fleet struct {
+	Hosts   []string `toml:"hosts" eg:"['gen1', 'gen2=deploy@10.0.0.7']"` // that `kasoku fleet up` brings up, as ssh takes them
+	Allow   []string `toml:"allow" eg:"['load=http://10.0.0.5/']"`        // what each may be asked
+	MaxRate float64  `toml:"max_rate" eg:"20000"`                         // most requests per second of each; 0: no limit
 }
 
 // Service names the service that is measured, where several run here. What it says

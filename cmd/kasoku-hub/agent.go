@@ -101,7 +101,7 @@ func enter(ctx context.Context, o *relay.Agent, notes *notes) (*bus.Conn, member
 		if err != nil {
 			return nil, m, err
 		}
-		conn, err := connect(ctx, &m, false, notes)
+		conn, err := connect(ctx, &m, o, notes)
 		return conn, m, err
 	}
 	t, err := fleet.ParseTicket(o.Join)
@@ -110,7 +110,7 @@ func enter(ctx context.Context, o *relay.Agent, notes *notes) (*bus.Conn, member
 	}
 	if m.again(&t, o.Name) {
 		m.Address = t.Address
-		if conn, err := connect(ctx, &m, true, notes); !errors.Is(err, bus.ErrRefused) {
+		if conn, err := connect(ctx, &m, o, notes); !errors.Is(err, bus.ErrRefused) {
 			return conn, m, err
 		}
 	}
@@ -122,17 +122,45 @@ func enter(ctx context.Context, o *relay.Agent, notes *notes) (*bus.Conn, member
 	if err := m.write(o.Dir, joiningFile); err != nil {
 		return nil, m, err
 	}
-	conn, err := connect(ctx, &m, true, notes)
+	conn, err := connect(ctx, &m, o, notes)
 	if errors.Is(err, bus.ErrRefused) {
 		_ = os.Remove(filepath.Join(o.Dir, joiningFile)) // the next line has a key of its own
 	}
 	return conn, m, err
 }
 
+func servingFile(dir string) string { return filepath.Join(dir, "serving") }
+
+// end takes away the file for as long as which an agent runs, and waits until it has ended.
+func end(ctx context.Context, o *relay.Agent) error {
+	if err := os.Remove(o.While); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("end the agent: %w", err)
+	}
+	f, err := os.Open(servingFile(o.Dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there never was one
+	} else if err != nil {
+		return fmt.Errorf("end the agent: %w", err)
+	}
+	defer f.Close()
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("end the agent: it does not end")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // alone makes this process the one that answers with the key in a directory: of two the hub
 // would cut off one after the other.
 func alone(dir string) (free func() error, err error) {
-	f, err := private.State.Open(filepath.Join(dir, "serving"), 0)
+	f, err := private.State.Open(servingFile(dir), 0)
 	if err != nil {
 		return nil, fmt.Errorf("lock the agent's directory: %w", err)
 	}
@@ -172,6 +200,10 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 		return err
 	}
 	_ = os.Remove(filepath.Join(o.Dir, joiningFile)) // it is read where there is no other
+	if o.JoinOnly {
+		notes.say(m.Name + " has joined hub " + m.Address)
+		return nil
+	}
 	a := agent.New(agent.Options{Program: version, Limit: limit, Lease: o.Lease, Note: notes.say})
 	defer a.Close()
 	if err := conn.Serve(m.Name, a.Answer); err != nil {
@@ -187,10 +219,11 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 }
 
 // connect connects; where the host is a member already it waits for its hub.
-func connect(ctx context.Context, m *member, once bool, notes *notes) (*bus.Conn, error) {
+func connect(ctx context.Context, m *member, o *relay.Agent, notes *notes) (*bus.Conn, error) {
+	once := o.Join != ""
 	waiting := false
 	for {
-		conn, err := bus.Connect(bus.Options{Address: m.Address, CA: m.CA, Seed: []byte(m.Seed), Name: m.Name, Token: m.Token,
+		conn, err := bus.Connect(bus.Options{Address: m.Address, CA: m.CA, Seed: []byte(m.Seed), Name: m.Name, Token: m.Token, Via: o.Via,
 			Changed: func(err error) {
 				if err != nil {
 					notes.say("the hub is gone: " + err.Error())

@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/relay"
@@ -42,8 +44,14 @@ func run(text string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	switch {
 	case o.Serve != nil:
+		ctx, stop := while(ctx, o.Serve.While)
+		defer stop()
 		err = serve(ctx, o.Serve, stdout, stderr)
+	case o.Agent != nil && o.Agent.End:
+		err = end(ctx, o.Agent)
 	case o.Agent != nil:
+		ctx, stop := while(ctx, o.Agent.While)
+		defer stop()
 		err = answer(ctx, o.Agent, o.Kasoku, stdout)
 	case o.Ask != nil:
 		err = ask(o.Ask, stdin, stdout)
@@ -54,6 +62,27 @@ func run(text string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return complain(stderr, err, 3)
 	}
 	return 0
+}
+
+// while returns a context that also ends when a file is gone.
+func while(ctx context.Context, file string) (context.Context, func()) {
+	ctx, stop := context.WithCancel(ctx)
+	if file == "" {
+		return ctx, stop
+	}
+	contain.Go(contain.Part{Kind: contain.Step, Name: "answer"}, func() {
+		defer stop()
+		for ctx.Err() == nil {
+			if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second / 2):
+			}
+		}
+	})
+	return ctx, stop
 }
 
 // complain prints an error and its hint as kasoku does.

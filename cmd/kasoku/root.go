@@ -98,7 +98,7 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
 	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
-	root.AddCommand(fleetcmd.NewHub(e), fleetcmd.NewAgent(e))
+	root.AddCommand(fleetcmd.NewHub(e), fleetcmd.NewAgent(e), fleetcmd.NewFleet(e))
 	root.AddCommand(labcmd.NewLab(e), labcmd.NewAutopilot(e), labcmd.NewDemo(e), newVersion(e))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		private.Share(e.Share)

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,7 @@ type Options struct {
 	Seed    []byte // of the own key; see [keys.New]
 	Name    string // of the host, or [fleet.Operator]
 	Token   string // to join with; empty once the hub knows the key
+	Via     string // Unix socket that leads to the hub; empty: its address
 
 	// Changed, when not nil, is called when the connection is lost, with the reason, and with
 	// nil when it is there again.
@@ -102,6 +104,9 @@ func Connect(o Options) (*Conn, error) {
 		nats.ReconnectHandler(func(*nats.Conn) { changed(nil) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { changed(err) }),
 	}
+	if o.Via != "" {
+		opts = append(opts, nats.SetCustomDialer(via(o.Via)))
+	}
 	if o.Token != "" {
 		opts = append(opts, nats.Token(o.Token))
 	}
@@ -115,6 +120,14 @@ func Connect(o Options) (*Conn, error) {
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, err)
 	}
 	return &Conn{nc, closing}, nil
+}
+
+// via dials a Unix socket, whatever the address.
+type via string
+
+// Dial implements [nats.CustomDialer].
+func (v via) Dial(string, string) (net.Conn, error) {
+	return net.DialTimeout("unix", string(v), connectTime)
 }
 
 func orLost(err error) error {

@@ -42,6 +42,7 @@ type Serve struct {
 	Address string        // HOST:PORT by which hosts reach it; empty: where it listens
 	Invite  time.Duration // life of the join lines that it prints
 	Lines   int           // so many of them; 0: none
+	While   string        // file; the hub ends when it is gone; empty: none
 }
 
 // Agent is the agent of a host.
@@ -52,6 +53,11 @@ type Agent struct {
 	Allow  []string
 	PerSec float64 // most requests per second; 0: no limit
 	Lease  time.Duration
+
+	Via      string // Unix socket of this host that leads to the hub; empty: its address
+	While    string // file; the agent ends when it is gone; empty: none
+	JoinOnly bool   // it ends once the hub knows its key
+	End      bool   // instead, take While away and wait until the agent of Dir has ended
 }
 
 // Ask takes questions of who coordinates to the hub.

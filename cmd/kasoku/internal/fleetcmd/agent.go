@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/fleet"
@@ -38,12 +39,28 @@ JOIN-LINE - reads the line from standard input, so that no process list shows it
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&o.Allow, "allow", nil, "what it may be asked: `load=URL`, where targets begin; may be repeated")
-	fl.Float64Var(&o.PerSec, "max-rate", 0, "most requests a second that it sends; 0: no limit")
+	agentFlags(fl, &o)
 	fl.StringVar(&o.Name, "name", "", "of this host in the fleet; default its host name")
 	fl.StringVar(&o.Dir, "dir", "", "`DIRECTORY` of its key; default agent in kasoku's state directory")
-	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load when no one has asked for its counts for so long")
 	return cmd
+}
+
+// agentFlags are what the agent of a host may be asked, wherever it is started.
+func agentFlags(fl *pflag.FlagSet, o *relay.Agent) {
+	fl.StringArrayVar(&o.Allow, "allow", nil, "what it may be asked: `load=URL`, where targets begin; may be repeated")
+	fl.Float64Var(&o.PerSec, "max-rate", 0, "most requests a second that it sends; 0: no limit")
+	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load when no one has asked for its counts for so long")
+}
+
+// checkAllowed checks what agentFlags read.
+func checkAllowed(o *relay.Agent) error {
+	if _, err := fleet.ParseLimit(o.Allow); err != nil {
+		return cli.Usage(err, "")
+	}
+	if o.PerSec < 0 || o.Lease < time.Second {
+		return cli.Usagef("", "want --max-rate 0 or more, and --lease 1s or more")
+	}
+	return nil
 }
 
 // complete checks what was given, so that a mistake is a line and no process.
@@ -71,11 +88,8 @@ func complete(e *cli.Env, o *relay.Agent) (err error) {
 			return cli.Usage(err, "")
 		}
 	}
-	if _, err := fleet.ParseLimit(o.Allow); err != nil {
-		return cli.Usage(err, "")
-	}
-	if o.PerSec < 0 || o.Lease < time.Second {
-		return cli.Usagef("", "want --max-rate 0 or more, and --lease 1s or more")
+	if err := checkAllowed(o); err != nil {
+		return err
 	}
 	o.Dir, err = dirOf(e, o.Dir, "agent")
 	return err
