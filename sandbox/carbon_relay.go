@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"strconv"
 )
@@ -13,7 +14,8 @@ import (
 type CarbonRelayOptions struct {
 	// Dir is where everything goes. Empty: a temporary one, removed when the relay stops.
 	Dir string
-	// Caches are where it sends to, by consistent hashing; at least one.
+	// Caches are where it sends to, by consistent hashing; with the setting RELAY_METHOD = rules each point
+	// goes to all of them. At least one.
 	Caches []*CarbonServer
 	// Settings are further ones of the section [relay], by their names: MAX_QUEUE_SIZE.
 	Settings map[string]string
@@ -69,5 +71,11 @@ func (s *CarbonServer) configureRelay(o CarbonRelayOptions) error {
 			"log"), "PID_DIR": s.Dir,
 	}
 	maps.Copy(settings, o.Settings)
+	if settings["RELAY_METHOD"] == "rules" {
+		rules := "[all]\ndefault = true\ndestinations = " + to + "\n"
+		if err := os.WriteFile(filepath.Join(s.Dir, "relay-rules.conf"), []byte(rules), 0o644); err != nil {
+			return err
+		}
+	}
 	return s.writeFiles(section("relay", settings), "")
 }

@@ -19,13 +19,15 @@ import (
 // come to be in the files.
 func TestCarbon(t *testing.T) {
 	s := sandboxtest.Carbon(t, sandbox.CarbonOptions{Dir: filepath.Join(t.TempDir(), "a b"), MetricInterval: time.Second})
-	taken(t, s, map[string]float64{"by.line": 1.5, "by.tag;a=1;b=2": 2.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".metricsReceived")
+	taken(t, s, map[string]float64{"by.line": 1.5, "by.tag;a=1;b=2": 2.5, "by.udp": 3.5, "by.pickle": 4.5},
+		"carbon.agents."+s.Host+".metricsReceived")
 }
 
 // TestGoCarbon: the same of go-carbon, which has no tags unless they are configured.
 func TestGoCarbon(t *testing.T) {
 	s := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{Dir: filepath.Join(t.TempDir(), "a b"), MetricInterval: time.Second})
-	taken(t, s, map[string]float64{"by.line": 1.5, "by.udp": 3.5, "by.pickle": 4.5}, "carbon.agents."+s.Host+".tcp.metricsReceived")
+	taken(t, s, map[string]float64{"by.line": 1.5, "by.udp": 3.5, "by.pickle": 4.5},
+		"carbon.agents."+s.Host+".tcp.metricsReceived")
 }
 
 // taken sends values to a server, finds them in its files, as one of its own, and

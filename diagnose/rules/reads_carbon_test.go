@@ -6,6 +6,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/internal/extract"
+	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/observe/host"
 )
@@ -20,8 +21,19 @@ func carbonReads(id string) (extract.Keys, bool) {
 		graphite.PickleMetricsReceived, graphite.CommittedPoints, graphite.PersisterCommittedPoints,
 		graphite.UpdateOperations, graphite.PersisterUpdateOperations, graphite.Creates, graphite.PersisterCreated,
 		graphite.DroppedCreates, graphite.PersisterThrottledCreates, graphite.CacheSize, graphite.CacheQueues,
-		graphite.CacheMetrics, graphite.CacheOverflow, graphite.CpuUsage, graphite.MemUsage} {
+		graphite.CacheMetrics, graphite.CacheOverflow, graphite.CpuUsage, graphite.MemUsage, graphite.AvgUpdateTime} {
 		k.Series = append(k.Series, kasoku.Key{Source: graphite.Name, Name: name})
+	}
+	switch id {
+	case "TS-03", "TS-05":
+		for _, name := range []string{expvar.Due, expvar.Sent, expvar.Blocked, expvar.Connections} {
+			k.Series = append(k.Series, kasoku.Key{Source: expvar.Name, Name: name})
+		}
+	case "TS-08":
+		for _, name := range []string{graphite.ToAttempted, graphite.ToSent, graphite.ToFullQueueDrops,
+			graphite.ToQueuedConnected, graphite.ToQueuedReady, graphite.ToMaxQueueLength} {
+			k.Series = append(k.Series, kasoku.Key{Source: graphite.Name, Name: name})
+		}
 	}
 	return k, true
 }

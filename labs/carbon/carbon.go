@@ -66,6 +66,10 @@ type Variant struct {
 	Caches      int  // carbon-caches; of more than one a relay is in front
 	Go          bool // a go-carbon
 	Settings    map[string]string
+	Every       time.Duration // between two points of a series; 0: [Interval]
+	Grows       bool          // series are added until the end of the load
+	// Down puts a relay in front of the cache that sends each point to it and to one that does not run.
+	Down bool
 }
 
 // The names of variants.
@@ -74,6 +78,7 @@ const (
 	LimitsOff = "limits-off"
 	Caches    = "caches"
 	GoCarbon  = "go-carbon"
+	Flush     = "flush"
 )
 
 // unlimited are the settings without limits.
@@ -90,14 +95,23 @@ func Variants() []Variant {
 		{Name: Caches, About: "the same, two caches after a relay that hashes", Caches: 2, Settings: unlimited()},
 		{Name: GoCarbon, About: "go-carbon, without limits", Caches: 1, Go: true,
 			Settings: map[string]string{"whisper.max-updates-per-second": "0"}},
+		{Name: Flush, About: "no limits, each write waits for the disk (WHISPER_AUTOFLUSH)", Caches: 1,
+			Settings: flushing()},
 	}
 }
 
-// A Defect is one setting that limits the server.
+// flushing are the settings without limits of a cache that waits for the disk at each write.
+func flushing() map[string]string {
+	out := unlimited()
+	out["WHISPER_AUTOFLUSH"] = "True"
+	return out
+}
+
+// A Defect is one setting that limits the server, or a load that it is not made for.
 type Defect struct {
 	ID, About string
-	setting   string
-	value     string
+	alone     bool // not with the others: it hides them
+	seed      func(*Variant)
 }
 
 // Defects are those that can be seeded.
@@ -105,10 +119,15 @@ type Defect struct {
 // The write-up's 500 writes a second were 1 for 1,200 series; 50 are 1 for 200 here, so that the
 // cache grows for longer than a run.
 func Defects() []Defect {
+	set := func(name, value string) func(*Variant) { return func(v *Variant) { v.Settings[name] = value } }
 	return []Defect{
-		{"TS-01", "50 writes a second", maxUpdates, "50"},
-		{"TS-02", "50 new series a minute", maxCreates, "50"},
-		{"TS-06", "a cache of 4,000 points", maxCache, "4000"},
+		{"TS-01", "50 writes a second", false, set(maxUpdates, "50")},
+		{"TS-02", "50 new series a minute", false, set(maxCreates, "50")},
+		{"TS-03", "40 points a second of each series, more than a core takes", true,
+			func(v *Variant) { v.Every = Interval / 40 }},
+		{"TS-05", "a load that grows until its end", true, func(v *Variant) { v.Grows = true }},
+		{"TS-06", "a cache of 4,000 points", true, set(maxCache, "4000")},
+		{"TS-08", "a relay to two caches, of which one does not run", true, func(v *Variant) { v.Down = true }},
 	}
 }
 
@@ -135,8 +154,9 @@ func Seeded(ids string) (Variant, error) {
 		}
 		known := false
 		for _, d := range Defects() {
-			if d.ID == id || id == "ALL" && d.ID != "TS-06" { // a cache of some points ends what the others do
-				v.Settings[d.setting], known = d.value, true
+			if d.ID == id || id == "ALL" && !d.alone {
+				d.seed(&v)
+				known = true
 			}
 		}
 		if !known {
@@ -172,13 +192,40 @@ func (v *Variant) Describe() string {
 }
 
 // Load are the arguments of `kasoku attack` that make the load.
-func Load(address string, d time.Duration) []string {
+func (v *Variant) Load(address string, d time.Duration) []string {
+	every, ramp := Interval, time.Duration(0)
+	if v.Every > 0 {
+		every = v.Every
+	}
+	if v.Grows {
+		ramp = d
+	}
 	return []string{"attack", "--carbon", address, "--metrics", fmt.Sprint(Series), "--connections", fmt.Sprint(Agents),
-		"--interval", Interval.String(), "--ramp", "0s", "--duration", d.String(), "--seed", "1",
+		"--interval", every.String(), "--ramp", ramp.String(), "--duration", d.String(), "--seed", "1",
 		"--names", "lab.agent.{agent}.metrics.{metric}"}
 }
 
 // Lab is the lab as the table of truth knows it.
-func Lab() []kit.Defect {
-	return []kit.Defect{{ID: "TS-01", Object: "agents"}, {ID: "TS-02", Object: "agents"}, {ID: "TS-06", Object: "agents"}}
+func Lab() (out []kit.Defect) {
+	for _, d := range Defects() {
+		object := "agents"
+		switch d.ID {
+		case "TS-05":
+			object = "load"
+		case "TS-08":
+			object = "relays"
+		}
+		out = append(out, kit.Defect{ID: d.ID, Object: object})
+	}
+	return out
+}
+
+// Alone are the ids of those that are not seeded with others.
+func Alone() (out []string) {
+	for _, d := range Defects() {
+		if d.alone {
+			out = append(out, d.ID)
+		}
+	}
+	return out
 }

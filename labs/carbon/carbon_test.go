@@ -3,6 +3,7 @@ package carbon_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,17 @@ func TestSeeded(t *testing.T) {
 	f("ts-02", "MAX_CREATES_PER_MINUTE = 50, MAX_UPDATES_PER_SECOND = inf, "+rest)
 	f("all", "MAX_CREATES_PER_MINUTE = 50, MAX_UPDATES_PER_SECOND = 50, "+rest)
 	f("TS-01, TS-06", "MAX_CACHE_SIZE = 4000, MAX_CREATES_PER_MINUTE = inf, MAX_UPDATES_PER_SECOND = 50, "+rest)
+	v, err := carbon.Seeded("TS-03,TS-05")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(v.Load("127.0.0.1:2003", 30*time.Second), " ")
+	if !strings.Contains(got, "--interval 25ms --ramp 30s ") {
+		t.Errorf("a load that grows, of 40 points a second: %s", got)
+	}
+	if all, err := carbon.Seeded("all"); err != nil || all.Down || all.Grows {
+		t.Errorf("all has what hides the others: %+v, %v", all, err)
+	}
 	if _, err := carbon.Seeded("TS-99"); err == nil {
 		t.Error("TS-99 is known")
 	}

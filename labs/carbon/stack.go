@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku/observe"
@@ -47,15 +48,29 @@ func (s *Stack) start(ctx context.Context) error {
 		}
 		s.caches = append(s.caches, c)
 	}
-	if len(s.caches) > 1 {
-		var err error
-		if s.relay, err = sandbox.CarbonRelay(ctx, sandbox.CarbonRelayOptions{Dir: filepath.Join(s.dir, "relay"),
-			Caches:   s.caches,
-			Settings: map[string]string{"CARBON_METRIC_INTERVAL": fmt.Sprint(int(ReportEvery / time.Second))}}); err != nil {
+	if len(s.caches) > 1 || s.Variant.Down {
+		if err := s.startRelay(ctx); err != nil {
 			return err
 		}
 	}
 	return s.awaitOwn(ctx)
+}
+
+func (s *Stack) startRelay(ctx context.Context) (err error) {
+	o := sandbox.CarbonRelayOptions{Dir: filepath.Join(s.dir, "relay"), Caches: s.caches,
+		Settings: map[string]string{"CARBON_METRIC_INTERVAL": fmt.Sprint(int(ReportEvery / time.Second))}}
+	if s.Variant.Down {
+		port, err := sandbox.FreePort() // no one listens there
+		if err != nil {
+			return err
+		}
+		gone := &sandbox.CarbonServer{PicklePort: port}
+		o.Caches = append(slices.Clone(o.Caches), gone)
+		o.Settings["RELAY_METHOD"], o.Settings["USE_FLOW_CONTROL"] = "rules", "False"
+		o.Settings["MAX_QUEUE_SIZE"] = "10000"
+	}
+	s.relay, err = sandbox.CarbonRelay(ctx, o)
+	return err
 }
 
 // ownLimit is how long the files of what servers report of themselves may take.

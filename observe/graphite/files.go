@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// lookTicks is how many ticks pass between two looks at which files there are.
-	lookTicks = 30
+	// lookTicks is how many ticks of a second pass between two looks at which files there are: what a relay
+	// drops has none before it happens.
+	lookTicks = 5
 	// oldest is how far back a value read from a file may lie: a server that writes
 	// slower than this has other troubles.
 	oldest = 15 * time.Minute
@@ -32,7 +33,7 @@ type file struct {
 
 // storage reads the newest value of each file that has changed.
 func (s *Source) storage(_ context.Context, f *kasoku.Frame) error {
-	if s.ticks%lookTicks == 0 {
+	if s.ticks%s.looks == 0 {
 		s.noFiles = s.findFiles()
 	}
 	if s.noFiles != nil {

@@ -16,7 +16,8 @@
 // # Units and clock
 //
 // The instance is the server as it names itself, agents.HOST-a or relays.HOST-a; the name is
-// its own: updateOperations, cache.size, persister.committedPoints. All are gauges: each is
+// its own: updateOperations, cache.size, persister.committedPoints; what a relay counts of one of
+// those that it passes points on to is of "relays.HOST-a to 127_0_0_1:2004:a". All are gauges: each is
 // what the server counted since the value before. cpuUsage is a ratio of one core, memory and
 // sizes are bytes, times seconds, all else counts.
 //
@@ -52,10 +53,12 @@ const (
 
 // Options configure where the values are. At least one of Query, Storage and Render is set.
 type Options struct {
-	Query   string   // host:port of the cache; empty: not asked
-	Storage string   // directory of whisper files; empty: not read
-	Render  string   // URL of the render API, http://127.0.0.1:8080/render; empty: not asked
-	Agents  []string // servers as they name themselves, agents.web1-a; empty: all, for the cache those that this host's name makes
+	Query   string // host:port of the cache; empty: not asked
+	Storage string // directory of whisper files; empty: not read
+	Render  string // URL of the render API, http://127.0.0.1:8080/render; empty: not asked
+	// Agents are servers as they name themselves, agents.web1-a; empty: all, for the cache those that
+	// this host's name makes.
+	Agents []string
 }
 
 // Check reports what is wrong with the options, nil when nothing is.
@@ -94,6 +97,7 @@ type Source struct {
 	files   map[string]*file
 	noFiles error // why the last look for files found none
 	ticks   int
+	looks   int // at what files there are: one in so many ticks
 	client  *http.Client
 	nextAsk time.Time // of the render API
 	now     func() time.Time
@@ -105,7 +109,7 @@ func New(o Options) (*Source, error) {
 		return nil, fmt.Errorf("graphite: %w", err)
 	}
 	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, failed: map[place]error{},
-		files: map[string]*file{}, now: time.Now}
+		files: map[string]*file{}, looks: lookTicks, now: time.Now}
 	if len(s.agents) == 0 {
 		name, err := os.Hostname()
 		if err != nil {
@@ -181,6 +185,7 @@ func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Poin
 	if !ok {
 		return
 	}
+	instance, name = passedTo(instance, name)
 	s.values++
 	unit, scale := unitOf(name)
 	f.Gauge(name, instance, unit, p.Value*scale)
@@ -216,6 +221,19 @@ func split(metric string) (instance, name string, ok bool) {
 		return "", "", false
 	}
 	return kind + "." + host, name, true
+}
+
+// passedTo takes what a relay counts of one of those that it passes points on to apart:
+// destinations.127_0_0_1:2004:a.sent of relays.HOST-a is destinations.sent of
+// "relays.HOST-a to 127_0_0_1:2004:a".
+func passedTo(instance, name string) (ofWhich, what string) {
+	const destinations = "destinations."
+	rest, ok := strings.CutPrefix(name, destinations)
+	to, what, found := strings.Cut(rest, ".")
+	if !ok || !found || to == "" || what == "" {
+		return instance, name
+	}
+	return instance + " to " + to, destinations + what
 }
 
 // plain reports whether a name may be shown as it is.
@@ -333,7 +351,8 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 	}
 	return append(out, kasoku.Warning{
 		Code: "graphite-silent", Text: "carbon reported nothing new about itself during the run",
-		Hint: "it does so once a minute (CARBON_METRIC_INTERVAL); [graphite] agents names servers that are not called after this host, storage the files",
+		Hint: "it does so once a minute (CARBON_METRIC_INTERVAL); [graphite] agents names servers that are not " +
+			"called after this host, storage the files",
 	})
 }
 

@@ -137,6 +137,10 @@ func TestSampled(t *testing.T) {
 	carbon := sandboxtest.Carbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	goCarbon := sandboxtest.GoCarbon(t, sandbox.CarbonOptions{MetricInterval: time.Second})
 	absent := observetest.Absent{PersisterThrottledCreates: "go-carbon with a limit of files in a second"}
+	for _, key := range []string{ToSent, ToAttempted, ToQueuedConnected, ToQueuedReady, ToFullQueueDrops,
+		ToMaxQueueLength} {
+		absent[key] = "a relay: TestCollect_Files has one"
+	}
 	var classic, modern []string
 	for _, x := range Declared.Signals {
 		switch {
@@ -267,9 +271,11 @@ func TestCollect_Cache(t *testing.T) {
 // TestUnitOf: of each name that is no count.
 func TestUnitOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"cpuUsage": "ratio 0.01", "memUsage": "bytes 1", "carbonserver.alloc": "bytes 1", "carbonserver.fetch_size_bytes": "bytes 1",
-		"avgUpdateTime": "s 1", "cache.queueWriteoutTime": "s 1", "cache.queueBuildTimeMs": "s 0.001", "carbonserver.pause_ns": "s 1e-09",
-		"cache.size": "count 1",
+		"cpuUsage": "ratio 0.01", "memUsage": "bytes 1", "carbonserver.alloc": "bytes 1",
+		"carbonserver.fetch_size_bytes": "bytes 1",
+		"avgUpdateTime":                 "s 1", "cache.queueWriteoutTime": "s 1", "cache.queueBuildTimeMs": "s 0.001",
+		"carbonserver.pause_ns": "s 1e-09",
+		"cache.size":            "count 1",
 	} {
 		unit, scale := unitOf(name)
 		if got := fmt.Sprint(unit, " ", scale); got != want {
@@ -334,7 +340,8 @@ func TestCollect_Files(t *testing.T) {
 	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 50}, 0)
 	write("carbon.relays.a.destinations.127_0_0_1:2004:a.sent", whisper.Point{Time: now.Unix(), Value: 3}, 0)
 	write("carbon.agents.a-a.\x1b", whisper.Point{Time: now.Unix(), Value: 3}, 0)
-	if got, want := collect(), "map[agents.a-a cpuUsage:0.5 relays.a destinations.127_0_0_1:2004:a.sent:3]"; got != want {
+	both := "map[agents.a-a cpuUsage:0.5 relays.a to 127_0_0_1:2004:a destinations.sent:3]"
+	if got, want := collect(), both; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	write("carbon.agents.a-a.cpuUsage", whisper.Point{Time: now.Unix(), Value: 70}, 1) // the same moment
@@ -444,7 +451,8 @@ func TestCollect_Render(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for _, bad := range []Options{
 		{}, {Query: "localhost"}, {Render: "127.0.0.1:8080"}, {Storage: "/x", Agents: []string{"web1"}},
-		{Storage: "/x", Agents: []string{"carbon.agents.web1"}}, {Storage: "/x", Agents: []string{"agents..web1"}}, {Storage: "/x", Agents: []string{"agents.a\nb"}},
+		{Storage: "/x", Agents: []string{"carbon.agents.web1"}}, {Storage: "/x", Agents: []string{"agents..web1"}},
+		{Storage: "/x", Agents: []string{"agents.a\nb"}},
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%+v is taken", bad)

@@ -66,6 +66,16 @@ const (
 	RuntimeNumGoroutine                 = "runtime.NumGoroutine"
 )
 
+// What a relay counts of each of those that it passes points on to.
+const (
+	ToSent            = "destinations.sent"
+	ToAttempted       = "destinations.attemptedRelays"
+	ToQueuedConnected = "destinations.queuedUntilConnected"
+	ToQueuedReady     = "destinations.queuedUntilReady"
+	ToFullQueueDrops  = "destinations.fullQueueDrops"
+	ToMaxQueueLength  = "destinations.relayMaxQueueLength"
+)
+
 // Declared describes the source.
 var Declared = observe.Declaration{
 	Name:    Name,
@@ -137,5 +147,11 @@ var Declared = observe.Declaration{
 		{Key: PickleActive, Unit: "count", Entity: "server"},
 		{Key: RuntimeGOMAXPROCS, Unit: "count", Entity: "server"},
 		{Key: RuntimeNumGoroutine, Unit: "count", Entity: "server"},
+		{Key: ToSent, Unit: "count", Entity: "destination", Label: "points passed on"},
+		{Key: ToAttempted, Unit: "count", Entity: "destination", Label: "points to pass on"},
+		{Key: ToQueuedConnected, Unit: "count", Entity: "destination", Label: "points queued without a connection"},
+		{Key: ToQueuedReady, Unit: "count", Entity: "destination", Label: "points queued while it does not read"},
+		{Key: ToFullQueueDrops, Unit: "count", Entity: "destination", Label: "points dropped"},
+		{Key: ToMaxQueueLength, Unit: "count", Entity: "destination", Label: "points in the queue, most"},
 	},
 }

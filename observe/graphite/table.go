@@ -56,7 +56,8 @@ func (t *Table) Check() (out []observe.Fault) {
 		}
 	}
 	if len(t.Agents) > 0 && !t.IsSet() {
-		out = append(out, observe.Fault{Key: "agents", Hint: "add query, storage or render", Text: "does not say where to look"})
+		out = append(out, observe.Fault{Key: "agents", Hint: "add query, storage or render",
+			Text: "does not say where to look"})
 	}
 	return out
 }

@@ -14,6 +14,9 @@ import (
 // for less than a second.
 const lookEvery = 250 * time.Millisecond
 
+// filesEvery is how many of its looks pass between two at which files there are.
+const filesEvery = 30
+
 // A Count is what a server counts of itself, under carbon's name or go-carbon's.
 type Count string
 
@@ -79,6 +82,7 @@ func NewWatch(o Options) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.looks = filesEvery
 	return &Watch{source: s}, nil
 }
 

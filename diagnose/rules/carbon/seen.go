@@ -35,6 +35,7 @@ var (
 	received = count{graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
 		graphite.PickleMetricsReceived}
 	committed = count{graphite.CommittedPoints, graphite.PersisterCommittedPoints}
+	writeTime = count{graphite.AvgUpdateTime}
 	updates   = count{graphite.UpdateOperations, graphite.PersisterUpdateOperations}
 	created   = count{graphite.Creates, graphite.PersisterCreated}
 	dropped   = count{graphite.DroppedCreates, graphite.PersisterThrottledCreates}
@@ -106,17 +107,22 @@ func serverOf(c *diagnose.Case, of *kasoku.Series, least int) (s server, ok bool
 	if len(points) < least {
 		return s, false
 	}
-	apart := []time.Duration{}
-	for i := 1; i < len(points); i++ {
-		apart = append(apart, points[i].At-points[i-1].At)
-	}
-	slices.Sort(apart)
-	s.interval = time.Second // of one report: no rule that is content with that asks for a rate
-	if len(apart) > 0 {
-		s.interval = max(apart[len(apart)/2].Round(time.Second), time.Second)
-	}
+	s.interval = max(apart(points), time.Second) // of one report no rule asks for a rate
 	s.loaded = kasoku.Interval{From: points[0].At, To: points[len(points)-1].At}
 	return s, true
+}
+
+// apart is the median time between two reports, in whole seconds; 0 of fewer than two.
+func apart(points []kasoku.Point) time.Duration {
+	var all []time.Duration
+	for i := 1; i < len(points); i++ {
+		all = append(all, points[i].At-points[i-1].At)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2].Round(time.Second)
 }
 
 // values are those of a count while the load ran, of all its names added up by their time.
@@ -236,7 +242,8 @@ func silentFor(id string, err error) []kasoku.Silence {
 	return diagnose.Quiet(id, 0, "%s", err.Error())
 }
 
-// check applies a rule to each server that reported of itself at least so often; of those that it is silent of it returns the nearest.
+// check applies a rule to each server that reported of itself at least so often; of those that it
+// is silent of it returns the nearest.
 func check(c *diagnose.Case, id string, least int, look func(*server) (*kasoku.Finding, kasoku.Silence)) (
 	found []kasoku.Finding, silent []kasoku.Silence) {
 	all, err := serversOf(c, least)

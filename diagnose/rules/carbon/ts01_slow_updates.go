@@ -17,6 +17,9 @@ type SlowUpdates struct{}
 // speaks.
 const lagsBy = 2.0
 
+// busyWriting is how much of the time writes may take until it is they that limit, and no setting.
+const busyWriting = 0.5
+
 // ID returns TS-01.
 func (SlowUpdates) ID() string { return "TS-01" }
 
@@ -27,12 +30,13 @@ func (SlowUpdates) Doc() diagnose.Doc {
 			a second.`,
 		Evidence: `what the server reports of itself in at least three intervals: it received at least twice as many
 			points as it wrote, its writes were the same in each interval within 10 %, and the points in its cache
-			grew. Its process used less than 0.9 of a core.`,
+			grew. Its process used less than 0.9 of a core, and its writes, by their number and their mean time, took
+			less than half of the time: it waits for its limit, not for the disk.`,
 		Cause: `MAX_UPDATES_PER_SECOND, as shipped 500, of go-carbon max-updates-per-second: a write is of all points
 			of a series that wait, so the cache grows until there are enough of them for each.`,
 		Fix: `no limit, or a higher one; the disk is the limit then.`,
 		Silent: `when it writes more than half, when its cache does not grow, when its writes differ from interval to
-			interval, or its process is busy; blind when no carbon reports of itself.`,
+			interval, its writes take half of the time or more, or its process is busy; blind when no carbon reports of itself.`,
 		Host: []diagnose.Pressure{diagnose.OnMemory},
 	}
 }
@@ -60,8 +64,31 @@ func (r SlowUpdates) look(s *server) (*kasoku.Finding, kasoku.Silence) {
 	case s.mean(cpu) >= busyCore:
 		return nil, quiet(r.ID(), 0, "%s used %s of a core", s.name, unit.Percent(s.mean(cpu)))
 	}
+	if share, ok := s.writing(); ok && share >= busyWriting {
+		return nil, quiet(r.ID(), min(busyWriting/share, 1), "the writes of %s took %s of the time: the disk is the "+
+			"limit, or its one process, and no setting", s.name, unit.Percent(share))
+	}
 	f := r.finding(s)
 	return &f, kasoku.Silence{}
+}
+
+// writing is how much of the time a carbon-cache wrote, by the number of its writes and their mean
+// time, a new file taken for one more of them; go-carbon does not say.
+func (s *server) writing() (share float64, ok bool) {
+	took := s.values(writeTime)
+	if len(took) < fewReports {
+		return 0, false
+	}
+	return s.mean(writeTime) * (s.perSec(updates) + s.perSec(created)), true
+}
+
+// writingSignal is whether it had time to write more.
+func (s *server) writingSignal() diagnose.Signal {
+	share, ok := s.writing()
+	if !ok {
+		return diagnose.Signal{Blind: "the server does not report how long a write takes"}
+	}
+	return diagnose.Signal{Holds: share < busyWriting}
 }
 
 func (r SlowUpdates) finding(s *server) kasoku.Finding {
@@ -75,13 +102,15 @@ func (r SlowUpdates) finding(s *server) kasoku.Finding {
 		Title: fmt.Sprintf("%s writes %s times a second by its setting, %s of what it receives", s.name,
 			diagnose.Whole(rate), unit.Percent(share)),
 		Clause:   fmt.Sprintf("carbon writes %s times a second by its setting", diagnose.Whole(rate)),
-		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, s.idleSignal()),
+		Severity: kasoku.Problem, Confidence: diagnose.Confidence(diagnose.Signal{Holds: true}, s.idleSignal(),
+			s.writingSignal()),
 		Impact: kasoku.Impact{Share: min(max(1-share, 0), 1), Of: "of the points received, which wait in memory"},
 		Evidence: []kasoku.Evidence{
 			s.quote(received, "points received", unit.Sig3(s.perSec(received))+"/s", s.perSec(received)),
 			s.quote(committed, "points written", unit.Sig3(s.perSec(committed))+"/s", s.perSec(committed)),
 			s.quote(updates, "writes, the same in each interval", unit.Sig3(rate)+"/s", rate),
 			s.quote(cached, "points in the cache, last", diagnose.Whole(s.last(cached)), s.last(cached)),
+			s.quoteWriting(),
 		},
 		Cause: fmt.Sprintf("%s received %s points a second and wrote %s, with %s writes a second: a setting allows no more. "+
 			"Its cache held %s points at the end, %s of what it receives%s.", s.name, unit.Sig3(s.perSec(received)),
@@ -94,6 +123,16 @@ func (r SlowUpdates) finding(s *server) kasoku.Finding {
 		Expect: "as many points written as received", Verify: "repeat it: the points in the cache must not grow",
 		Interval: s.loaded,
 	}
+}
+
+// quoteWriting is evidence of how much of the time it wrote.
+func (s *server) quoteWriting() kasoku.Evidence {
+	share, ok := s.writing()
+	value := "not reported"
+	if ok {
+		value = unit.Percent(share) + " of the time"
+	}
+	return s.quote(writeTime, "time in writes", value, share)
 }
 
 // waits is how long the server received what waits.

@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,14 @@ func startCarbon(ctx context.Context, o *labFlags) (labState, func(context.Conte
 }
 
 func nextCarbon(e *cli.Env, s *labState) string {
-	return fmt.Sprintf("next  %s %s\n", e.Name, strings.Join(carbon.Load(s.URL, time.Minute), " "))
+	v, err := carbon.Named(s.Variant)
+	if ids, ok := strings.CutPrefix(s.Variant, "defects "); ok {
+		v, err = carbon.Seeded(ids)
+	}
+	if err != nil { // of another version of kasoku
+		v = carbon.Variant{}
+	}
+	return fmt.Sprintf("next  %s %s\n", e.Name, strings.Join(v.Load(s.URL, time.Minute), " "))
 }
 
 // recordCarbon starts the servers, sends points under a recording and stops them.
@@ -96,11 +104,11 @@ func recordCarbon(ctx context.Context, o *labRecord) (res *record.Result, err er
 	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
 	lo := o.options
 	lo.Run.Project, lo.Run.Note = carbon.Name, v.Name+": "+v.Describe()
-	lo.Run.Load = fmt.Sprintf("%s series, a point each second, for %s", unit.Count(carbon.Series),
-		unit.Exact(o.duration))
+	lo.Run.Load = fmt.Sprintf("%s series, a point each %s, for %s", unit.Count(carbon.Series),
+		unit.Exact(cmp.Or(v.Every, carbon.Interval)), unit.Exact(o.duration))
 	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "variant", Value: v.Name})
 	lo.PIDs, lo.Servers = s.PIDs(), []observe.Table{s.Table()}
-	lo.Command = append([]string{o.flags.self}, carbon.Load(s.Address(), o.duration)...)
+	lo.Command = append([]string{o.flags.self}, v.Load(s.Address(), o.duration)...)
 	lo.Stdout, lo.Stderr = io.Discard, io.Discard
 	if where, err := freeVars(); err == nil {
 		lo.Command, lo.Expvar = append(lo.Command, "--vars", where), []string{"http://" + where + "/debug/vars"}
