@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/relay"
 )
 
@@ -77,6 +78,12 @@ func (h *Host) probe(ctx context.Context) (f found, err error) {
 	if err != nil {
 		return f, err
 	}
+	return foundIn(h.Name, out)
+}
+
+// foundIn reads what the host of that name says of itself. A host may say anything: where a colon ended the
+// socket's name, ssh would lead elsewhere.
+func foundIn(name string, out []byte) (f found, err error) {
 	for line := range strings.Lines(string(out)) { // a shell's start may print, too
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
@@ -88,9 +95,10 @@ func (h *Host) probe(ctx context.Context) (f found, err error) {
 			f.sum = rest
 		}
 	}
-	if f.dir == "" || f.dir[0] != '/' || len(f.dir)+len("/hub.sock") > maxSocket {
-		return f, fmt.Errorf("%s: no directory for a socket: %q is none, or its name is longer than %d", h.Name, f.dir,
-			maxSocket-len("/hub.sock"))
+	if f.dir == "" || f.dir[0] != '/' || len(f.dir)+len("/hub.sock") > maxSocket ||
+		strings.ContainsFunc(f.dir, notShown) || strings.ContainsAny(f.dir, ":[]") {
+		return f, fmt.Errorf("%s: no directory for a socket: %q is none, has a colon or a space, or is longer than %d",
+			name, f.dir, maxSocket-len("/hub.sock"))
 	}
 	return f, nil
 }
@@ -112,7 +120,7 @@ func (h *Host) Up(ctx context.Context, a *Agent) (done Done, err error) {
 		return done, err
 	}
 	if f.system != "Linux" || goArch(f.arch) != a.Program.Arch {
-		return done, &ArchError{Host: h.Name, Theirs: f.system + " " + f.arch, Ours: a.Program.Arch}
+		return done, &ArchError{Host: h.Name, Theirs: fleet.Clean(f.system + " " + f.arch), Ours: a.Program.Arch}
 	}
 	if f.sum != a.Program.sum {
 		if err := h.copyProgram(ctx, &a.Program); err != nil {
