@@ -26,6 +26,9 @@ func ShowPart(p *part.Part, o report.Options) *report.Document {
 		Footer: report.FooterOf(o, p.Of.Run.Version),
 	}
 	tables := partTables{p}
+	for _, what := range p.Of.Damage {
+		d.Alerts = append(d.Alerts, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
+	}
 	if !p.Complete() {
 		d.Alerts = append(d.Alerts, report.Alert{Tone: report.Mark,
 			Text: "Not all times are kept by the second: where there is –, these seconds have counts alone.",
