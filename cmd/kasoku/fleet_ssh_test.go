@@ -270,7 +270,9 @@ func TestFleetUp(t *testing.T) {
 			t.Errorf("the agent of %s, %d, is left", name, pid)
 		}
 	}
-	h.await("the hub's end, and that of ssh", func() bool { return len(processes(h.config)) == 0 && h.agent("hub") == 0 })
+	h.await("the hub's end, and that of ssh", func() bool {
+		return len(processes(h.config)) == 0 && h.agent("hub") == 0
+	})
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "hub", "kasoku", "fleet", "hosts.json")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

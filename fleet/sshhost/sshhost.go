@@ -93,8 +93,8 @@ func (h *Host) ssh(ctx context.Context, stdin io.Reader, options []string, remot
 	}
 	args = append(append(append(args, options...), "--", h.Dest), remote...)
 	// In the foreground it may ask for a password on the terminal.
-	out, err := command.Output(ctx, command.Spec{Path: "ssh", Args: args, Trusted: true, Env: environment(), Stdin: stdin,
-		KeepForeground: true}, 0)
+	out, err := command.Output(ctx, command.Spec{Path: "ssh", Args: args, Trusted: true, Env: environment(),
+		Stdin: stdin, KeepForeground: true}, 0)
 	if err != nil {
 		return out, &Error{Host: h.Name, Dest: h.Dest, Err: err}
 	}

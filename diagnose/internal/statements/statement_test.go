@@ -36,11 +36,13 @@ func TestStatementOf(t *testing.T) {
 // TestStatementOf_Cut: a sample is cut at a length, and what comes after is in the fingerprint.
 func TestStatementOf_Cut(t *testing.T) {
 	got := Of(&kasoku.Query{Sample: "SELECT a.x, a.long_na…",
-		Fingerprint: "select a.x, a.long_name from a left join ( select count(*) n, sum(z) s, b from c group by b) d on d.b=a.b where a.k=? limit ?"})
+		Fingerprint: "select a.x, a.long_name from a left join ( select count(*) n, sum(z) s, b from c group by b) d " +
+			"on d.b=a.b where a.k=? limit ?"})
 	if !got.Counts || !got.Sums || !got.Grouped || !got.Limit || !slices.Equal(got.Keys, []string{"k"}) {
 		t.Errorf("%+v", got)
 	}
-	got = Of(&kasoku.Query{Sample: "INSERT INTO t (a, b) VALUES (?, ?), …", Fingerprint: "insert into t (a, b) values(?+)"})
+	got = Of(&kasoku.Query{Sample: "INSERT INTO t (a, b) VALUES (?, ?), …",
+		Fingerprint: "insert into t (a, b) values(?+)"})
 	if !got.Rows {
 		t.Errorf("%+v", got)
 	}

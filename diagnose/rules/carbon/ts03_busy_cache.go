@@ -119,8 +119,8 @@ func (r BusyCache) finding(s *server, x sender, b burst) kasoku.Finding {
 		Evidence: []kasoku.Evidence{
 			s.quote(cpu, "CPU, the least of the last three reports", unit.Percent(b.least)+" of a core", b.least),
 			s.quote(received, "points received", unit.Sig3(b.got)+"/s", b.got),
-			{Source: x.due.Key.Source, Text: "points that the sender had to send", Value: unit.Sig3(b.due) + "/s", Number: b.due,
-				Strong: true, Interval: b.in, Series: []kasoku.Key{x.due.Key}},
+			{Source: x.due.Key.Source, Text: "points that the sender had to send", Value: unit.Sig3(b.due) + "/s",
+				Number: b.due, Strong: true, Interval: b.in, Series: []kasoku.Key{x.due.Key}},
 			{Source: x.due.Key.Source, Text: "time in which the sender's writes waited", Value: unit.Percent(b.waits),
 				Number: b.waits, Strong: true, Interval: b.in},
 		},

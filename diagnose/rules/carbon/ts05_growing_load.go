@@ -87,7 +87,8 @@ func (r GrowingLoad) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence
 			Note: "`kasoku attack --carbon` has them all after --ramp; haggar launches one each -spawn-interval, so its full " +
 				"load begins after -agents times that.",
 		}},
-		Expect: "the same load in each second of its second half", Verify: "repeat it for longer: this remark must be gone",
+		Expect:   "the same load in each second of its second half",
+		Verify:   "repeat it for longer: this remark must be gone",
 		Interval: in,
 	}}, nil
 }

@@ -131,11 +131,13 @@ func (r LostDestination) finding(c *diagnose.Case, d destination, lost float64, 
 			"destination %s.",
 			d.relay, name, diagnose.Whole(lost), diagnose.Whole(attempted), diagnose.Whole(sent), why),
 		Fixes: []kasoku.Fix{{
-			Text: "Start the destination, or take it out; else a longer queue", Code: "MAX_QUEUE_SIZE = 100000", Lang: "ini",
+			Text: "Start the destination, or take it out; else a longer queue",
+			Code: "MAX_QUEUE_SIZE = 100000", Lang: "ini",
 			Where: "carbon.conf", Risk: kasoku.RiskRestart,
 			Note: "In section [relay], and a restart. A queue bridges a restart of the destination and no more; with " +
 				"USE_FLOW_CONTROL = True a full one stops the relay for all destinations.",
 		}},
-		Expect: "no point dropped", Verify: "repeat it: destinations.*.fullQueueDrops must not be reported", Interval: in,
+		Expect: "no point dropped", Interval: in,
+		Verify: "repeat it: destinations.*.fullQueueDrops must not be reported",
 	}
 }

@@ -291,8 +291,8 @@ func keepSum(q *kasoku.Query, all []string, x *kasoku.Caller) []kasoku.Fix {
 			where = evidence.HandlerOf(x.Endpoint())
 		}
 		keep = "Or keep" + strings.TrimPrefix(keep, "Keep")
-		out = append(out, kasoku.Fix{Text: "Group only the rows that are asked for", Where: where, Risk: kasoku.RiskAppRestart,
-			Note: fmt.Sprintf("By its plan the server reads all of %s into derived tables for their groups, and keeps few of "+
+		out = append(out, kasoku.Fix{Text: "Group only the rows that are asked for", Where: where,
+			Risk: kasoku.RiskAppRestart, Note: fmt.Sprintf("By its plan the server reads all of %s into derived tables for their groups, and keeps few of "+
 				"these after that: a call sends %s. Say in a derived table's own WHERE which groups are wanted, or "+
 				"write each figure as a subquery in the list of columns that compares with the outer row. Such a COUNT is 0 "+
 				"where a LEFT JOIN has NULL. Not checked.", wording.List(all, 3), wording.Average(statements.RowsPerCall(q)))})

@@ -128,7 +128,8 @@ func (m *members) control() error {
 }
 
 func (m *members) host(name string) *sshhost.Host {
-	return &sshhost.Host{Name: name, Dest: m.Hosts[name], Control: sshhost.ControlPath(m.Control, name), Config: m.Config}
+	return &sshhost.Host{Name: name, Dest: m.Hosts[name], Control: sshhost.ControlPath(m.Control, name),
+		Config: m.Config}
 }
 
 // chosen are the hosts that are named, else all that are up.

@@ -191,8 +191,8 @@ func (u *upping) one(ctx context.Context, h *sshhost.Host) (done sshhost.Done, e
 	if err != nil {
 		return done, err
 	}
-	done, err = h.Up(ctx, &sshhost.Agent{Program: u.program, Hub: u.address, Join: t.String(), Kasoku: cli.VersionString(),
-		Options: u.options})
+	done, err = h.Up(ctx, &sshhost.Agent{Program: u.program, Hub: u.address, Join: t.String(),
+		Kasoku: cli.VersionString(), Options: u.options})
 	if err != nil {
 		return done, err
 	}
