@@ -29,24 +29,9 @@ func excerpt(rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
 			out.Endpoints = append(out.Endpoints, e)
 		}
 	}
-	for _, s := range rec.Steps {
-		if cut, ok := within(s.Interval, iv); ok {
-			s.Interval = cut
-			out.Steps = append(out.Steps, s)
-		}
-	}
-	for _, p := range rec.Phases {
-		if cut, ok := within(p.Interval, iv); ok {
-			p.Interval = cut
-			out.Phases = append(out.Phases, p)
-		}
-	}
-	for _, g := range rec.Gaps {
-		if cut, ok := within(g.Interval, iv); ok {
-			g.Interval = cut
-			out.Gaps = append(out.Gaps, g)
-		}
-	}
+	out.Steps = clipped(rec.Steps, iv, func(s *kasoku.Step) *kasoku.Interval { return &s.Interval })
+	out.Phases = clipped(rec.Phases, iv, func(p *kasoku.Phase) *kasoku.Interval { return &p.Interval })
+	out.Gaps = clipped(rec.Gaps, iv, func(g *kasoku.Gap) *kasoku.Interval { return &g.Interval })
 	for _, e := range rec.Events {
 		if iv.Contains(e.At) {
 			e.At -= iv.From
@@ -67,10 +52,16 @@ func countsIn(e *kasoku.Endpoint, first, end int) kasoku.Endpoint {
 	return out
 }
 
-// within returns what two intervals share, on the clock of the second one.
-func within(a, iv kasoku.Interval) (kasoku.Interval, bool) {
-	a = kasoku.Interval{From: max(a.From, iv.From) - iv.From, To: min(a.To, iv.To) - iv.From}
-	return a, !a.Empty()
+// clipped returns what of things that last lies in an interval, on its clock.
+func clipped[T any](all []T, iv kasoku.Interval, of func(*T) *kasoku.Interval) (out []T) {
+	for _, x := range all {
+		at := of(&x)
+		*at = kasoku.Interval{From: max(at.From, iv.From) - iv.From, To: min(at.To, iv.To) - iv.From}
+		if !at.Empty() {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // seriesIn returns the points of an interval. A counter keeps the last point before it and the first one after it,

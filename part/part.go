@@ -118,7 +118,7 @@ func endpointIn(e *kasoku.Endpoint, from, to int) Endpoint {
 		}
 	}
 	if e.BySecond != nil {
-		out.Latency, _ = e.BySecond.Between(int64(from), int64(to))
+		out.Latency = e.BySecond.Between(int64(from), int64(to))
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func queryIn(q *kasoku.Query, from, to int) Query {
 		}
 	}
 	if q.BySecond != nil {
-		out.Latency, _ = q.BySecond.Between(int64(from), int64(to))
+		out.Latency = q.BySecond.Between(int64(from), int64(to))
 	}
 	return out
 }

@@ -105,9 +105,8 @@ func (b *BySecond) Shifted(by int64) *BySecond {
 	return out
 }
 
-// Between returns the durations of the seconds from <= s < to as one histogram, and the seconds themselves, which
-// share nothing with b. b is packed.
-func (b *BySecond) Between(from, to int64) (*Histogram, BySecond) {
+// Between returns the durations of the seconds from <= s < to as one histogram. b is packed.
+func (b *BySecond) Between(from, to int64) *Histogram {
 	b.Pack()
 	lo, _ := slices.BinarySearch(b.seconds, from)
 	hi, _ := slices.BinarySearch(b.seconds, to)
@@ -118,7 +117,7 @@ func (b *BySecond) Between(from, to int64) (*Histogram, BySecond) {
 		_ = h.UnmarshalBinary([]byte(b.packed[i])) // it was encoded by Pack, or read
 		sum.Merge(&h)
 	}
-	return sum, BySecond{seconds: slices.Clone(b.seconds[lo:hi]), packed: slices.Clone(b.packed[lo:hi])}
+	return sum
 }
 
 // The encoding: the number of seconds; then for each, by time, how many seconds after the one before it (the first:

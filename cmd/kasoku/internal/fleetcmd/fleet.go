@@ -163,6 +163,17 @@ func each(hosts []*sshhost.Host, f func(h *sshhost.Host) error) error {
 	return errors.Join(errs...)
 }
 
+// lookAt returns the fleet as it is now, which others may change meanwhile, and the hosts of it that are named.
+func lookAt(e *cli.Env, names []string) (*members, []*sshhost.Host, error) {
+	m, free, err := openFleet(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	free()
+	hosts, err := m.chosen(names)
+	return m, hosts, err
+}
+
 func newFleetStatus(e *cli.Env) *cobra.Command {
 	var out cli.Output
 	cmd := &cobra.Command{
@@ -176,12 +187,7 @@ func newFleetStatus(e *cli.Env) *cobra.Command {
 			}
 			ctx, stop := e.ReadingInterruptible(cmd.Context())
 			defer stop()
-			m, free, err := openFleet(e)
-			if err != nil {
-				return err
-			}
-			free()
-			hosts, err := m.chosen(nil)
+			m, hosts, err := lookAt(e, nil)
 			if err != nil {
 				return err
 			}
@@ -233,12 +239,7 @@ func newLogs(e *cli.Env) *cobra.Command {
 			}
 			ctx, stop := e.ReadingInterruptible(cmd.Context())
 			defer stop()
-			m, free, err := openFleet(e)
-			if err != nil {
-				return err
-			}
-			free()
-			hosts, err := m.chosen(names)
+			_, hosts, err := lookAt(e, names)
 			if err != nil {
 				return err
 			}
