@@ -23,7 +23,7 @@ import (
 // tests are held to this; a test may import any directory but cmd/.
 var floorTable = parseFloors(`
 -1 internal/contain internal/mounts internal/private internal/procstat
-0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost fleet/keys
+0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost internal/localhttp fleet/keys
 0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
 0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
@@ -36,7 +36,7 @@ var floorTable = parseFloors(`
 2 logs/routes logs/patterns logs/buckets logs/join
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
 3 trace trace/*
-3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare part compat/*
+3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compare/part compat/*
 3 fleet fleet/bus fleet/hubdir fleet/hub fleet/agent fleet/coordinate fleet/sshhost
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/prepared diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
 4 record/handover record/printed record/staticfile record/mask record/clock record/trigger record/callers record/outside record/thishost record/tenants

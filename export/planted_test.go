@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/localhttp"
 )
 
 // TestPlantedPage plants a panic in the page of metrics: that scrape fails with words, the
 // next is answered.
 func TestPlantedPage(t *testing.T) {
 	defer contain.Forget()
-	s, err := Serve("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1") }), Access{})
+	s, err := Serve("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1") }), localhttp.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/wire/prometheus"
 )
 
@@ -25,11 +26,14 @@ type Server struct {
 // scrapeWithin bounds a scrape, and how long the end waits for one.
 const scrapeWithin = 10 * time.Second
 
+// mostConnections is how many the page has at once. A Prometheus uses one.
+const mostConnections = 64
+
 // headerWithin bounds how slowly a header drips in.
 const headerWithin = 5 * time.Second
 
 // Serve listens at an address; port 0 is a free one. The server is to be closed.
-func Serve(address string, page http.Handler, a Access) (*Server, error) {
+func Serve(address string, page http.Handler, a localhttp.Access) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics page: %w", err)
@@ -45,10 +49,10 @@ func Serve(address string, page http.Handler, a Access) (*Server, error) {
 		fmt.Fprintln(w, "kasoku export: /metrics")
 	})
 	s := &Server{listener: l, done: make(chan error, 1), http: &http.Server{
-		Handler: a.guard(l.Addr(), mux), ReadHeaderTimeout: headerWithin, ReadTimeout: scrapeWithin,
+		Handler: a.Guard(l.Addr(), mux), ReadHeaderTimeout: headerWithin, ReadTimeout: scrapeWithin,
 		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 14,
 	}}
-	go func() { s.done <- s.http.Serve(boundListener(l, mostConnections)) }()
+	go func() { s.done <- s.http.Serve(localhttp.Bound(l, mostConnections)) }()
 	return s, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/internal/test/mackereltest"
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
@@ -282,7 +283,7 @@ func TestPrometheusScrapes(t *testing.T) {
 		t.Skip("runs prometheus")
 	}
 	t.Parallel()
-	server, err := Serve("127.0.0.1:0", livePage(t), Access{})
+	server, err := Serve("127.0.0.1:0", livePage(t), localhttp.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,8 +176,20 @@ type Options struct {
 	Made     time.Time      // when the report is made; zero leaves it out
 	File     string         // name of the run file
 	Commands []string       // that make the run again; none builds what it can
+	Long     bool           // tables of endpoints, statements and messages have 500 rows, for a page that filters them
 
 	Seen kasoku.Seen // warnings that were shown: of the run before, or while this one was made
+}
+
+// longRows bounds what a page has to hold.
+const longRows = 500
+
+// Rows is how many rows of a long table are shown before the rest is summed up.
+func (o Options) Rows() int {
+	if o.Long {
+		return longRows
+	}
+	return MostRows
 }
 
 // wants reports whether a section is asked for.

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kasoku/kasoku/internal/unit"
 )
@@ -51,6 +53,22 @@ type Cell struct {
 type Row struct {
 	Group string
 	Cells []Cell
+	Key   string // what the row is of, for a page that leads on from it; see [EndpointKey], [StatementKey], [RunsKey]
+}
+
+// EndpointKey is the key of a row of an endpoint: e=HOST METHOD ROUTE.
+func EndpointKey(host, method, route string) string { return "e=" + host + " " + method + " " + route }
+
+// StatementKey is the key of a row of a class of statements: q=HOST ID.
+func StatementKey(host, id string) string { return "q=" + host + " " + id }
+
+// RunsKey is the key of a row of runs: r=FILE,FILE …, their files without directory and extension.
+func RunsKey(files []string) string {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))
+	}
+	return "r=" + strings.Join(names, ",")
 }
 
 // A Table is rows and columns.

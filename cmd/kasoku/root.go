@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/provecmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/recordcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/restorecmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/servecmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/showcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/watchcmd"
 	"github.com/kasoku/kasoku/internal/contain"
@@ -93,7 +94,8 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e),
 		showcmd.NewCompare(e),
 		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
-	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e))
+	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e),
+		servecmd.NewServe(e))
 	root.AddCommand(initcmd.NewInit(e), initcmd.NewConfig(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
 	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/kasoku/kasoku/part"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/recording"
 )

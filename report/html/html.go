@@ -29,8 +29,10 @@ var styleText string
 var scriptText string
 
 // Write writes the document as one page.
-func Write(w io.Writer, d *report.Document) error {
-	r := &renderer{doc: d}
+func Write(w io.Writer, d *report.Document) error { return (&renderer{doc: d}).write(w, "page") }
+
+// write executes one of the templates.
+func (r *renderer) write(w io.Writer, name string) error {
 	t, err := template.New("page").Funcs(r.funcs()).Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("parse page template: %w", err)
@@ -40,10 +42,14 @@ func Write(w io.Writer, d *report.Document) error {
 	}
 	// A page that fails half-way is worse than none: it is built before it is written.
 	var b bytes.Buffer
-	if err := r.templates.ExecuteTemplate(&b, "page", r.page()); err != nil {
+	if err := r.templates.ExecuteTemplate(&b, name, r.page()); err != nil {
 		return fmt.Errorf("render report: %w", err)
 	}
-	if _, err := w.Write(printable(b.Bytes())); err != nil {
+	text := printable(b.Bytes())
+	if r.site != nil {
+		text = bytes.ReplaceAll(text, []byte(inlineStyle), []byte(scriptedStyle))
+	}
+	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
@@ -52,6 +58,7 @@ func Write(w io.Writer, d *report.Document) error {
 // A renderer makes one page.
 type renderer struct {
 	doc       *report.Document
+	site      *Site // nil: a file of its own
 	templates *template.Template
 	charts    int // timelines so far
 }
@@ -59,6 +66,7 @@ type renderer struct {
 // A page is what the outermost template shows.
 type page struct {
 	*report.Document
+	Site   *Site
 	Policy string
 	Style  template.CSS
 	Script template.JS
@@ -69,12 +77,13 @@ func (r *renderer) page() page {
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
-	return page{Document: r.doc, Policy: policy, Style: template.CSS(styleText), Script: template.JS(scriptText)}
+	return page{Document: r.doc, Site: r.site, Policy: policy, Style: template.CSS(styleText), Script: template.JS(scriptText)}
 }
 
 func (r *renderer) funcs() template.FuncMap {
 	return template.FuncMap{
 		"prose": prose, "keep": keep, "render": r.contained, "sentence": report.Sentence, "tone": toneClass,
+		"keyed":   func() bool { return r.site != nil },
 		"percent": func(v float64) string { return trim(100 * v) },
 		"inc":     func(i int) int { return i + 1 },
 	}

@@ -33,8 +33,9 @@ const print = (/** @type {number|null} */ v, /** @type {number} */ places, /** @
 // one cursor for all charts, in seconds since the start of the run
 /** @type {number|null} */
 let cursor = null;
-const lines = $$('.ax').map(ax => ({ ax, data: JSON.parse(document.getElementById(ax.id + '-data')?.textContent || '{}') }));
-const longest = Math.max(0, ...lines.map(l => l.data.seconds));
+/** @type {{ax: Element, data: any}[]} */
+let lines = [];
+let longest = 0;
 const hash = (/** @type {string} */ h) => { try { history.replaceState(null, '', location.pathname + location.search + h); } catch { /* a sandboxed page may not */ } };
 const show = (/** @type {number|null} */ t) => {
   cursor = t;
@@ -65,7 +66,13 @@ const point = (/** @type {PointerEvent} */ e, /** @type {any} */ data) => {
   const r = p.getBoundingClientRect();
   move(Math.max(0, Math.min(data.seconds - 1, Math.floor((e.clientX - r.left) / r.width * data.seconds))));
 };
-for (const { ax, data } of lines) {
+const charts = (/** @type {ParentNode} */ part) => {
+  lines = lines.filter(l => l.ax.isConnected);
+  for (const ax of $$('.ax', part)) chart(ax, JSON.parse(part.querySelector('#' + ax.id + '-data')?.textContent || '{}'));
+  longest = Math.max(0, ...lines.map(l => l.data.seconds));
+};
+const chart = (/** @type {Element} */ ax, /** @type {any} */ data) => {
+  lines.push({ ax, data });
   const e = /** @type {HTMLElement} */ (ax);
   e.addEventListener('pointermove', x => point(x, data));
   e.addEventListener('pointerdown', x => point(x, data));
@@ -78,7 +85,7 @@ for (const { ax, data } of lines) {
     else return;
     x.preventDefault();
   });
-}
+};
 
 // linear or logarithmic latency
 const linear = (/** @type {boolean} */ on) => { if (on) root.dataset.lat = 'lin'; else delete root.dataset.lat; };
@@ -101,8 +108,9 @@ addEventListener('beforeprint', () => $$('details').forEach(d => d.setAttribute(
 
 // tables sorted by the column whose head is pressed, again the other way round; the
 // address keeps it
-const sorted = new URLSearchParams(location.search).get('sort') || '';
-for (const table of /** @type {HTMLTableElement[]} */ ($$('table[data-sort]'))) {
+const asked = () => new URLSearchParams(location.search);
+const sortable = (/** @type {HTMLTableElement} */ table) => {
+  const sorted = asked().get('sort') || '';
   const body = table.tBodies[0];
   const heads = /** @type {HTMLTableCellElement[]} */ ($$('thead th', table));
   const sort = (/** @type {number} */ k, /** @type {boolean} */ most) => {
@@ -128,17 +136,28 @@ for (const table of /** @type {HTMLTableElement[]} */ ($$('table[data-sort]'))) 
       const was = h.getAttribute('aria-sort');
       const most = was ? was === 'ascending' : body.rows[0]?.cells[k].dataset.v != null;
       sort(k, most);
-      try { history.replaceState(null, '', '?sort=' + (most ? '-' : '') + h.dataset.key + location.hash); } catch { /* a sandboxed page may not */ }
+      const to = asked();
+      to.set('sort', (most ? '-' : '') + h.dataset.key);
+      try { history.replaceState(history.state, '', '?' + to + location.hash); } catch { /* a sandboxed page may not */ }
     });
     if (sorted.replace(/^-/, '') === h.dataset.key) sort(k, sorted.startsWith('-'));
   });
-}
+};
 
-for (const b of $$('.copy')) b.addEventListener('click', () => {
+const copying = (/** @type {Element} */ b) => b.addEventListener('click', () => {
   const code = b.parentElement?.nextElementSibling;
   const text = $$('[data-code]', code || document).map(l => l.getAttribute('data-code')).join('\n') || code?.textContent || '';
   navigator.clipboard?.writeText(text).then(() => { b.textContent = 'copied'; setTimeout(() => { b.textContent = 'copy'; }, 1200); }, () => { });
 });
+
+// a part of a page that came later is made like the rest
+const enhance = (/** @type {ParentNode} */ part) => {
+  charts(part);
+  $$('table[data-sort]', part).forEach(t => sortable(/** @type {HTMLTableElement} */ (t)));
+  $$('.copy', part).forEach(copying);
+};
+enhance(document);
+Object.assign(globalThis, { kasokuPage: { enhance, show: () => show(cursor), clock } });
 
 const t = location.hash.match(/^#t=(\d+)$/);
 if (t && lines.length) show(Math.min(longest - 1, +t[1]));

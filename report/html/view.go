@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,12 +38,14 @@ type table struct {
 	Heads   []head
 	Rows    []row
 	Stacked bool // its rows become blocks on a narrow page
+	Sorts   bool // its reader may sort the rows
 }
 
 type head struct{ Head, Unit, Class, Key string }
 
 type row struct {
 	Group string
+	Key   string
 	Span  int // columns that a group's heading stands across
 	Cells []cell
 }
@@ -59,8 +62,13 @@ type cell struct {
 	Raw                string
 }
 
+// sorting are the tables of runs that can be sorted; others say so themselves.
+var sorting = []string{report.SectionEndpoints, report.SectionQueries, report.SectionMessages, "callers", "processes"}
+
 func tableView(t *report.Table) table {
 	v := table{Table: t, Stacked: t.ID == "tries"}
+	grouped := slices.ContainsFunc(t.Rows, func(r report.Row) bool { return r.Group != "" })
+	v.Sorts = t.Sortable || !grouped && slices.Contains(sorting, t.ID)
 	aligned := make([][]string, len(t.Columns))
 	for i, c := range t.Columns {
 		if c.Strips {
@@ -86,7 +94,7 @@ func tableView(t *report.Table) table {
 			v.Rows = append(v.Rows, row{Group: r.Group, Span: len(t.Columns)})
 			continue
 		}
-		out := row{}
+		out := row{Key: r.Key}
 		for i, c := range t.Columns {
 			if c.Strips {
 				continue

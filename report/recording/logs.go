@@ -52,7 +52,7 @@ func (r logTables) endpointTable(together putTogether) *report.Table {
 	var ds []time.Duration
 	for i := range es {
 		all += es[i].Total
-		if i < report.MostRows {
+		if i < r.Options.Rows() {
 			ds = append(ds, es[i].Latency.Quantile(0.99), es[i].Latency.Mean())
 		} else {
 			rest += es[i].Total
@@ -64,15 +64,16 @@ func (r logTables) endpointTable(together putTogether) *report.Table {
 	if several {
 		t.Columns = slices.Insert(t.Columns, 1, report.Column{Key: "host", Head: "host"})
 	}
-	for i := range es[:min(report.MostRows, len(es))] {
+	for i := range es[:min(r.Options.Rows(), len(es))] {
 		cells := endpointCells(&es[i], all, u)
 		cells[0].Small = together.folded(&es[i])
 		if several {
 			cells = slices.Insert(cells, 1, cell.Text(es[i].Host))
 		}
-		t.Rows = append(t.Rows, report.Row{Cells: cells})
+		t.Rows = append(t.Rows, report.Row{Cells: cells,
+			Key: report.EndpointKey(es[i].Host, es[i].Method, es[i].Route)})
 	}
-	if n := len(es) - report.MostRows; n > 0 {
+	if n := len(es) - r.Options.Rows(); n > 0 {
 		t.More = report.LeftOut(n, float64(rest)/float64(max(all, 1)), "time")
 	}
 	return t
@@ -181,7 +182,7 @@ func MessagesSection(r recorded.View) report.Section {
 	}
 	var rest uint64
 	for i, m := range ms {
-		if i >= report.MostRows {
+		if i >= r.Options.Rows() {
 			rest += m.Count
 			continue
 		}
@@ -202,7 +203,7 @@ func MessagesSection(r recorded.View) report.Section {
 			row.Cells = slices.Insert(row.Cells, 3, cell.Text(cmp.Or(m.Kind, "application")))
 		}
 	}
-	if n := len(ms) - report.MostRows; n > 0 {
+	if n := len(ms) - r.Options.Rows(); n > 0 {
 		t.More = unit.Count(n) + " more kinds, " + unit.Counted(rest, "line", "lines")
 	}
 	s.Blocks = []report.Block{t}

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/part"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/report/recorded"
@@ -25,14 +25,12 @@ func ShowPart(p *part.Part, o report.Options) *report.Document {
 			r.Clock(0) + " to " + r.Clock(p.Interval.Len())},
 		Footer: report.FooterOf(o, p.Of.Run.Version),
 	}
-	tables := partTables{p}
+	tables := partTables{p, o.Rows()}
 	for _, what := range p.Of.Damage {
 		d.Alerts = append(d.Alerts, report.Alert{Tone: report.Mark, Text: "The run file is damaged: " + what})
 	}
 	if !p.Complete() {
-		d.Alerts = append(d.Alerts, report.Alert{Tone: report.Mark,
-			Text: "Not all times are kept by the second: where there is –, these seconds have counts alone.",
-			Hint: "so it is in run files of before schema 18, and for statement digests"})
+		d.Alerts = append(d.Alerts, notBySecond())
 	}
 	d.Fill("verdict", func() { d.Verdict = tables.verdict() })
 	d.Fill("facts", func() { d.Facts = tables.facts() })
@@ -44,7 +42,10 @@ func ShowPart(p *part.Part, o report.Options) *report.Document {
 }
 
 // partTables shows some seconds of a run.
-type partTables struct{ *part.Part }
+type partTables struct {
+	*part.Part
+	rows int // of a table at the most
+}
 
 // verdict says how much there was.
 func (p partTables) verdict() string {
@@ -127,7 +128,7 @@ func (p partTables) endpoints() report.Section {
 	left := uint64(0)
 	for i := range p.Endpoints {
 		e := &p.Endpoints[i]
-		if i >= report.MostRows {
+		if i >= p.rows {
 			left += e.Count
 			continue
 		}
@@ -137,9 +138,10 @@ func (p partTables) endpoints() report.Section {
 		}
 		cells := []report.Cell{cell.Text(e.Method + " " + e.Route), cell.Count(e.Count),
 			cell.Number(float64(e.Count) / p.Interval.Len().Seconds()), cell.Count(e.Failed), share}
-		t.Rows = append(t.Rows, report.Row{Cells: append(cells, timesOf(e.Latency, u)...)})
+		t.Rows = append(t.Rows, report.Row{Cells: append(cells, timesOf(e.Latency, u)...),
+			Key: report.EndpointKey(e.Host, e.Method, e.Route)})
 	}
-	if n := len(p.Endpoints) - report.MostRows; n > 0 {
+	if n := len(p.Endpoints) - p.rows; n > 0 {
 		t.More = fmt.Sprintf("%d more, %s requests", n, unit.Count(left))
 	}
 	s.Blocks = []report.Block{t.WithoutEmpty()}
@@ -168,15 +170,15 @@ func (p partTables) queries() report.Section {
 	}, percentiles(unit.Name(u))...)}
 	for i := range p.Queries {
 		q := &p.Queries[i]
-		if i >= report.MostRows {
+		if i >= p.rows {
 			left += q.Total
 			continue
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: append([]report.Cell{cell.Text(q.Fingerprint), cell.Count(q.Calls),
 			cell.Duration(q.Total, totals), cell.Percent(float64(q.Total) / float64(max(all, 1))), cell.Count(q.Rows)},
-			timesOf(q.Latency, u)...)})
+			timesOf(q.Latency, u)...), Key: report.StatementKey(q.Host, q.ID)})
 	}
-	if n := len(p.Queries) - report.MostRows; n > 0 {
+	if n := len(p.Queries) - p.rows; n > 0 {
 		t.More = report.LeftOut(n, float64(left)/float64(max(all, 1)), "time")
 	}
 	s.Blocks = []report.Block{t.WithoutEmpty()}
@@ -202,7 +204,7 @@ func (p partTables) messages() report.Section {
 	}}
 	var left uint64
 	for i, m := range p.Messages {
-		if i >= report.MostRows {
+		if i >= p.rows {
 			left += m.Count
 			continue
 		}
@@ -212,7 +214,7 @@ func (p partTables) messages() report.Section {
 		}
 		t.Rows = append(t.Rows, report.Row{Cells: []report.Cell{cell.Text(m.Pattern), cell.Count(m.Count), level}})
 	}
-	if n := len(p.Messages) - report.MostRows; n > 0 {
+	if n := len(p.Messages) - p.rows; n > 0 {
 		t.More = fmt.Sprintf("%d more, %s messages", n, unit.Count(left))
 	}
 	s.Blocks = []report.Block{t}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/part"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/report"
 )
 

@@ -245,6 +245,18 @@ type listColumn struct {
 	cell func(s *listStep) report.Cell
 }
 
+// key names the files of a step's runs; it is empty where one cannot be read.
+func (s *listStep) key() string {
+	var files []string
+	for _, r := range s.runs {
+		if r.Err != nil {
+			return ""
+		}
+		files = append(files, r.Path)
+	}
+	return report.RunsKey(files)
+}
+
 // listTable lists the steps. Columns of which no step has anything are left out.
 func listTable(steps []*listStep, o ListOptions) *report.Table {
 	t := &report.Table{ID: "runs"}
@@ -253,7 +265,7 @@ func listTable(steps []*listStep, o ListOptions) *report.Table {
 		t.Columns = append(t.Columns, c.Column)
 	}
 	for _, s := range steps {
-		var row report.Row
+		row := report.Row{Key: s.key()}
 		for _, c := range columns {
 			x := c.cell(s)
 			if s.first().Checkpoint() {

@@ -79,7 +79,7 @@ func (r queryTables) queryTable(qs []kasoku.Query) *report.Table {
 	for i := range qs {
 		all += qs[i].Total
 		counted = counted || qs[i].Distinct > 0
-		if i >= report.MostRows {
+		if i >= r.Options.Rows() {
 			rest += qs[i].Total
 			continue
 		}
@@ -107,10 +107,11 @@ func (r queryTables) queryTable(qs []kasoku.Query) *report.Table {
 		})
 	}
 	requests := r.requests()
-	for i := range qs[:min(report.MostRows, len(qs))] {
-		t.Rows = append(t.Rows, report.Row{Cells: queryCells(&qs[i], t.Columns, u, ut, requests)})
+	for i := range qs[:min(r.Options.Rows(), len(qs))] {
+		t.Rows = append(t.Rows, report.Row{Cells: queryCells(&qs[i], t.Columns, u, ut, requests),
+			Key: report.StatementKey(qs[i].Host, qs[i].ID)})
 	}
-	if n := len(qs) - report.MostRows; n > 0 {
+	if n := len(qs) - r.Options.Rows(); n > 0 {
 		t.More = report.LeftOut(n, float64(rest)/float64(max(all, 1)), "time")
 	}
 	return t

@@ -247,6 +247,22 @@ func Rediagnose(rec *kasoku.Recording, baseline *kasoku.Recording) {
 	RediagnoseCase(rec, diagnose.NewCase(rec, baseline))
 }
 
+// Complete adds to a recording what comparisons look at.
+func Complete(rec *kasoku.Recording) {
+	if rec.Diagnosis == nil {
+		Rediagnose(rec, nil)
+	}
+	now := diagnose.Summarise(rec)
+	if rec.Summary == nil {
+		rec.Summary = now
+	}
+	if rec.Service.Known() && now.LoadTime > 0 { // an older kasoku counted the CPU of neighbours too
+		summary := *rec.Summary
+		summary.CPU, summary.LoadTime = now.CPU, now.LoadTime
+		rec.Summary = &summary
+	}
+}
+
 // RediagnoseCase is Rediagnose of a case of the recording. What the server answered to the SQL of
 // findings when it was recorded stays.
 func RediagnoseCase(rec *kasoku.Recording, c *diagnose.Case) {

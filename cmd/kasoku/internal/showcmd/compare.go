@@ -13,7 +13,6 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
-	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/store"
@@ -196,16 +195,7 @@ func openPath(e *cli.Env, path string) (*kasoku.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rec.Diagnosis == nil {
-		cli.Rediagnose(rec, nil)
-	}
-	now := diagnose.Summarise(rec)
-	if rec.Summary == nil {
-		rec.Summary = now
-	}
-	if rec.Service.Known() && now.LoadTime > 0 { // an older kasoku counted the CPU of neighbours too
-		rec.Summary.CPU, rec.Summary.LoadTime = now.CPU, now.LoadTime
-	}
+	cli.Complete(rec)
 	return rec, nil
 }
 

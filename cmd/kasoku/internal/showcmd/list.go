@@ -3,11 +3,9 @@ package showcmd
 import (
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
@@ -58,7 +56,7 @@ It reads from the top, the newest last.`,
 			}
 			return f.out.Print(e, cli.Printer{
 				Doc:  runlist.List(all, o),
-				JSON: func(w io.Writer) error { return listJSON(w, runlist.ListSteps(all, o)) },
+				JSON: func(w io.Writer) error { return encode.ListJSON(w, runlist.ListSteps(all, o)) },
 			})
 		},
 	}
@@ -157,122 +155,4 @@ func changesBetween() func(before, after store.Info) []compare.Changed {
 		}
 		return compare.Changes(b, a)
 	}
-}
-
-// listedRuns is the JSON of list.
-type listedRuns struct {
-	Schema int      `json:"schema"`
-	Kind   string   `json:"kind"`
-	Runs   []listed `json:"runs"`
-}
-
-// listed is one run in the JSON of list; docs/json.md has the fields.
-type listed struct {
-	Path          string         `json:"path"`
-	ID            string         `json:"id"`
-	Project       string         `json:"project"`
-	Label         string         `json:"label"`
-	Note          string         `json:"note"`
-	State         string         `json:"state"`
-	StopReason    string         `json:"stop_reason,omitempty"`
-	Started       time.Time      `json:"started"`
-	LengthSeconds float64        `json:"length_s"`
-	Load          string         `json:"load"`
-	Verdict       string         `json:"verdict"`
-	SizeBytes     int64          `json:"size_bytes"`
-	Error         string         `json:"error,omitempty"`
-	Revision      string         `json:"revision"`
-	Dirty         bool           `json:"dirty"`
-	Group         string         `json:"group,omitempty"`
-	Repeat        int            `json:"repeat,omitempty"`
-	Base          string         `json:"base,omitempty"`
-	Observers     string         `json:"observers"`
-	PricePerHour  float64        `json:"price_per_hour,omitempty"`
-	Currency      string         `json:"currency,omitempty"`
-	Score         *listedScore   `json:"score,omitempty"`
-	Summary       *listedSummary `json:"summary,omitempty"`
-
-	Step        int    `json:"step"`
-	StepVerdict string `json:"step_verdict"`
-	AgainstBest string `json:"against_best,omitempty"`
-}
-
-type listedScore struct {
-	Value   *float64 `json:"value"`
-	Outcome string   `json:"outcome"`
-	Source  string   `json:"source"`
-
-	Requests uint64 `json:"requests,omitempty"`
-	Failures uint64 `json:"failures,omitempty"`
-}
-
-type listedSummary struct {
-	Source      string   `json:"source"`
-	Requests    uint64   `json:"requests"`
-	Succeeded   uint64   `json:"succeeded"`
-	PerSec      *float64 `json:"per_s"`
-	AskedPerSec *float64 `json:"asked_per_s"`
-	P50         *float64 `json:"p50_s"`
-	P99         *float64 `json:"p99_s"`
-	CPU         *float64 `json:"cpu_s"`
-	LoadTime    *float64 `json:"load_s"`
-	Bottleneck  string   `json:"bottleneck"`
-}
-
-func listJSON(w io.Writer, steps []runlist.ListStep) error {
-	out := listedRuns{Schema: 1, Kind: "list", Runs: []listed{}}
-	for _, s := range steps {
-		for _, i := range s.Runs {
-			out.Runs = append(out.Runs, listedOf(i, s))
-		}
-	}
-	return encode.JSON(w, out)
-}
-
-func listedOf(i store.Info, s runlist.ListStep) listed {
-	l := listed{
-		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
-		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,
-		Revision: i.Revision, Dirty: i.Dirty, Group: i.Group, Repeat: i.Repeat, Base: i.Base, Observers: i.Observers,
-		PricePerHour: i.Price.PerHour, Currency: i.Price.Currency, Summary: summaryOf(i.Summary),
-		Step: s.Number, StepVerdict: s.Verdict, AgainstBest: s.AgainstBest,
-	}
-	if i.Err != nil {
-		l.Error = i.Err.Error()
-	}
-	if i.Score != nil {
-		l.Score = &listedScore{numberOrNil(i.Score.Value), string(i.Score.Outcome), i.Score.Source, i.Score.Requests, i.Score.Failures}
-	}
-	return l
-}
-
-// numberOrNil is nil, and so null, for what JSON has no number for.
-func numberOrNil(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
-// measuredOrNil is nil for what was not measured, which a summary keeps as 0.
-func measuredOrNil(v float64) *float64 {
-	if v == 0 {
-		return nil
-	}
-	return numberOrNil(v)
-}
-
-func summaryOf(s *kasoku.Summary) *listedSummary {
-	if s == nil {
-		return nil
-	}
-	l := &listedSummary{
-		Source: s.Source, Requests: s.Requests, Succeeded: s.Succeeded, AskedPerSec: measuredOrNil(s.Asked),
-		P50: measuredOrNil(s.P50.Seconds()), P99: measuredOrNil(s.P99.Seconds()), CPU: measuredOrNil(s.CPU.Seconds()), LoadTime: measuredOrNil(s.LoadTime.Seconds()),
-		Bottleneck: s.Bottleneck,
-	}
-	if s.Source != "" {
-		l.PerSec = numberOrNil(s.PerSec)
-	}
-	return l
 }

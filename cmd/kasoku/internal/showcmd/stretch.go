@@ -10,8 +10,8 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/part"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/recorded"
 	"github.com/kasoku/kasoku/report/recording"

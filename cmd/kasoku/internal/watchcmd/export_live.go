@@ -15,6 +15,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/export"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/record"
@@ -275,7 +276,7 @@ func (f *exportFlags) serve(ctx context.Context, e *cli.Env, page http.Handler,
 	if err != nil {
 		return err
 	}
-	if access.Token == "" && !export.IsLoopback(f.listen) {
+	if access.Token == "" && !localhttp.IsLoopback(f.listen) {
 		fmt.Fprintf(e.Stderr, "kasoku: warning: the page is open: whoever reaches %s reads what this host does\n",
 			server.URL())
 	}

@@ -1,4 +1,4 @@
-package export
+package localhttp
 
 import (
 	"io"
@@ -22,7 +22,7 @@ func TestAccess(t *testing.T) {
 			r.Header.Set("Authorization", authorization)
 		}
 		w := httptest.NewRecorder()
-		Access{Token: token}.guard(addr, ok).ServeHTTP(w, r)
+		Access{Token: token}.Guard(addr, ok).ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("%s, token %q, Host %q, %q: %d, want %d", at, token, host, authorization, w.Code, want)
 		}
@@ -49,7 +49,7 @@ func TestBoundedListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := boundListener(inner, 1)
+	l := Bound(inner, 1)
 	for range 2 {
 		c, err := net.Dial("tcp", inner.Addr().String())
 		if err != nil {

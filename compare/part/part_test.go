@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
-	"github.com/kasoku/kasoku/part"
 )
 
 // began is when the run of these tests began.

@@ -1,0 +1,2 @@
+// Package servecmd holds serve, the page of all runs.
+package servecmd

@@ -1,0 +1,185 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku/internal/contain"
+)
+
+// A piece of news is that the runs are others than they were, or that one of them has got further.
+type piece struct {
+	id   uint64
+	kind string // runs, second
+	Run  string `json:"run,omitempty"`
+	// Second is how far the run is.
+	Second int `json:"second,omitempty"`
+}
+
+// news looks at the directories once a second while someone wants to know.
+type news struct {
+	runs *library
+
+	mu      sync.Mutex
+	readers map[chan piece]bool
+	last    uint64
+	looking bool
+}
+
+func newNews(runs *library) *news { return &news{runs: runs, readers: map[chan piece]bool{}} }
+
+const (
+	lookEvery = time.Second
+	// mostReaders bounds those who wait at once.
+	mostReaders = 128
+	// unread is how many pieces wait for a reader; one that is later misses some, and each says the whole state.
+	unread = 8
+	// aliveEvery is how often a reader that there is no news for gets a comment, so that proxies keep the line.
+	aliveEvery = 15 * time.Second
+)
+
+// join gives a reader its pieces until leave is called; ok is false where too many wait.
+func (n *news) join() (pieces <-chan piece, leave func(), ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.readers) >= mostReaders {
+		return nil, nil, false
+	}
+	c := make(chan piece, unread)
+	n.readers[c] = true
+	if !n.looking {
+		n.looking = true
+		contain.Go(contain.Part{Kind: contain.Source, Name: "runs of a directory"}, n.look)
+	}
+	return c, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.readers, c)
+	}, true
+}
+
+// look reports what changes until no one wants to know.
+func (n *news) look() {
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	before := n.state()
+	for range every.C {
+		n.mu.Lock()
+		if len(n.readers) == 0 {
+			n.looking = false
+			n.mu.Unlock()
+			return
+		}
+		n.mu.Unlock()
+		now := n.state()
+		for name, v := range now {
+			if old, known := before[name]; known && old.version != v.version && old.running && v.running {
+				n.report(piece{kind: "second", Run: name, Second: v.second})
+			}
+		}
+		if others(before, now) {
+			n.report(piece{kind: "runs"})
+		}
+		before = now
+	}
+}
+
+// A seen is a run as a look found it.
+type seen struct {
+	version version
+	running bool
+	second  int
+}
+
+func (n *news) state() map[string]seen {
+	out := map[string]seen{}
+	infos, err := n.runs.list()
+	if err != nil {
+		return out
+	}
+	for _, i := range infos {
+		v, _ := versionOf(i.Path)
+		x := seen{version: v, running: changed(i)}
+		if x.running {
+			x.second = int(n.runs.now().Sub(i.Started) / time.Second)
+		}
+		out[NameOf(i.Path)] = x
+	}
+	return out
+}
+
+// others reports whether a run came, went, began, ended or was edited.
+func others(before, now map[string]seen) bool {
+	if len(before) != len(now) {
+		return true
+	}
+	for name, v := range now {
+		old, known := before[name]
+		if !known || old.running != v.running || (!v.running && old.version != v.version) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *news) report(p piece) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last++
+	p.id = n.last
+	for c := range n.readers {
+		select {
+		case c <- p:
+		default:
+		}
+	}
+}
+
+// events sends news as they come (HTML Living Standard, 9.2). A piece says that there is something to ask for, not
+// what: a reader that slept misses nothing, it asks for what is there now.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	pieces, leave, ok := s.news.join()
+	if !ok {
+		return &askedError{"too many pages wait for news", "close some"}
+	}
+	defer leave()
+	line := http.NewResponseController(w)
+	for _, set := range []func(time.Time) error{line.SetReadDeadline, line.SetWriteDeadline} {
+		if err := set(time.Time{}); err != nil {
+			return fmt.Errorf("events: %w", err)
+		}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	if _, err := fmt.Fprint(w, "retry: 1000\n\n"); err != nil {
+		return nil
+	}
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for {
+		if err := line.Flush(); err != nil {
+			return nil // the reader has gone away
+		}
+		text := ": alive\n\n"
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-alive.C:
+		case p := <-pieces:
+			data, err := json.Marshal(p)
+			if err != nil {
+				return fmt.Errorf("events: %w", err)
+			}
+			text = "id: " + strconv.FormatUint(p.id, 10) + "\nevent: " + p.kind + "\ndata: " + string(data) + "\n\n"
+		}
+		if err := line.SetWriteDeadline(time.Now().Add(askedWithin)); err != nil {
+			return fmt.Errorf("events: %w", err)
+		}
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/store"
+)
+
+const (
+	// mostOpen is how many runs are kept in memory, for the next question of the same reader.
+	mostOpen = 4
+	// share is the part of the time that reading one run again and again may take of a core: one that is being
+	// recorded is asked for each second, and takes the longer to read the longer it is.
+	share = 100
+	// keepOpen is how long one that no one asks for is kept.
+	keepOpen = 2 * time.Minute
+)
+
+// A library is the runs of some directories. What it has read it keeps until the file changes.
+type library struct {
+	dirs []string
+	open func(path string) (*kasoku.Recording, error)
+	now  func() time.Time
+
+	mu        sync.Mutex
+	described map[string]described
+	opened    map[string]*opened
+}
+
+// A version says which state of a file something was read from: of the file, and of the log that lies beside it
+// while it is recorded.
+type version struct {
+	size, wal   int64
+	time, moved time.Time
+}
+
+type described struct {
+	version version
+	info    store.Info
+}
+
+type opened struct {
+	version version
+	rec     *kasoku.Recording
+	err     error
+	last    time.Time     // when it was asked for
+	read    time.Time     // when it was read, and how long that took
+	took    time.Duration
+	ready   chan struct{} // closed when it is read
+}
+
+func newLibrary(dirs []string, open func(string) (*kasoku.Recording, error), now func() time.Time) *library {
+	return &library{dirs: dirs, open: open, now: now, described: map[string]described{}, opened: map[string]*opened{}}
+}
+
+// versionOf looks at a file; a missing one has none.
+func versionOf(path string) (v version, ok bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return version{}, false
+	}
+	v = version{size: st.Size(), time: st.ModTime()}
+	if wal, err := os.Stat(path + "-wal"); err == nil {
+		v.wal, v.moved = wal.Size(), wal.ModTime()
+	}
+	return v, true
+}
+
+// NameOf is how pages and addresses call a run: its file without directory and extension.
+func NameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), store.Extension) }
+
+// paths are the files of all runs by name. A name in several directories is the file in the first of them.
+func (l *library) paths() (map[string]string, error) {
+	out := map[string]string{}
+	for _, dir := range l.dirs {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list runs: %w", err)
+		}
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) != store.Extension || e.IsDir() {
+				continue
+			}
+			path := filepath.Join(dir, e.Name())
+			if _, taken := out[NameOf(path)]; !taken {
+				out[NameOf(path)] = path
+			}
+		}
+	}
+	return out, nil
+}
+
+// list describes all runs, the newest first.
+func (l *library) list() ([]store.Info, error) {
+	paths, err := l.paths()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []store.Info
+	seen := map[string]bool{}
+	for _, path := range paths {
+		v, ok := versionOf(path)
+		if !ok {
+			continue
+		}
+		seen[path] = true
+		d, known := l.described[path]
+		if !known || d.version != v || d.info.State == kasoku.Running { // who records may be gone
+			d = described{v, store.Describe(path)}
+			l.described[path] = d
+		}
+		out = append(out, d.info)
+	}
+	for path := range l.described {
+		if !seen[path] {
+			delete(l.described, path)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b store.Info) int {
+		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(b.ID, a.ID), strings.Compare(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// A missingError is of a name that no run has.
+type missingError struct {
+	name string
+	near []string
+}
+
+func (e *missingError) Error() string { return fmt.Sprintf("no run is called %q", e.name) }
+
+// find returns the file of a run. Only names of files that lie in the directories lead to one.
+func (l *library) find(name string) (string, error) {
+	paths, err := l.paths()
+	if err != nil {
+		return "", err
+	}
+	path, ok := paths[name]
+	if !ok {
+		e := &missingError{name: name}
+		for n := range paths {
+			e.near = append(e.near, n)
+		}
+		slices.Sort(e.near)
+		return "", e
+	}
+	return path, nil
+}
+
+// run reads the run of a name, which several readers share: it is not to be changed.
+func (l *library) run(name string) (rec *kasoku.Recording, path string, err error) {
+	if path, err = l.find(name); err != nil {
+		return nil, "", err
+	}
+	v, _ := versionOf(path)
+	l.mu.Lock()
+	o := l.opened[path]
+	if o == nil || o.version != v && l.now().Sub(o.read) >= share*o.took {
+		o = &opened{version: v, ready: make(chan struct{})}
+		l.opened[path] = o
+		l.forget(path)
+		l.mu.Unlock()
+		began := l.now()
+		func() {
+			defer close(o.ready)
+			o.err = errors.New("the run could not be read") // where reading panics
+			o.rec, o.err = l.open(path)
+		}()
+		l.mu.Lock()
+		o.took, o.read = l.now().Sub(began), l.now()
+	}
+	o.last = l.now()
+	l.mu.Unlock()
+	<-o.ready
+	return o.rec, path, o.err
+}
+
+// forget drops what is kept for too long, and all but the last ones asked for. The caller holds the lock.
+func (l *library) forget(but string) {
+	for path, o := range l.opened {
+		if path != but && l.now().Sub(o.last) > keepOpen {
+			delete(l.opened, path)
+		}
+	}
+	for len(l.opened) > mostOpen {
+		oldest := ""
+		for path, o := range l.opened {
+			if path != but && (oldest == "" || o.last.Before(l.opened[oldest].last)) {
+				oldest = path
+			}
+		}
+		delete(l.opened, oldest)
+	}
+}
+
+// sweep drops what no one asks for any more.
+func (l *library) sweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget("")
+}
+
+// recording returns the names of the runs that are being recorded, the newest first.
+func (l *library) recording() ([]store.Info, error) {
+	all, err := l.list()
+	return slices.DeleteFunc(all, func(i store.Info) bool { return i.State != kasoku.Running }), err
+}
