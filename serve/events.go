@@ -53,7 +53,8 @@ func (n *news) join() (pieces <-chan piece, leave func(), ok bool) {
 	n.readers[c] = true
 	if !n.looking {
 		n.looking = true
-		contain.Go(contain.Part{Kind: contain.Source, Name: "runs of a directory"}, n.look)
+		before := n.state() // what the reader has seen by now
+		contain.Go(contain.Part{Kind: contain.Source, Name: "runs of a directory"}, func() { n.look(before) })
 	}
 	return c, func() {
 		n.mu.Lock()
@@ -63,10 +64,9 @@ func (n *news) join() (pieces <-chan piece, leave func(), ok bool) {
 }
 
 // look reports what changes until no one wants to know.
-func (n *news) look() {
+func (n *news) look(before map[string]seen) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
-	before := n.state()
 	for range every.C {
 		n.mu.Lock()
 		if len(n.readers) == 0 {
@@ -77,7 +77,8 @@ func (n *news) look() {
 		n.mu.Unlock()
 		now := n.state()
 		for name, v := range now {
-			if old, known := before[name]; known && old.version != v.version && old.running && v.running {
+			old, known := before[name]
+			if known && old.running && v.running && (old.version != v.version || n.runs.unread(v.path, v.version)) {
 				n.report(piece{kind: "second", Run: name, Second: v.second})
 			}
 		}
@@ -90,6 +91,7 @@ func (n *news) look() {
 
 // A seen is a run as a look found it.
 type seen struct {
+	path    string
 	version version
 	running bool
 	second  int
@@ -103,7 +105,7 @@ func (n *news) state() map[string]seen {
 	}
 	for _, i := range infos {
 		v, _ := versionOf(i.Path)
-		x := seen{version: v, running: changed(i)}
+		x := seen{path: i.Path, version: v, running: changed(i)}
 		if x.running {
 			x.second = int(n.runs.now().Sub(i.Started) / time.Second)
 		}

@@ -53,8 +53,8 @@ type opened struct {
 	version version
 	rec     *kasoku.Recording
 	err     error
-	last    time.Time     // when it was asked for
-	read    time.Time     // when it was read, and how long that took
+	last    time.Time // when it was asked for
+	read    time.Time // when it was read, and how long that took
 	took    time.Duration
 	ready   chan struct{} // closed when it is read
 }
@@ -189,6 +189,14 @@ func (l *library) run(name string) (rec *kasoku.Recording, path string, err erro
 	l.mu.Unlock()
 	<-o.ready
 	return o.rec, path, o.err
+}
+
+// unread reports whether a run that is kept is of an older state of its file than this one.
+func (l *library) unread(path string, v version) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.opened[path]
+	return o != nil && o.version != v
 }
 
 // forget drops what is kept for too long, and all but the last ones asked for. The caller holds the lock.

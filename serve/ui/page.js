@@ -327,7 +327,7 @@ const listen = () => {
   let heard = Date.now();
   const source = new EventSource('/api/v1/events');
   const later = () => { heard = Date.now(); document.documentElement.classList.remove('stalled'); };
-  source.addEventListener('open', later);
+  source.addEventListener('open', () => { later(); if (!ticked.length) void renew().catch(() => {}); }); // and what came before it
   source.addEventListener('second', e => { later(); if (JSON.parse(e.data).run === run) void renew().catch(() => {}); });
   source.addEventListener('runs', () => {
     later();
@@ -357,7 +357,7 @@ addEventListener('keydown', e => {
     if (e.key === 'Escape') /** @type {HTMLElement} */ (e.target).blur();
     return;
   }
-  if (e.key === '/') { const f = $('.find input'); if (f) { f.focus(); e.preventDefault(); } }
+  if (e.key === '/') { const f = $('.find input'); if (f) { e.preventDefault(); f.focus(); f.scrollIntoView({ block: 'center' }); } }
   else if (e.key === 'Escape') {
     if (query().get('f')) { keep({ f: '' }, true); void drawer(); }
     else if (brush.b) { brush.b = null; void select(); }
