@@ -143,6 +143,8 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 	walk(reflect.TypeFor[Run]())
 	walk(reflect.TypeFor[Part]())
+	walk(reflect.TypeFor[Parts]())
+	walk(reflect.TypeFor[List]())
 	walk(reflect.TypeFor[Comparison]())
 	walk(reflect.TypeFor[AccessLog]())
 	walk(reflect.TypeFor[AccessDiff]())

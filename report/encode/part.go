@@ -10,7 +10,24 @@ import (
 )
 
 // PartJSON writes some seconds of a run.
-func PartJSON(w io.Writer, p *part.Part, o report.Options) error {
+func PartJSON(w io.Writer, p *part.Part, o report.Options) error { return JSON(w, newPart(p, o)) }
+
+// PartsJSON writes two stretches of runs that are compared.
+func PartsJSON(w io.Writer, before, after *part.Part, o report.Options) error {
+	return JSON(w, &Parts{Schema: Schema, Kind: "parts", Verdict: recording.ShowParts(before, after, o).Verdict,
+		Before: newPart(before, o), After: newPart(after, o)})
+}
+
+// Parts are two stretches of runs. What moved is not judged: seconds of one run are no independent runs.
+type Parts struct {
+	Schema  int    `json:"schema"`
+	Kind    string `json:"kind"` // parts
+	Verdict string `json:"verdict"`
+	Before  *Part  `json:"before"`
+	After   *Part  `json:"after"`
+}
+
+func newPart(p *part.Part, o report.Options) *Part {
 	doc := recording.ShowPart(p, o)
 	out := &Part{
 		Schema: Schema, Kind: "part", Run: p.Of.Run.ID, Project: p.Of.Run.Project, Label: p.Of.Run.Label,
@@ -25,7 +42,7 @@ func PartJSON(w io.Writer, p *part.Part, o report.Options) error {
 	if t := p.Load; t != nil {
 		out.Load = &PartLoad{t.Asked, t.Success, distribution(t.Latency)}
 	}
-	return JSON(w, out)
+	return out
 }
 
 // A Part is some seconds of a run.

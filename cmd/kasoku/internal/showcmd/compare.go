@@ -13,8 +13,10 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
+	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/report/comparison"
 	"github.com/kasoku/kasoku/report/encode"
+	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/store"
 	"github.com/spf13/cobra"
 )
@@ -50,13 +52,18 @@ a group of the same project and load, its runs show that difference.
 The verdict rests on one row: the score; without one success at the step where
 it broke, else p99 there; else the throughput. With --fail-on worse the exit code
 is 1 when that row got worse. It is 1, too, when all runs of both sides failed, or
-none scored anything: nothing can be compared then.`,
+none scored anything: nothing can be compared then.
+
+RUN@12s-31s are seconds of a run, from 12 s on until 31 s after its begin, or times of
+day: endpoints, statements and messages of two stretches, of one run or two, a second
+and with percentiles of these seconds. There is no verdict then.`,
 		Example: `  kasoku compare before after
   kasoku compare demo/before.kasoku demo/after.kasoku --html compare.html
   kasoku compare a1,a2,a3,a4 b1,b2,b3,b4
   kasoku compare x86 arm --price before=0.096,after=0.077 --currency USD
   kasoku compare before after --fail-on worse
-  kasoku compare 3-idx-01`,
+  kasoku compare 3-idx-01
+  kasoku compare before@12s-31s before@40s-60s`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.WhileReading(cmd.Context(), func(context.Context) error { return f.run(e, args) })
@@ -84,6 +91,9 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 	prices, err := f.prices()
 	if err != nil {
 		return err
+	}
+	if names, parts := f.stretches(args); parts[0] != nil || parts[1] != nil {
+		return f.compareParts(e, names, parts)
 	}
 	if args, err = f.withBase(args); err != nil {
 		return err
@@ -125,6 +135,54 @@ func (f *compareFlags) run(e *cli.Env, args []string) error {
 		return cli.Bad(fmt.Sprintf("%s got worse: %s → %s; %s", c.Primary().Name, b, a, c.Label))
 	}
 	return nil
+}
+
+// stretches takes the arguments apart into runs and the seconds of them that are meant.
+func (f *compareFlags) stretches(args []string) (names []string, parts [2]*stretchFlags) {
+	for i, arg := range args {
+		name, seconds := stretchOf(f.out.Dir, arg)
+		names = append(names, name)
+		parts[i] = seconds
+	}
+	return names, parts
+}
+
+// compareParts compares seconds of runs, of one run or of two: counts and percentiles, without a test.
+func (f *compareFlags) compareParts(e *cli.Env, names []string, seconds [2]*stretchFlags) error {
+	if len(names) != 2 {
+		return cli.Usagef("`kasoku compare RUN@12s-31s RUN@40s-60s`", "seconds of a run are compared with others: name both")
+	}
+	if f.failOn != "" || f.price != "" || f.opts.Step != 0 {
+		return cli.Usagef("leave out --fail-on, --price and --step, or the seconds",
+			"seconds of a run have no verdict: they are no runs of their own")
+	}
+	var parts [2]*part.Part
+	var files [2]string
+	for i, name := range names {
+		path, err := cli.FindRun(f.out.Dir, name)
+		if err != nil {
+			return err
+		}
+		files[i] = path
+		rec, err := openPath(e, path)
+		if err != nil {
+			return err
+		}
+		if i == 1 && files[0] == path {
+			rec = parts[0].Of // one run, not two of one name
+		}
+		if seconds[i] == nil {
+			seconds[i] = &stretchFlags{}
+		}
+		if parts[i], err = seconds[i].part(rec, e.ReportOptions(path)); err != nil {
+			return err
+		}
+	}
+	o := e.ReportOptions("")
+	return f.out.Print(e, cli.Printer{
+		Doc:  recording.ShowParts(parts[0], parts[1], o),
+		JSON: func(w io.Writer) error { return encode.PartsJSON(w, parts[0], parts[1], o) },
+	})
 }
 
 // withBase puts the base of a try before it, where the try alone is named: the group that

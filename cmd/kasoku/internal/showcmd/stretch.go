@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare/part"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/recorded"
 	"github.com/kasoku/kasoku/report/recording"
@@ -36,29 +38,7 @@ func (f *stretchFlags) cut(e *cli.Env, out *cli.Output, parts *partFlags, rec *k
 			"--brief shows findings, which are of the whole run")
 	}
 	o := e.ReportOptions(path)
-	whole := recorded.Of(rec, o)
-	iv := kasoku.Interval{To: whole.Length()}
-	for _, one := range []struct {
-		flag, text string
-		at         *time.Duration
-	}{{"--from", f.from, &iv.From}, {"--to", f.to, &iv.To}} {
-		if one.text == "" {
-			continue
-		}
-		at, err := momentOf(whole, one.text)
-		if err != nil {
-			return cli.Printer{}, cli.Usagef("12s and 1m30s count from the run's begin, which is at "+whole.Clock(0),
-				"%s %s: %v", one.flag, one.text, err)
-		}
-		*one.at = at
-	}
-	p, err := part.Of(rec, whole.Length(), iv)
-	var empty *part.EmptyError
-	if errors.As(err, &empty) {
-		hint := fmt.Sprintf("the run goes from 0s to %s, which is %s to %s", unit.Exact(whole.Length()),
-			whole.Clock(0), whole.Clock(whole.Length()))
-		return cli.Printer{}, cli.Usagef(hint, "%v", err)
-	}
+	p, err := f.part(rec, o)
 	if err != nil {
 		return cli.Printer{}, err
 	}
@@ -70,6 +50,51 @@ func (f *stretchFlags) cut(e *cli.Env, out *cli.Output, parts *partFlags, rec *k
 		Doc: recording.ShowPart(p, o), Long: true,
 		JSON: func(w io.Writer) error { return encode.PartJSON(w, p, o) },
 	}, nil
+}
+
+// part cuts the seconds out of a run.
+func (f *stretchFlags) part(rec *kasoku.Recording, o report.Options) (*part.Part, error) {
+	whole := recorded.Of(rec, o)
+	iv := kasoku.Interval{To: whole.Length()}
+	for _, one := range []struct {
+		flag, text string
+		at         *time.Duration
+	}{{"--from", f.from, &iv.From}, {"--to", f.to, &iv.To}} {
+		if one.text == "" {
+			continue
+		}
+		at, err := momentOf(whole, one.text)
+		if err != nil {
+			return nil, cli.Usagef("12s and 1m30s count from the run's begin, which is at "+whole.Clock(0),
+				"%s %s: %v", one.flag, one.text, err)
+		}
+		*one.at = at
+	}
+	p, err := part.Of(rec, whole.Length(), iv)
+	var empty *part.EmptyError
+	if errors.As(err, &empty) {
+		hint := fmt.Sprintf("the run goes from 0s to %s, which is %s to %s", unit.Exact(whole.Length()),
+			whole.Clock(0), whole.Clock(whole.Length()))
+		return nil, cli.Usagef(hint, "%v", err)
+	}
+	return p, err
+}
+
+// stretchOf takes a run's name and the seconds of it apart: before@12s-31s. Where there is no @, or a run is called
+// so, it is a name alone.
+func stretchOf(dir, arg string) (name string, seconds *stretchFlags) {
+	i := strings.LastIndexByte(arg, '@')
+	if i <= 0 {
+		return arg, nil
+	}
+	from, to, ok := strings.Cut(arg[i+1:], "-")
+	if !ok {
+		return arg, nil
+	}
+	if _, err := findRuns(dir, arg); err == nil {
+		return arg, nil
+	}
+	return arg[:i], &stretchFlags{from: from, to: to}
 }
 
 // momentOf returns the offset of a moment: a time after the run's begin, or a time of day on its day, or after midnight
