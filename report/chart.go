@@ -72,6 +72,26 @@ type Chart struct {
 	Limits []Limit
 	Bands  []Band
 	Gaps   []GapNote
+	Heat   *Heat // counts over time and value, instead of series
+}
+
+// A Heat is how many there were of each value at each time, by shades of one colour.
+type Heat struct {
+	Steps []HeatStep // the lightest first
+	Cells []HeatCell
+}
+
+// A HeatStep is a shade.
+type HeatStep struct {
+	From  float64 // how many it stands for at the least
+	Label string
+}
+
+// A HeatCell is a rectangle of one shade.
+type HeatCell struct {
+	From, To  float64 // s
+	Low, High float64 // of the value axis
+	Step      int
 }
 
 // An Axis is the value axis of a chart.

@@ -120,6 +120,16 @@ func (b *BySecond) Between(from, to int64) *Histogram {
 	return sum
 }
 
+// Each calls f for each second that has durations, in the order of time. b is packed; what f gets is its own.
+func (b *BySecond) Each(f func(second int64, h *Histogram)) {
+	b.Pack()
+	for i, s := range b.seconds {
+		h := New()
+		_ = h.UnmarshalBinary([]byte(b.packed[i])) // it was encoded by Pack, or read
+		f(s, h)
+	}
+}
+
 // The encoding: the number of seconds; then for each, by time, how many seconds after the one before it (the first:
 // after 0, zigzag), the length of its histogram and the histogram. All numbers are varints.
 

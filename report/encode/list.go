@@ -12,36 +12,36 @@ import (
 
 // A List is the runs of a tuning, in the order of its steps.
 type List struct {
-	Schema int         `json:"schema"`
-	Kind   string      `json:"kind"`
+	Schema int      `json:"schema"`
+	Kind   string   `json:"kind"`
 	Runs   []Listed `json:"runs"`
 }
 
 // A Listed is one run of it.
 type Listed struct {
-	Path          string         `json:"path"`
-	ID            string         `json:"id"`
-	Project       string         `json:"project"`
-	Label         string         `json:"label"`
-	Note          string         `json:"note"`
-	State         string         `json:"state"`
-	StopReason    string         `json:"stop_reason,omitempty"`
-	Started       time.Time      `json:"started"`
-	LengthSeconds float64        `json:"length_s"`
-	Load          string         `json:"load"`
-	Verdict       string         `json:"verdict"`
-	SizeBytes     int64          `json:"size_bytes"`
-	Error         string         `json:"error,omitempty"`
-	Revision      string         `json:"revision"`
-	Dirty         bool           `json:"dirty"`
-	Group         string         `json:"group,omitempty"`
-	Repeat        int            `json:"repeat,omitempty"`
-	Base          string         `json:"base,omitempty"`
-	Observers     string         `json:"observers"`
-	PricePerHour  float64        `json:"price_per_hour,omitempty"`
-	Currency      string         `json:"currency,omitempty"`
-	Score         *Score   `json:"score,omitempty"`
-	Summary       *Summary `json:"summary,omitempty"`
+	Path          string    `json:"path"`
+	ID            string    `json:"id"`
+	Project       string    `json:"project"`
+	Label         string    `json:"label"`
+	Note          string    `json:"note"`
+	State         string    `json:"state"`
+	StopReason    string    `json:"stop_reason,omitempty"`
+	Started       time.Time `json:"started"`
+	LengthSeconds float64   `json:"length_s"`
+	Load          string    `json:"load"`
+	Verdict       string    `json:"verdict"`
+	SizeBytes     int64     `json:"size_bytes"`
+	Error         string    `json:"error,omitempty"`
+	Revision      string    `json:"revision"`
+	Dirty         bool      `json:"dirty"`
+	Group         string    `json:"group,omitempty"`
+	Repeat        int       `json:"repeat,omitempty"`
+	Base          string    `json:"base,omitempty"`
+	Observers     string    `json:"observers"`
+	PricePerHour  float64   `json:"price_per_hour,omitempty"`
+	Currency      string    `json:"currency,omitempty"`
+	Score         *Score    `json:"score,omitempty"`
+	Summary       *Summary  `json:"summary,omitempty"`
 
 	Step        int    `json:"step"`
 	StepVerdict string `json:"step_verdict"`

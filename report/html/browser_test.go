@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/kasoku/kasoku/internal/test/browsertest"
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/report"
@@ -102,4 +104,39 @@ func TestBrowserFitsNarrowPages(t *testing.T) {
 			t.Errorf("a page scrolls sideways: %s", g)
 		}
 	}
+}
+
+// TestBrowserZoomsFlames: a frame that is clicked is as wide as the graph, Esc goes back, and a word finds frames.
+func TestBrowserZoomsFlames(t *testing.T) {
+	logs, _ := analysed(t)
+	p := browsertest.Start(t).Open(t, browsertest.View{})
+	p.Go(file(t, logs))
+	p.Do(chromedp.Evaluate("document.querySelector('details.fl').open = true", nil))
+	narrow := "[...document.querySelector('svg.flame').children].find(f => parseFloat(f.getAttribute('width')) < 60)"
+	p.Do(chromedp.Evaluate("globalThis.narrow = "+narrow+"; narrow.dispatchEvent(new MouseEvent('click'))", nil))
+	if w := browsertest.Eval[string](p, "narrow.getAttribute('width')"); w != "100%" {
+		t.Errorf("the frame is %s wide", w)
+	}
+	p.Do(chromedp.Evaluate("narrow.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))", nil))
+	if w := browsertest.Eval[float64](p, "parseFloat(narrow.getAttribute('width'))"); w >= 60 {
+		t.Errorf("the frame is %v %% wide after Esc", w)
+	}
+	p.Type("details.fl .seek", browsertest.Eval[string](p, "narrow.querySelector('title').textContent.slice(0, 4)"))
+	p.Wait("document.querySelectorAll('svg.flame .hit').length > 0")
+	p.Quiet()
+}
+
+// TestBrowserSortsRuns: the head of a column sorts its table, again the other way round.
+func TestBrowserSortsRuns(t *testing.T) {
+	logs, _ := analysed(t)
+	p := browsertest.Start(t).Open(t, browsertest.View{})
+	p.Go(file(t, logs))
+	cells := "[...document.querySelectorAll('table[data-sort=endpoints] tbody tr')].map(r => +r.cells[1].dataset.v)"
+	for _, order := range []string{"b - a", "a - b"} {
+		p.Click("table[data-sort=endpoints] th:nth-child(2) button")
+		if !browsertest.Eval[bool](p, "(c => c.length > 1 && String(c) === String([...c].sort((a, b) => "+order+")))("+cells+")") {
+			t.Errorf("not by %s", order)
+		}
+	}
+	p.Quiet()
 }

@@ -34,6 +34,7 @@ type laneMark struct {
 type chart struct {
 	*report.Chart
 	Legend []legend
+	Shades []legend // of a heat map
 	Bands  []place
 	Gaps   []place
 	Plots  []plot // one, or two of which the style shows one: log and linear
@@ -150,6 +151,12 @@ func chartView(t *report.Timeline, c *report.Chart) chart {
 		peaks = append(peaks, s.Name+" "+s.Peak)
 	}
 	v.Aria = c.Title + ", " + c.Unit + ". Peaks: " + strings.Join(peaks, ", ")
+	if c.Heat != nil {
+		v.Aria = c.Title + ", " + c.Unit + "; the chart above has percentiles"
+		for i, s := range c.Heat.Steps {
+			v.Shades = append(v.Shades, legend{Name: s.Label, Opacity: heatOpacity(i, len(c.Heat.Steps))})
+		}
+	}
 	for _, b := range c.Bands {
 		v.Bands = append(v.Bands, band(t, b))
 	}
@@ -186,6 +193,7 @@ func (d *drawer) plot(class string) plot {
 			Stroke: "var(--line)", Width: "1"})
 		p.Ticks = append(p.Ticks, place{Top: y, Label: k.Label})
 	}
+	p.Paths = append(p.Paths, d.heat()...)
 	d.base = map[float64]float64{}
 	// Lines of what was asked lie on what was answered, whatever the legend's order.
 	for _, over := range []bool{false, true} {
@@ -208,6 +216,29 @@ func (d *drawer) plot(class string) plot {
 	p.Ends = d.ends()
 	return p
 }
+
+// heat draws the cells of each shade as one path.
+func (d *drawer) heat() (out []path) {
+	if d.c.Heat == nil {
+		return nil
+	}
+	shades := make([]strings.Builder, len(d.c.Heat.Steps))
+	for _, x := range d.c.Heat.Cells {
+		shades[x.Step].WriteString("M" + trim(x.From) + " " + trim(d.y(x.Low)) + "V" + trim(d.y(x.High)) + "H" +
+			trim(x.To) + "V" + trim(d.y(x.Low)) + "z")
+	}
+	for i := range shades {
+		if shades[i].Len() > 0 {
+			out = append(out, path{D: shades[i].String(), Fill: heatPaint, FillOpacity: heatOpacity(i, len(shades))})
+		}
+	}
+	return out
+}
+
+// heatPaint is the one hue of heat maps; how much of it is seen says how many.
+const heatPaint = "var(--p95)"
+
+func heatOpacity(step, of int) string { return trim(0.12 + 0.88*float64(step+1)/float64(of)) }
 
 // series draws one series.
 func (d *drawer) series(s report.ChartSeries) []path {

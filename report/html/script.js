@@ -150,11 +150,60 @@ const copying = (/** @type {Element} */ b) => b.addEventListener('click', () => 
   navigator.clipboard?.writeText(text).then(() => { b.textContent = 'copied'; setTimeout(() => { b.textContent = 'copy'; }, 1200); }, () => { });
 });
 
+// flame graphs: a frame widened to the whole, and frames found by name
+const flame = (/** @type {SVGSVGElement} */ graph) => {
+  const frames = /** @type {SVGSVGElement[]} */ ([...graph.children]).map(e => ({
+    e, x: parseFloat(e.getAttribute('x') || '0'), w: parseFloat(e.getAttribute('width') || '0'), title: e.querySelector('title')?.textContent || '',
+  }));
+  const zoom = (/** @type {number} */ x0, /** @type {number} */ w0) => {
+    for (const f of frames) {
+      const from = Math.max(0, (f.x - x0) / w0 * 100), to = Math.min(100, (f.x + f.w - x0) / w0 * 100);
+      f.e.style.display = to - from > 1e-6 ? '' : 'none';
+      if (to - from <= 1e-6) continue;
+      f.e.setAttribute('x', from + '%');
+      f.e.setAttribute('width', to - from + '%');
+      if (to - from > 2.5 && !f.e.querySelector('text')) {
+        const text = document.createElementNS(graph.namespaceURI, 'text');
+        text.setAttribute('x', '5');
+        text.setAttribute('y', '13');
+        text.textContent = f.title.split('\n')[0];
+        f.e.append(text);
+      }
+    }
+    graph.classList.toggle('zoomed', w0 < 100);
+  };
+  const focus = (/** @type {any} */ f) => {
+    if (f.w < 100) zoom(f.x, f.w); else zoom(0, 100);
+  };
+  for (const f of frames) {
+    f.e.setAttribute('tabindex', '0');
+    f.e.addEventListener('click', () => focus(f));
+    f.e.addEventListener('keydown', e => { if (e.key === 'Enter') focus(f); });
+  }
+  graph.closest('details')?.addEventListener('keydown', e => {
+    if (e.key === 'Escape' && graph.classList.contains('zoomed')) { zoom(0, 100); e.stopPropagation(); }
+  });
+  const input = /** @type {HTMLInputElement|null} */ (graph.closest('details')?.querySelector('.seek') || null);
+  const said = graph.closest('details')?.querySelector('[role=status]');
+  input?.addEventListener('input', () => {
+    const word = input.value.toLowerCase();
+    let n = 0;
+    for (const f of frames) {
+      const hit = word !== '' && f.title.toLowerCase().includes(word);
+      f.e.classList.toggle('hit', hit);
+      n += +hit;
+    }
+    graph.classList.toggle('seeking', word !== '');
+    if (said) said.textContent = word ? n + (n === 1 ? ' frame' : ' frames') : '';
+  });
+};
+
 // a part of a page that came later is made like the rest
 const enhance = (/** @type {ParentNode} */ part) => {
   charts(part);
   $$('table[data-sort]', part).forEach(t => sortable(/** @type {HTMLTableElement} */ (t)));
   $$('.copy', part).forEach(copying);
+  $$('svg.flame', part).forEach(g => flame(/** @type {any} */ (g)));
 };
 enhance(document);
 Object.assign(globalThis, { kasokuPage: { enhance, show: () => show(cursor), clock } });

@@ -1,16 +1,14 @@
 package timeline
 
 import (
-	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 )
 
-// The heights of plots, in px. Latency has four lines over three decades.
+// The heights of plots, in px.
 const (
-	PlainHeight   = 104
-	latencyHeight = 132
-	lowHeight     = 72
+	PlainHeight = 104
+	lowHeight   = 72
 )
 
 // requestsChart counts requests by the second in which they were due; without a
@@ -82,48 +80,4 @@ func (r loadCharts) endpointSeconds(ok, failed []float64) bool {
 		}
 	}
 	return any
-}
-
-// latencyChart shows percentiles of each column, from merged histograms.
-func (r loadCharts) latencyChart() *plot {
-	hs := make([]*histogram.Histogram, r.grid.Columns())
-	any := false
-	for i := range r.Seconds {
-		s := &r.Seconds[i]
-		if c := s.Second / r.grid.Column; c < len(hs) && s.Latency.Count() > 0 {
-			if hs[c] == nil {
-				hs[c] = histogram.New()
-			}
-			hs[c].Merge(s.Latency)
-			any = true
-		}
-	}
-	if !any {
-		return nil
-	}
-	c := &plot{Chart: report.Chart{ID: "latency", Title: "Latency", Unit: "from due time", Suffix: " ms", Places: -1,
-		Height: latencyHeight},
-		quotes: []quote{{source: "load"}, {source: "access"}, {source: "accesslog"}}}
-	for _, q := range []struct {
-		name, colour string
-		q            float64
-	}{{"p50", "p50", 0.50}, {"p95", "p95", 0.95}, {"p99", "p99", 0.99}, {"max", "s5", 1}} {
-		vs := nan(len(hs))
-		for i, h := range hs {
-			if h != nil {
-				vs[i] = h.Quantile(q.q).Seconds() * 1e3
-			}
-		}
-		c.Series = append(c.Series, report.ChartSeries{Name: q.name, Colour: q.colour, Dotted: q.name == "max",
-			Form:  report.Lines,
-			Spans: r.grid.middles(vs), Values: vs, End: true})
-	}
-	lo, hi := report.Smallest(c.Series[0].Values), report.Largest(c.Series[3].Values)
-	c.Axis = report.LogAxis(lo, hi, report.LatencyLabel)
-	linear := report.LinearAxis(hi, nil, report.LatencyLabel)
-	c.Linear = &linear
-	c.Peaks()
-	r.timeline.Sparks = append(r.timeline.Sparks, report.Spark{Name: "p99", Values: c.Series[2].Values, Log: true,
-		Peak: "max " + c.Series[2].Peak + " log"})
-	return c
 }

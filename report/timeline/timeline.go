@@ -78,7 +78,8 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.fillLane()
 	d.fillSaid()
 	load, database, server := loadCharts{d}, databaseCharts{d}, serverCharts{d}
-	d.addCharts(load.requestsChart, load.latencyChart)
+	latency := load.latencies()
+	d.addCharts(load.requestsChart, latency.percentilesChart, latency.heatChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.cpuChart() })
 	d.addGoCharts()
 	d.addCharts(database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
