@@ -40,6 +40,14 @@ type Config struct {
 	Pilot    Autopilot         `toml:"autopilot"`
 	After    After             `toml:"after"`
 	Fleet    Fleet             `toml:"fleet"`
+	Serve    Serve             `toml:"serve"`
+}
+
+// Serve configures the page of all runs.
+type Serve struct {
+	Listen    string   `toml:"listen" eg:"'127.0.0.1:9797'"`          // where it is
+	TokenFile string   `toml:"token_file,path" eg:"'~/kasoku.token'"` // with the token; empty: one that is made at each start
+	Allow     []string `toml:"allow" eg:"['note', 'score', 'run']"`   // what it may change: note, score, run
 }
 
 // Fleet names the hosts that send a load together.

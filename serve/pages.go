@@ -79,8 +79,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		code, hint = http.StatusBadRequest, asked.hint
 	case errors.As(err, &empty):
 		code = http.StatusBadRequest
+	case errors.Is(err, ErrBusy):
+		code = http.StatusConflict
 	case errors.Is(err, errForbidden):
-		code, hint = http.StatusForbidden, "the owner of this server allows it: kasoku serve --allow note,score"
+		code, hint = http.StatusForbidden, "the owner of this server allows it: kasoku serve --allow note,score,run"
 	}
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		sendProblem(w, code, err.Error(), hint)
@@ -122,6 +124,13 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 			site.Panels += recordingPanel(i)
 		}
 	}
+	if s.Starter != nil {
+		busy, ended := s.Starter.State()
+		site.Panels += panel("start", struct {
+			Busy  bool
+			Ended string
+		}{busy, ended})
+	}
 	return s.page(w, http.StatusOK, d, site)
 }
 
@@ -159,6 +168,7 @@ func (s *Server) changes() func(before, after store.Info) []compare.Changed {
 }
 
 var panels = template.Must(template.New("").Parse(`{{define "recording"}}<p class="now"><a href="/runs/{{.Name}}">{{.Name}}</a> is being recorded since {{.Since}}{{with .Load}}: {{.}}{{end}}.</p>{{end}}
+{{define "start"}}<form class="edit start"><label>label <input name="label" maxlength="60"></label><label class="wide">note: what was changed <input name="note" maxlength="2000"></label>{{if .Busy}}<button type="button" class="stop">stop the run</button>{{else}}<button type="submit">kasoku run</button>{{end}} <span role="status">{{with .Ended}}The last one ended: {{.}}{{end}}</span></form>{{end}}
 {{define "edit"}}<form class="edit" data-run="{{.Name}}">{{if .CanScore}}<label>score <input name="score" inputmode="decimal" value="{{.Score}}" maxlength="24"></label>{{end}}{{if .CanNote}}<label class="wide">note <input name="note" value="{{.Note}}" maxlength="2000"></label>{{end}}<button type="submit">save</button> <span role="status"></span></form>{{end}}
 {{define "brush"}}<form class="brush js-only" aria-label="Seconds"><span class="sel">Drag over the charts, with Shift for a second stretch to compare with.</span><label>from <input name="from" inputmode="numeric" size="5" maxlength="7"></label><label>to <input name="to" inputmode="numeric" size="5" maxlength="7"></label><button type="submit">these seconds</button><button type="reset">whole run</button><span role="status"></span></form>{{end}}`))
 

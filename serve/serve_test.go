@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/serve"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -130,7 +131,11 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s: an answer without a policy", name)
 		}
 	}
-	w := ask(func(r *http.Request) { r.Header.Del("Cookie"); r.URL.Path = "//evil.example"; r.URL.RawQuery = "token=" + token })
+	w := ask(func(r *http.Request) {
+		r.Header.Del("Cookie")
+		r.URL.Path = "//evil.example"
+		r.URL.RawQuery = "token=" + token
+	})
 	if to := w.Header().Get("Location"); w.Code != 303 || strings.HasPrefix(to, "//") || strings.Contains(to, "token") {
 		t.Errorf("led to %q", to)
 	}
@@ -161,7 +166,9 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: %d %s", what, code, body)
 		}
 	}
-	o.Note = func(path, text string) error { return edited(path, func(e *store.Editor) error { return e.SetNote(text) }) }
+	o.Note = func(path, text string) error {
+		return edited(path, func(e *store.Editor) error { return e.SetNote(text) })
+	}
 	o.Score = func(path string, v float64) error {
 		return edited(path, func(e *store.Editor) error { return e.SetScore(&kasoku.Score{Value: v}) })
 	}
@@ -237,7 +244,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	want := []string{"/api/v1/runs", "/api/v1/runs/{name}", "/api/v1/compare", "/api/v1/events", "/api/v1/openapi.json",
-		"/api/v1/runs/{name}/note", "/api/v1/runs/{name}/score"}
+		"/api/v1/runs/{name}/note", "/api/v1/runs/{name}/score", "/api/v1/start", "/api/v1/stop", "/api/group/collect"}
 	if len(doc.Paths) != len(want) {
 		t.Errorf("%d paths, want %d", len(doc.Paths), len(want))
 	}
@@ -312,4 +319,68 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("event: runs")
+}
+
+// A fakeStarter counts how often it is asked.
+type fakeStarter struct{ started, stopped int }
+
+func (f *fakeStarter) Start(label, note string) error {
+	if f.started++; f.started > 2 {
+		return serve.ErrBusy
+	}
+	return nil
+}
+
+func (f *fakeStarter) Stop() { f.stopped++ }
+
+func (f *fakeStarter) State() (busy bool, ended string) { return f.started > 0, "exit status 3" }
+
+// TestStart: a run begins where that is allowed, by a button or a webhook, and no other site's page begins one.
+func TestStart(t *testing.T) {
+	o := options(write(t, newRun("run", 1, 1)))
+	ask := func(method, target, body string, change func(r *http.Request)) int {
+		r := httptest.NewRequest(method, target, strings.NewReader(body))
+		r.Host = "localhost"
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if change != nil {
+			change(r)
+		}
+		w := httptest.NewRecorder()
+		handler(o).ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, target := range []string{"POST /api/v1/start", "POST /api/v1/stop", "GET /api/group/collect"} {
+		method, path, _ := strings.Cut(target, " ")
+		if code := ask(method, path, "", nil); code != 403 {
+			t.Errorf("%s on a server that does not allow it: %d", target, code)
+		}
+	}
+	f := &fakeStarter{}
+	o.Starter = f
+	other := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	for _, x := range []struct {
+		method, target, body string
+		change               func(*http.Request)
+		code, started        int
+	}{
+		{"GET", "/api/group/collect", "", other, 403, 0},
+		{"POST", "/api/v1/start", "", other, 403, 0},
+		{"POST", "/api/v1/start", "label=--config%3D%2Fetc%2Fpasswd", nil, 400, 0},
+		{"POST", "/api/v1/start", "label=..%2F..%2Fx", nil, 400, 0},
+		{"POST", "/api/v1/start", "label=index&note=on+orders", nil, 202, 1},
+		{"GET", "/api/group/collect", "", nil, 200, 2},
+		{"POST", "/api/v1/start", "", nil, 409, 3},
+		{"GET", "/api/v1/start", "", nil, 404, 3},
+	} {
+		if code := ask(x.method, x.target, x.body, x.change); code != x.code || f.started != x.started {
+			t.Errorf("%s %s %q: %d and begun %d times, want %d and %d", x.method, x.target, x.body, code, f.started, x.code, x.started)
+		}
+	}
+	if code := ask("POST", "/api/v1/stop", "", nil); code != 202 || f.stopped != 1 {
+		t.Errorf("stop: %d, %d", code, f.stopped)
+	}
+	if _, page := get(t, handler(o), "/"); !strings.Contains(page, "stop the run") || !strings.Contains(page, "exit status 3") {
+		t.Error("the page does not say how it stands")
+	}
 }

@@ -30,6 +30,8 @@ type Options struct {
 	// Note and Score write into a run file; nil where that is not allowed.
 	Note  func(path, text string) error
 	Score func(path string, value float64) error
+	// Starter begins runs; nil where that is not allowed.
+	Starter Starter
 
 	Now func() time.Time
 }
@@ -71,6 +73,9 @@ func New(o Options) *Server {
 	s.route("GET /api/v1/compare", s.compareJSON)
 	s.route("GET /api/v1/events", s.events)
 	s.route("GET /api/v1/openapi.json", s.openAPI)
+	s.route("POST /api/v1/start", s.postStart)
+	s.route("POST /api/v1/stop", s.postStop)
+	s.route("GET /api/group/collect", s.collect)
 	s.route("POST /api/v1/runs/{name}/note", s.postNote)
 	s.route("POST /api/v1/runs/{name}/score", s.postScore)
 	s.route("/", func(_ http.ResponseWriter, r *http.Request) error { return &noPageError{r.URL.Path} })
@@ -119,6 +124,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer end()
 	s.sending.Handler = s.Handler(l.Addr())
 	s.sending.BaseContext = func(net.Listener) context.Context { return ctx } // who waits for news stops to
+	s.stopAtEnd(ctx)
 	served := make(chan error, 1)
 	contain.Go(contain.Part{Kind: contain.Output, Name: "server of pages"}, func() {
 		served <- s.sending.Serve(localhttp.Bound(l, mostConnections))

@@ -271,7 +271,7 @@ const close = () => {
 
 // ---- what a person adds: a score, a note
 const edits = () => {
-  for (const f of /** @type {HTMLFormElement[]} */ ($$('form.edit'))) {
+  for (const f of /** @type {HTMLFormElement[]} */ ($$('form.edit[data-run]'))) {
     f.addEventListener('submit', async e => {
       e.preventDefault();
       const said = $('[role=status]', f);
@@ -289,6 +289,22 @@ const edits = () => {
   }
 };
 
+// ---- a run begun here: the button says what it does, and nothing is asked twice
+const starts = () => {
+  const f = /** @type {HTMLFormElement|null} */ ($('form.start'));
+  if (!f) return;
+  const said = $('[role=status]', f);
+  const send = async (/** @type {string} */ what, /** @type {URLSearchParams} */ body) => {
+    try {
+      const answer = await fetch('/api/v1/' + what, { method: 'POST', body });
+      if (!answer.ok) throw new Error((await answer.json()).detail);
+      if (said) said.textContent = what === 'stop' ? 'stopping; what was measured stays' : 'begun';
+    } catch (x) { if (said) said.textContent = x instanceof Error ? x.message : String(x); }
+  };
+  f.addEventListener('submit', e => { e.preventDefault(); void send('start', new URLSearchParams({ label: f.label.value, note: f.note.value })); });
+  $('.stop', f)?.addEventListener('click', () => void send('stop', new URLSearchParams()));
+};
+
 // ---- what came since
 // renew takes over what differs of the page as it is now, part by part: nothing else moves.
 const renew = async () => {
@@ -301,7 +317,7 @@ const renew = async () => {
   document.title = doc.title;
   const open = new Set($$('details[open]', main).map(d => d.id));
   const focused = document.activeElement?.id;
-  const parts = (/** @type {ParentNode} */ m) => new Map([...m.querySelectorAll(':scope > header, :scope > section, :scope > .now')].map(e => [e.getAttribute('aria-labelledby') || e.tagName, e]));
+  const parts = (/** @type {ParentNode} */ m) => new Map([...m.querySelectorAll(':scope > header, :scope > section, :scope > .now, :scope > .start')].map(e => [e.getAttribute('aria-labelledby') || e.tagName + e.className, e]));
   const had = parts(main);
   /** @type {Element|null} */
   let last = null;
@@ -348,6 +364,7 @@ const ready = (/** @type {ParentNode} */ part) => {
   page.enhance(part);
   tables(part);
   $$('.ax', part).forEach(brushing);
+  if (part instanceof Element && part.matches('.start')) starts();
   paint();
 };
 
@@ -375,6 +392,7 @@ tables(document);
 $$('.ax').forEach(brushing);
 brushForm();
 edits();
+starts();
 brush.t = parse(query().get('t'));
 brush.b = brush.t && parse(query().get('b'));
 if (run && brush.t) void select();

@@ -27,9 +27,10 @@ const defaultListen = "127.0.0.1:9797"
 const (
 	allowNote  = "note"
 	allowScore = "score"
+	allowRun   = "run"
 )
 
-var changes = []string{allowNote, allowScore}
+var changes = []string{allowNote, allowScore, allowRun}
 
 // rulesFrom is how much of a run has to be there before rules look at it: a first figure of a minute is worth
 // nothing after a second.
@@ -63,14 +64,18 @@ The page is for this machine alone, and for who has the address that is printed,
 token in it; "ssh -L 9797:127.0.0.1:9797 HOST" brings it to another one. Other addresses
 are served by TLS, with a certificate of their own unless one is given.
 
-Nothing is changed but what --allow names: notes and scores of runs. Each change is
-printed. The same data is JSON below /api/v1/, see /api/v1/openapi.json.`,
+Nothing is changed but what --allow names: notes and scores of runs, and "kasoku run"
+itself, which a button begins and GET /api/group/collect, as benchmarks call that know
+pprotein. Each change is printed. [serve] of kasoku.toml says the same. The same data is JSON below /api/v1/, see /api/v1/openapi.json.`,
 		Example: `  kasoku serve
-  kasoku serve --dir runs --allow note,score
+  kasoku serve --dir runs --allow note,score,run
   kasoku serve --listen 0.0.0.0:9797 --token-file token
   curl -H "Authorization: Bearer $(cat token)" http://127.0.0.1:9797/api/v1/runs`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.fill(cmd); err != nil {
+				return err
+			}
 			ctx, _, stop := cli.Interruptible(cmd.Context())
 			defer stop()
 			return f.serve(ctx, e)
@@ -98,6 +103,25 @@ func (f *serveFlags) check() error {
 		return cli.Usagef("", "--open and a token: give one")
 	}
 	return cli.CheckDir(f.dir)
+}
+
+// fill takes from kasoku.toml what no flag says.
+func (f *serveFlags) fill(cmd *cobra.Command) error {
+	c, err := cli.ReadConfig("")
+	if err != nil || c == nil {
+		return err
+	}
+	given := cmd.Flags().Changed
+	if !given("listen") && c.Serve.Listen != "" {
+		f.listen = c.Serve.Listen
+	}
+	if !given("token-file") && !f.open {
+		f.token = c.Serve.TokenFile
+	}
+	if !given("allow") {
+		f.allow = c.Serve.Allow
+	}
+	return nil
 }
 
 func (f *serveFlags) serve(ctx context.Context, e *cli.Env) error {
@@ -186,6 +210,9 @@ func (f *serveFlags) options(e *cli.Env, access localhttp.Access) serve.Options 
 		o.Note = func(path, text string) error {
 			return edit(path, fmt.Sprintf("note %q", text), func(ed *store.Editor) error { return ed.SetNote(text) })
 		}
+	}
+	if slices.Contains(f.allow, allowRun) {
+		o.Starter = &starter{e: e}
 	}
 	if slices.Contains(f.allow, allowScore) {
 		o.Score = func(path string, value float64) error {

@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// A Starter begins runs of what its owner has configured, one at a time.
+type Starter interface {
+	// Start begins a run; it fails with [ErrBusy] while one goes on.
+	Start(label, note string) error
+	// Stop ends it as Ctrl-C does: what was measured stays. It does nothing when none goes on.
+	Stop()
+	// State says whether one goes on, and how the last one ended; empty when it ended well.
+	State() (busy bool, ended string)
+}
+
+// ErrBusy is of a second run while one goes on.
+var ErrBusy = errors.New("a run that this page began goes on")
+
+// startable refuses what this server does not allow, and what another site's page sends by a GET, which the check of
+// origins lets through: the address of a webhook is one.
+func (s *Server) startable(r *http.Request) error {
+	if s.Starter == nil {
+		return errForbidden
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return errForbidden
+	}
+	return nil
+}
+
+// postStart begins a run.
+func (s *Server) postStart(w http.ResponseWriter, r *http.Request) error {
+	if err := s.startable(r); err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return &askedError{"what was sent is no form", ""}
+	}
+	label := strings.TrimSpace(r.PostForm.Get("label"))
+	if strings.HasPrefix(label, "-") || strings.ContainsAny(label, "/\x00") {
+		return &askedError{"a label does not begin with - and has no /", ""}
+	}
+	if err := s.Starter.Start(label, strings.TrimSpace(r.PostForm.Get("note"))); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// postStop ends the run that this page began.
+func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {
+	if err := s.startable(r); err != nil {
+		return err
+	}
+	s.Starter.Stop()
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// collect is what benchmarks and hooks call that were made for pprotein: it begins a run.
+func (s *Server) collect(w http.ResponseWriter, r *http.Request) error {
+	if err := s.startable(r); err != nil {
+		return err
+	}
+	if err := s.Starter.Start("", "by /api/group/collect"); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+	return nil
+}
+
+// stopAtEnd ends a run that goes on when the server ends.
+func (s *Server) stopAtEnd(ctx context.Context) {
+	if s.Starter != nil {
+		context.AfterFunc(ctx, s.Starter.Stop)
+	}
+}
