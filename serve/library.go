@@ -57,6 +57,9 @@ type opened struct {
 	read    time.Time // when it was read, and how long that took
 	took    time.Duration
 	ready   chan struct{} // closed when it is read
+
+	rendering sync.Mutex
+	page      []byte // of the whole run, once it was asked for
 }
 
 func newLibrary(dirs []string, open func(string) (*kasoku.Recording, error), now func() time.Time) *library {
@@ -189,6 +192,26 @@ func (l *library) run(name string) (rec *kasoku.Recording, path string, err erro
 	l.mu.Unlock()
 	<-o.ready
 	return o.rec, path, o.err
+}
+
+// page returns the page of a run, which is made once for each state of its file.
+func (l *library) page(name string, make func(rec *kasoku.Recording, path string) ([]byte, error)) ([]byte, error) {
+	rec, path, err := l.run(name)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	o := l.opened[path]
+	l.mu.Unlock()
+	if o == nil || o.rec != rec { // forgotten by now, or another state
+		return make(rec, path)
+	}
+	o.rendering.Lock()
+	defer o.rendering.Unlock()
+	if o.page == nil {
+		o.page, err = make(rec, path)
+	}
+	return o.page, err
 }
 
 // unread reports whether a run that is kept is of an older state of its file than this one.

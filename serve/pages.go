@@ -16,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/compare/part"
+	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/comparison"
@@ -187,10 +188,15 @@ func recordingPanel(i store.Info) template.HTML {
 
 // run is one run, as kasoku show prints it.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
-	rec, path, err := s.runs.run(r.PathValue("name"))
+	text, err := s.runs.page(r.PathValue("name"), s.runPage)
 	if err != nil {
 		return err
 	}
+	return send(w, http.StatusOK, func(to io.Writer) error { _, err := to.Write(text); return err })
+}
+
+// runPage makes the page of a run.
+func (s *Server) runPage(rec *kasoku.Recording, path string) ([]byte, error) {
 	o := s.Report(path)
 	o.Long = true
 	d := recording.Show(rec, o)
@@ -214,7 +220,14 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	if !site.Running && d.Section(report.SectionTimeline) != nil {
 		site.Panels += panel("brush", nil)
 	}
-	return s.page(w, http.StatusOK, d, site)
+	if !site.Running { // what a brush asks for is added up before it is drawn
+		contain.Go(contain.Part{Kind: contain.Step, Name: "sums of a run"}, func() {
+			_, _ = part.Of(rec, view.Length(), kasoku.Interval{To: view.Length()})
+		})
+	}
+	var b bytes.Buffer
+	err := html.WriteSite(&b, d, site)
+	return b.Bytes(), err
 }
 
 // timelineFirst puts the charts in front: what moves is what is looked at.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,6 +21,34 @@ type BySecond struct {
 	packed  []string
 	open    *Histogram // of seconds[last], nil when all are packed
 	last    int
+	sums    *sums // of one that was read; nil of one that is recorded into
+}
+
+// block is how many seconds are summed up for long stretches.
+const block = 64
+
+// sums are encoded sums of each block of seconds, made when a long stretch is asked for first.
+type sums struct {
+	once sync.Once
+	text []string
+}
+
+// blocks returns the sums of blocks; none where seconds may still be added.
+func (b *BySecond) blocks() []string {
+	if b.sums == nil {
+		return nil
+	}
+	b.sums.once.Do(func() {
+		for at := 0; at+block <= len(b.packed); at += block {
+			sum := New()
+			for _, one := range b.packed[at : at+block] {
+				sum.mergeEncoded(one)
+			}
+			text, _ := sum.MarshalBinary() // it never fails
+			b.sums.text = append(b.sums.text, string(text))
+		}
+	})
+	return b.sums.text
 }
 
 // Len returns how many seconds have durations.
@@ -38,6 +67,7 @@ func (b *BySecond) Record(second int64, d time.Duration) (first bool) {
 // turn opens a second, which is made if need be.
 func (b *BySecond) turn(second int64) (made bool) {
 	b.Pack()
+	b.sums = nil
 	i, found := len(b.seconds), false
 	if i > 0 && second <= b.seconds[i-1] {
 		i, found = slices.BinarySearch(b.seconds, second)
@@ -112,10 +142,18 @@ func (b *BySecond) Between(from, to int64) *Histogram {
 	hi, _ := slices.BinarySearch(b.seconds, to)
 	hi = max(lo, hi)
 	sum := New()
-	for i := lo; i < hi; i++ {
-		var h Histogram
-		_ = h.UnmarshalBinary([]byte(b.packed[i])) // it was encoded by Pack, or read
-		sum.Merge(&h)
+	var blocks []string
+	if hi-lo >= 2*block {
+		blocks = b.blocks()
+	}
+	for i := lo; i < hi; {
+		if k := i / block; i%block == 0 && i+block <= hi && k < len(blocks) {
+			sum.mergeEncoded(blocks[k])
+			i += block
+			continue
+		}
+		sum.mergeEncoded(b.packed[i])
+		i++
 	}
 	return sum
 }
@@ -125,7 +163,7 @@ func (b *BySecond) Each(f func(second int64, h *Histogram)) {
 	b.Pack()
 	for i, s := range b.seconds {
 		h := New()
-		_ = h.UnmarshalBinary([]byte(b.packed[i])) // it was encoded by Pack, or read
+		h.mergeEncoded(b.packed[i])
 		f(s, h)
 	}
 }
@@ -186,8 +224,7 @@ func (b *BySecond) UnmarshalBinary(text []byte) error {
 			return errSeconds
 		}
 		one := text[n : n+int(long)]
-		var h Histogram
-		if err := h.UnmarshalBinary(one); err != nil {
+		if err := checkEncoded(one); err != nil {
 			return fmt.Errorf("second %d: %w", at, err)
 		}
 		out.seconds, out.packed = append(out.seconds, at), append(out.packed, string(one))
@@ -196,6 +233,7 @@ func (b *BySecond) UnmarshalBinary(text []byte) error {
 	if len(text) > 0 {
 		return errSeconds
 	}
+	out.sums = &sums{}
 	*b = out
 	return nil
 }

@@ -136,3 +136,71 @@ func BenchmarkBySecond(b *testing.B) {
 	}
 	b.ReportMetric(float64(s.Len()), "seconds")
 }
+
+// FuzzEncoded: what is merged and checked without decoding is what decoding gives.
+func FuzzEncoded(f *testing.F) {
+	ms := NewExact(time.Millisecond)
+	for i := range 700 {
+		ms.RecordN(time.Duration(i*i)*time.Millisecond, uint64(1+i%300))
+	}
+	for _, h := range []*Histogram{New(), NewExact(time.Millisecond), ms} {
+		h.Record(3 * time.Millisecond)
+		text, _ := h.MarshalBinary()
+		f.Add(text)
+	}
+	f.Add([]byte{versionExact, 1})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var h Histogram
+		wrong := h.UnmarshalBinary(text)
+		if err := checkEncoded(text); (err == nil) != (wrong == nil) {
+			t.Fatalf("checked: %v; decoded: %v", err, wrong)
+		}
+		if wrong != nil {
+			return
+		}
+		for _, base := range []*Histogram{New(), NewExact(time.Millisecond), NewExact(time.Second)} {
+			base.Record(2 * time.Second)
+			want := base.Clone()
+			want.Merge(&h)
+			base.mergeEncoded(string(text))
+			a, _ := want.MarshalBinary()
+			b, _ := base.MarshalBinary()
+			if string(a) != string(b) {
+				t.Fatalf("merged %d durations of %v, want %d of %v", base.Count(), base.Sum(), want.Count(), want.Sum())
+			}
+		}
+	})
+}
+
+// TestBySecond_Blocks: a long stretch of what was read, which is added up by blocks, is what its seconds are, and
+// seconds that are recorded afterwards count.
+func TestBySecond_Blocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	var recorded BySecond
+	for s := range int64(1000) {
+		if rnd.IntN(10) == 0 {
+			continue
+		}
+		for range 1 + rnd.IntN(5) {
+			recorded.Record(s, time.Duration(rnd.IntN(400))*time.Millisecond)
+		}
+	}
+	text, _ := recorded.MarshalBinary()
+	var read BySecond
+	if err := read.UnmarshalBinary(text); err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		from, to := rnd.Int64N(1000), rnd.Int64N(1100)
+		a, _ := recorded.Between(from, to).MarshalBinary()
+		b, _ := read.Between(from, to).MarshalBinary()
+		if string(a) != string(b) {
+			t.Fatalf("%d to %d: %d durations, want %d", from, to, read.Between(from, to).Count(), recorded.Between(from, to).Count())
+		}
+	}
+	before := read.Between(0, 1000).Count()
+	read.Record(3, time.Second)
+	if after := read.Between(0, 1000).Count(); after != before+1 {
+		t.Errorf("%d durations after one more than %d", after, before)
+	}
+}

@@ -43,7 +43,7 @@ type serveFlags struct {
 	token  string // file with it
 	open   bool
 	allow  []string
-	hosts  []string
+	names  []string
 	tls    tlsFlags
 }
 
@@ -87,7 +87,7 @@ pprotein. Each change is printed. [serve] of kasoku.toml says the same. The same
 	fl.StringVar(&f.token, "token-file", "", "`FILE` with the token; default one that is made now")
 	fl.BoolVar(&f.open, "open", false, "without a token: whoever reaches the address reads all runs")
 	fl.StringSliceVar(&f.allow, "allow", nil, "what the page may change: `WORD`,…: "+strings.Join(changes, ", "))
-	fl.StringSliceVar(&f.hosts, "host", nil, "other `NAME`s of the page, such as that of a proxy before it")
+	fl.StringSliceVar(&f.names, "name", nil, "other `NAME`s of the page, such as that of a proxy before it")
 	f.tls.register(fl)
 	return cmd
 }
@@ -101,6 +101,9 @@ func (f *serveFlags) check() error {
 	}
 	if f.open && f.token != "" {
 		return cli.Usagef("", "--open and a token: give one")
+	}
+	if (f.tls.cert == "") != (f.tls.key == "") {
+		return cli.Usagef("", "--tls-cert and --tls-key go together")
 	}
 	return cli.CheckDir(f.dir)
 }
@@ -128,7 +131,7 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	access := localhttp.Access{Hosts: f.hosts}
+	access := localhttp.Access{Hosts: f.names}
 	if !f.open {
 		access.Token = rand.Text()
 		if f.token != "" {

@@ -40,7 +40,7 @@ func (f *tlsFlags) register(fl *pflag.FlagSet) {
 
 // wanted reports whether the page is served by TLS.
 func (f *tlsFlags) wanted(at net.Addr) bool {
-	return f.cert != "" || f.key != "" || !f.plain && !localhttp.IsLoopback(at.String())
+	return f.cert != "" || !f.plain && !localhttp.IsLoopback(at.String())
 }
 
 // listener puts TLS on a listener, which it closes where that fails.
@@ -59,10 +59,7 @@ func (f *tlsFlags) listener(e *cli.Env, l net.Listener) (net.Listener, error) {
 
 // certificate reads the one that was given, else its own, which it makes when there is none yet.
 func (f *tlsFlags) certificate() (c tls.Certificate, err error) {
-	if f.cert != "" || f.key != "" {
-		if f.cert == "" || f.key == "" {
-			return c, cli.Usagef("", "--tls-cert and --tls-key go together")
-		}
+	if f.cert != "" {
 		if c, err = tls.LoadX509KeyPair(f.cert, f.key); err != nil {
 			return c, fmt.Errorf("read certificate: %w", err)
 		}
