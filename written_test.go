@@ -35,7 +35,7 @@ var writers = map[string]struct{ calls, why string }{
 	"record/handover/handover.go":             {"os.OpenFile", "reads figures, and punches holes where it has"},
 	"record/handover/onlookers.go":            {"os.Mkdir os.OpenFile os.OpenFile", "in a directory that own has found to be this user's alone"},
 
-	"cmd/kasoku/internal/watchcmd/export_access.go": {"os.OpenFile", "reads"},
+	"cmd/kasoku/internal/cli/token.go": {"os.OpenFile", "reads"},
 	"config/load.go":                {"os.OpenFile", "reads"},
 	"topology/tree.go":              {"os.OpenFile", "reads"},
 	"internal/mounts/mounts.go":     {"unix.Openat2 unix.Openat2", "paths only, for a look at what they name"},

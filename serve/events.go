@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -67,14 +71,15 @@ func (n *news) join() (pieces <-chan piece, leave func(), ok bool) {
 func (n *news) look(before map[string]seen) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
-	for range every.C {
+	defer func() { // also where a look panics: the next reader begins another
 		n.mu.Lock()
-		if len(n.readers) == 0 {
-			n.looking = false
-			n.mu.Unlock()
+		defer n.mu.Unlock()
+		n.looking = false
+	}()
+	for range every.C {
+		if !n.wanted() {
 			return
 		}
-		n.mu.Unlock()
 		now := n.state()
 		for name, v := range now {
 			old, known := before[name]
@@ -87,6 +92,12 @@ func (n *news) look(before map[string]seen) {
 		}
 		before = now
 	}
+}
+
+func (n *news) wanted() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.readers) > 0
 }
 
 // A seen is a run as a look found it.
@@ -112,6 +123,23 @@ func (n *news) state() map[string]seen {
 		out[NameOf(i.Path)] = x
 	}
 	return out
+}
+
+// digest is a sum of the state of one run, of all where the name is empty: another state has another.
+func (n *news) digest(name string) string {
+	state := n.state()
+	sum := sha256.New()
+	for _, k := range slices.Sorted(maps.Keys(state)) {
+		if v := state[k]; name == "" || name == k {
+			// How far a run is, is news of its own.
+			fmt.Fprintf(sum, "%q %t", k, v.running)
+			if !v.running || name != "" {
+				fmt.Fprintf(sum, " %d %d %d %d", v.version.size, v.version.time.UnixNano(), v.version.wal,
+					v.version.moved.UnixNano())
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // others reports whether a run came, went, began, ended or was edited.
@@ -156,7 +184,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	if _, err := fmt.Fprint(w, "retry: 1000\n\n"); err != nil {
+	// What came between the page and this, or while the line was down, is seen by the state.
+	if _, err := fmt.Fprintf(w, "retry: 1000\nevent: state\ndata: %q\n\n", s.news.digest(r.FormValue("run"))); err != nil {
 		return nil
 	}
 	alive := time.NewTicker(aliveEvery)

@@ -24,7 +24,6 @@ import (
 	"github.com/kasoku/kasoku/report/recorded"
 	"github.com/kasoku/kasoku/report/recording"
 	"github.com/kasoku/kasoku/report/runlist"
-	"github.com/kasoku/kasoku/serve/ui"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -41,7 +40,7 @@ func (e *askedError) Error() string { return e.what }
 // site is what a page has around its document.
 func (s *Server) site(here string) *html.Site {
 	return &html.Site{
-		Style: "/assets/" + ui.Style(), Scripts: []string{"/assets/" + ui.Report(), "/assets/" + ui.Page()},
+		Style: address(styleFile), Scripts: []string{address(reportFile), address(pageFile)},
 		Links: []html.Link{{Text: "Runs", Address: "/", Here: here == "/"},
 			{Text: "Live", Address: "/live", Here: here == "/live"}},
 	}
@@ -109,6 +108,7 @@ func nearest(e *missingError) string {
 
 // home is the story of all runs.
 func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
+	state := s.news.digest("") // before what is shown: at the worst it is asked for twice
 	infos, err := s.runs.list()
 	if err != nil {
 		return err
@@ -120,6 +120,7 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 		d.Sections = []report.Section{firstRuns(s.Dirs)}
 	}
 	site := s.site("/")
+	site.State = state
 	for _, i := range infos {
 		if changed(i) {
 			site.Panels += recordingPanel(i)
@@ -197,12 +198,16 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 
 // runPage makes the page of a run.
 func (s *Server) runPage(rec *kasoku.Recording, path string) ([]byte, error) {
+	state := s.news.digest(NameOf(path))
 	o := s.Report(path)
 	o.Long = true
 	d := recording.Show(rec, o)
 	view := recorded.Of(rec, o)
 	site := s.site("")
 	site.Run, site.Running = NameOf(path), rec.Run.State == kasoku.Running
+	if site.Running {
+		site.State = state
+	}
 	if site.Running {
 		timelineFirst(d)
 	}
@@ -312,6 +317,7 @@ func (s *Server) focus(w http.ResponseWriter, r *http.Request) error {
 
 // live leads to the run that is being recorded, or says that none is.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
+	state := s.news.digest("")
 	infos, err := s.runs.recording()
 	if err != nil {
 		return err
@@ -322,7 +328,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := &report.Document{Kind: report.KindList, Title: "live", Name: "live", Verdict: "No run is being recorded.",
 		Sections: []report.Section{firstRuns(s.Dirs)}}
-	return s.page(w, http.StatusOK, d, s.site("/live"))
+	site := s.site("/live")
+	site.State = state
+	return s.page(w, http.StatusOK, d, site)
 }
 
 // sides reads the runs of both sides of a comparison.
@@ -373,7 +381,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 
 // asset sends a file of the page.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
-	text, kind, ok := ui.File(r.PathValue("file"))
+	text, kind, ok := assetOf(r.PathValue("file"))
 	if !ok {
 		return &noPageError{r.URL.Path}
 	}

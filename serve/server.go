@@ -125,9 +125,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.sending.Handler = s.Handler(l.Addr())
 	s.sending.BaseContext = func(net.Listener) context.Context { return ctx } // who waits for news stops to
 	s.stopAtEnd(ctx)
-	served := make(chan error, 1)
-	contain.Go(contain.Part{Kind: contain.Output, Name: "server of pages"}, func() {
-		served <- s.sending.Serve(localhttp.Bound(l, mostConnections))
+	served := errors.New("the server is lost")
+	ended := contain.Go(contain.Part{Kind: contain.Output, Name: "server of pages"}, func() {
+		served = s.sending.Serve(localhttp.Bound(l, mostConnections))
 	})
 	every := time.NewTicker(keepOpen)
 	defer every.Stop()
@@ -135,8 +135,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		select {
 		case <-every.C:
 			s.runs.sweep()
-		case err := <-served:
-			return fmt.Errorf("serve pages: %w", err)
+		case <-ended:
+			return fmt.Errorf("serve pages: %w", served)
 		case <-ctx.Done():
 			end()
 			within, stop := context.WithTimeout(context.Background(), time.Second)

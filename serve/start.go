@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/kasoku/kasoku/internal/contain"
 )
 
 // A Starter begins runs of what its owner has configured, one at a time.
@@ -77,6 +79,6 @@ func (s *Server) collect(w http.ResponseWriter, r *http.Request) error {
 // stopAtEnd ends a run that goes on when the server ends.
 func (s *Server) stopAtEnd(ctx context.Context) {
 	if s.Starter != nil {
-		context.AfterFunc(ctx, s.Starter.Stop)
+		context.AfterFunc(ctx, contain.Func(contain.Part{Kind: contain.Step, Name: "end of the page's run"}, s.Starter.Stop))
 	}
 }

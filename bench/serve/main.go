@@ -27,7 +27,6 @@ import (
 	"github.com/kasoku/kasoku/internal/histogram"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/serve"
-	"github.com/kasoku/kasoku/serve/ui"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -59,12 +58,7 @@ func run(hours float64, routes, series int, watched time.Duration) error {
 	if err := store.Write(path, long(seconds, routes, series)); err != nil {
 		return err
 	}
-	bytes := 0
-	for _, name := range []string{ui.Style(), ui.Report(), ui.Page()} {
-		text, _, _ := ui.File(name)
-		bytes += len(text)
-	}
-	line("style and scripts", fmt.Sprintf("%.1f KB", float64(bytes)/1e3), "150 KB")
+	line("style and scripts", fmt.Sprintf("%.1f KB", float64(serve.AssetBytes())/1e3), "150 KB")
 	st, err := os.Stat(path)
 	if err != nil {
 		return err

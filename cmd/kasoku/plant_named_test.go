@@ -56,6 +56,7 @@ var plantedElsewhere = map[string]string{
 	"goroutine graphite sender":      "wire/graphite TestPlantedSender",
 	"goroutine loading of a program": "trace/kernel TestPlantedLoading",
 	"output page of metrics":         "export TestPlantedPage",
+	"output page of a server":        "serve TestPlantedPage",
 	"panel run":                      "watch TestPlantedRun",
 }
 
@@ -75,6 +76,11 @@ var unplanted = map[string]string{
 	"step ask":                         "as above; a bug there is one of the connection, which has an error",
 	"step generator":                   "it needs a fleet; its error is that of a generator",
 	"step seconds":                     "no command here makes the load in the recorder: labs do",
+	"output server of pages":           "it is the server itself: its error ends the command",
+	"source runs of a directory":       "it looks each second while a page waits for news; the next page begins another",
+	"step sums of a run":               "what it adds up is added up where it is asked for",
+	"step run of the page":             "it waits for a run that a page began; the run is a process of its own",
+	"step end of the page's run":       "as above",
 	"step autopilot":                   "it needs a lab that it may change; TestAutopilot has its errors",
 	"step trial:*":                     "it needs a project that it may change; an error of a trial puts back all the same",
 }

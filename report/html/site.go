@@ -16,6 +16,7 @@ type Site struct {
 	Run     string   // the name of the run that it is of; empty for none
 	Running bool     // it is being recorded
 	Length  int      // of the run, in seconds
+	State   string   // of what the page shows, to be compared with what the server has later
 	Panels  template.HTML
 	Lang    string
 }

@@ -87,7 +87,7 @@ pprotein. Each change is printed. [serve] of kasoku.toml says the same. The same
 	fl.StringVar(&f.token, "token-file", "", "`FILE` with the token; default one that is made now")
 	fl.BoolVar(&f.open, "open", false, "without a token: whoever reaches the address reads all runs")
 	fl.StringSliceVar(&f.allow, "allow", nil, "what the page may change: `WORD`,…: "+strings.Join(changes, ", "))
-	fl.StringSliceVar(&f.names, "name", nil, "other `NAME`s of the page, such as that of a proxy before it")
+	fl.StringSliceVar(&f.names, "hostname", nil, "other `NAME`s of the page, such as that of a proxy before it")
 	f.tls.register(fl)
 	return cmd
 }

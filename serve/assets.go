@@ -1,9 +1,4 @@
-// Package ui is what the pages of kasoku serve fetch: a style sheet and two scripts, without a build step.
-//
-// The one idea: pages are complete as they are sent. The first script is that of reports, with cursor, keys, sorting
-// and copying; the second asks the server again: for the seconds under the brush, for an endpoint's drawer, for what
-// came since. Both are modules' worth of plain JavaScript that makes no text into HTML but what the server sent.
-package ui
+package serve
 
 import (
 	"crypto/sha256"
@@ -29,6 +24,10 @@ const (
 	pageFile   = "page-{}.js"
 )
 
+// What pages fetch: a style sheet and two scripts, without a build step. The first script is that of reports, with
+// cursor, keys, sorting and copying; the second asks the server again. Both are plain JavaScript that makes no text
+// into HTML but what the server sent.
+
 // A file of the page.
 type file struct{ name, kind, text string }
 
@@ -48,13 +47,19 @@ var files = sync.OnceValue(func() map[string]file {
 	return out
 })
 
-// Style, Report and Page are the names of the files.
-func Style() string  { return files()[styleFile].name }
-func Report() string { return files()[reportFile].name }
-func Page() string   { return files()[pageFile].name }
+// address is where browsers fetch a file.
+func address(base string) string { return "/assets/" + files()[base].name }
 
-// File returns the text of a file and its media type.
-func File(name string) (text, kind string, ok bool) {
+// AssetBytes is how large the files are together, not compressed.
+func AssetBytes() (n int) {
+	for _, f := range files() {
+		n += len(f.text)
+	}
+	return n
+}
+
+// assetOf returns the text of a file and its media type.
+func assetOf(name string) (text, kind string, ok bool) {
 	for _, f := range files() {
 		if f.name == name {
 			return f.text, f.kind, true

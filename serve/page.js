@@ -310,8 +310,10 @@ const starts = () => {
 const renew = async () => {
   const doc = await ask('page', location.pathname + location.search);
   if (!doc) return;
-  const now = doc.querySelector('main');
+  const now = /** @type {HTMLElement|null} */ (doc.querySelector("main"));
   if (!now) return;
+  if (ticked.length) return; // the reader was faster
+  main.dataset.state = now.dataset.state || '';
   if (now.hasAttribute('data-running') !== main.hasAttribute('data-running')) { location.reload(); return; }
   main.dataset.length = now.dataset.length || '';
   document.title = doc.title;
@@ -341,15 +343,18 @@ const listen = () => {
   const home = location.pathname === '/' || location.pathname === '/live';
   if (!home && !main.hasAttribute('data-running')) return;
   let heard = Date.now();
-  const source = new EventSource('/api/v1/events');
+  const source = new EventSource('/api/v1/events?' + new URLSearchParams({ run }));
   const later = () => { heard = Date.now(); document.documentElement.classList.remove('stalled'); };
-  source.addEventListener('open', () => { later(); if (!ticked.length) void renew().catch(() => {}); }); // and what came before it
+  source.addEventListener('open', later);
+  source.addEventListener('state', e => { // what came before this, or while the line was down
+    if (JSON.parse(e.data) !== main.dataset.state) news();
+  });
   source.addEventListener('second', e => { later(); if (JSON.parse(e.data).run === run) void renew().catch(() => {}); });
-  source.addEventListener('runs', () => {
-    later();
+  const news = () => {
     if (location.pathname === '/live') location.reload();
     else if (!ticked.length) void renew().catch(() => {});
-  });
+  };
+  source.addEventListener('runs', () => { later(); news(); });
   if (run) setInterval(() => {
     const lost = Date.now() - heard > stalled;
     document.documentElement.classList.toggle('stalled', lost);
