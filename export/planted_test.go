@@ -14,7 +14,10 @@ import (
 // next is answered.
 func TestPlantedPage(t *testing.T) {
 	defer contain.Forget()
-	s, err := Serve("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1") }), localhttp.Access{})
+	s, err := Serve("127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "up 1")
+	}), localhttp.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

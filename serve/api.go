@@ -20,6 +20,9 @@ import (
 //go:embed openapi.json
 var openAPIText []byte
 
+// An api answers programs, and what pages send.
+type api struct{ *Server }
+
 // sendJSON sends what is written in whole or not at all.
 func sendJSON(w http.ResponseWriter, write func(io.Writer) error) error {
 	var b bytes.Buffer
@@ -42,12 +45,12 @@ func sendProblem(w http.ResponseWriter, code int, detail, hint string) {
 	_ = json.NewEncoder(w).Encode(problem)
 }
 
-func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) error {
+func (s api) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, func(to io.Writer) error { _, err := to.Write(openAPIText); return err })
 }
 
 // listJSON is what kasoku list -o json prints.
-func (s *Server) listJSON(w http.ResponseWriter, _ *http.Request) error {
+func (s api) listJSON(w http.ResponseWriter, _ *http.Request) error {
 	infos, err := s.runs.list()
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func (s *Server) listJSON(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // runJSON is what kasoku show -o json prints, with from and to of some seconds.
-func (s *Server) runJSON(w http.ResponseWriter, r *http.Request) error {
+func (s api) runJSON(w http.ResponseWriter, r *http.Request) error {
 	rec, path, err := s.runs.run(r.PathValue("name"))
 	if err != nil {
 		return err
@@ -87,7 +90,7 @@ func (s *Server) runJSON(w http.ResponseWriter, r *http.Request) error {
 }
 
 // compareJSON is what kasoku compare -o json prints.
-func (s *Server) compareJSON(w http.ResponseWriter, r *http.Request) error {
+func (s api) compareJSON(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.compared(r)
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (s *Server) compareJSON(w http.ResponseWriter, r *http.Request) error {
 var errForbidden = errors.New("this server changes nothing of the kind")
 
 // posted reads what a form or a program sends for a run that is finished.
-func (s *Server) posted(r *http.Request, key string) (path, value string, err error) {
+func (s api) posted(r *http.Request, key string) (path, value string, err error) {
 	if path, err = s.runs.find(r.PathValue("name")); err != nil {
 		return "", "", err
 	}
@@ -107,7 +110,8 @@ func (s *Server) posted(r *http.Request, key string) (path, value string, err er
 		return "", "", &askedError{"what was sent is no form", ""}
 	}
 	if !r.PostForm.Has(key) {
-		return "", "", &askedError{key + " is missing", "send " + key + "=… as a form (application/x-www-form-urlencoded)"}
+		return "", "", &askedError{key + " is missing",
+			"send " + key + "=… as a form (application/x-www-form-urlencoded)"}
 	}
 	infos, err := s.runs.recording()
 	if err != nil {
@@ -121,7 +125,7 @@ func (s *Server) posted(r *http.Request, key string) (path, value string, err er
 	return path, strings.TrimSpace(r.PostForm.Get(key)), nil
 }
 
-func (s *Server) postNote(w http.ResponseWriter, r *http.Request) error {
+func (s api) postNote(w http.ResponseWriter, r *http.Request) error {
 	if s.Note == nil {
 		return errForbidden
 	}
@@ -136,7 +140,7 @@ func (s *Server) postNote(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) postScore(w http.ResponseWriter, r *http.Request) error {
+func (s api) postScore(w http.ResponseWriter, r *http.Request) error {
 	if s.Score == nil {
 		return errForbidden
 	}

@@ -35,9 +35,11 @@ func drag(p *browsertest.Page, from, to float64, keys ...input.Modifier) {
 		modifier |= k
 	}
 	at := func(kind input.MouseType, share float64) *input.DispatchMouseEventParams {
-		return input.DispatchMouseEvent(kind, box[0]+share*box[1], box[2]).WithButton(input.Left).WithClickCount(1).WithModifiers(modifier)
+		return input.DispatchMouseEvent(kind, box[0]+share*box[1],
+			box[2]).WithButton(input.Left).WithClickCount(1).WithModifiers(modifier)
 	}
-	p.Do(at(input.MousePressed, from), at(input.MouseMoved, (from+to)/2), at(input.MouseMoved, to), at(input.MouseReleased, to))
+	p.Do(at(input.MousePressed, from), at(input.MouseMoved, (from+to)/2), at(input.MouseMoved, to),
+		at(input.MouseReleased, to))
 }
 
 // TestBrush: a drag over the charts makes the tables those of its seconds, a second one a difference, and the address
@@ -50,7 +52,8 @@ func TestBrush(t *testing.T) {
 	drag(p, 0.505, 0.99)
 	p.WaitText("#endpoints", "20 s to 40 s")
 	first := "document.querySelector('table[data-sort=endpoints] tbody tr')"
-	if text := browsertest.Eval[string](p, first+".textContent"); !strings.Contains(text, "GET /r0") || !strings.Contains(text, "100") {
+	if text := browsertest.Eval[string](p, first+".textContent"); !strings.Contains(text, "GET /r0") ||
+		!strings.Contains(text, "100") {
 		t.Errorf("the first row is %q", text)
 	}
 	if at := browsertest.Eval[string](p, "location.search"); at != "?t=20-40" {
@@ -139,14 +142,16 @@ func TestHostileRunInABrowser(t *testing.T) {
 	p := browsertest.Start(t).Open(t, browsertest.View{})
 	for _, path := range []string{"/", "/runs/hostile", "/runs/hostile?t=2-9&b=0-2", "/compare?a=hostile&b=hostile"} {
 		enter(p, base, path)
-		if n := browsertest.Eval[int](p, "document.querySelectorAll('main img, main script:not([type]), main a[href^=javascript]').length"); n > 0 {
+		if n := browsertest.Eval[int](p,
+			"document.querySelectorAll('main img, main script:not([type]), main a[href^=javascript]').length"); n > 0 {
 			t.Errorf("%s: %d elements of a stranger's", path, n)
 		}
 	}
 	enter(p, base, "/runs/hostile")
 	p.Click("table[data-sort=endpoints] button.lead")
 	p.WaitText("aside", "<img src=x")
-	if title := browsertest.Eval[string](p, "document.title"); strings.Contains(title, "owned") && !strings.Contains(title, "<img") {
+	if title := browsertest.Eval[string](p, "document.title"); strings.Contains(title, "owned") &&
+		!strings.Contains(title, "<img") {
 		t.Error("a script of a stranger's ran")
 	}
 	p.Quiet()
@@ -189,9 +194,11 @@ func TestLive(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	base := serving(t, options(write(t, newRun("before", 15, 2), newRun("after", 15, 2))))
 	b := browsertest.Start(t)
-	for _, v := range []browsertest.View{{Width: 390, Height: 800, Mobile: true}, {Width: 768, Height: 1000}, {Width: 1440, Height: 900, Dark: true}, {Width: 2560, Height: 1300}} {
+	for _, v := range []browsertest.View{{Width: 390, Height: 800, Mobile: true}, {Width: 768, Height: 1000},
+		{Width: 1440, Height: 900, Dark: true}, {Width: 2560, Height: 1300}} {
 		p := b.Open(t, v)
-		for _, path := range []string{"/", "/runs/before?t=2-9", "/runs/before?f=e%3Dweb+GET+%2Fr0", "/compare?a=before&b=after", "/runs/nothing"} {
+		for _, path := range []string{"/", "/runs/before?t=2-9", "/runs/before?f=e%3Dweb+GET+%2Fr0",
+			"/compare?a=before&b=after", "/runs/nothing"} {
 			enter(p, base, path)
 			if over := browsertest.Eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
 				t.Errorf("%s at %d px: %.0f px too wide", path, v.Width, over)

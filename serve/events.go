@@ -185,7 +185,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	// What came between the page and this, or while the line was down, is seen by the state.
-	if _, err := fmt.Fprintf(w, "retry: 1000\nevent: state\ndata: %q\n\n", s.news.digest(r.FormValue("run"))); err != nil {
+	if _, err := fmt.Fprintf(w, "retry: 1000\nevent: state\ndata: %q\n\n",
+		s.news.digest(r.FormValue("run"))); err != nil {
 		return nil
 	}
 	alive := time.NewTicker(aliveEvery)

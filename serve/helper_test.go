@@ -41,7 +41,8 @@ func newRun(name string, routes int, perSecond uint64) *kasoku.Recording {
 	for r := range routes {
 		e := kasoku.Endpoint{Host: "web", Method: "GET", Route: fmt.Sprintf("/r%d", r), Codes: map[int]uint64{200: 0},
 			Latency: histogram.New(), Seconds: map[int]kasoku.EndpointSecond{}, BySecond: &histogram.BySecond{}}
-		q := kasoku.Query{Host: "web", ID: fmt.Sprintf("%032X", r+1), Verb: "SELECT", Tables: []string{fmt.Sprintf("t%d", r)},
+		q := kasoku.Query{Host: "web", ID: fmt.Sprintf("%032X", r+1), Verb: "SELECT",
+			Tables:      []string{fmt.Sprintf("t%d", r)},
 			Fingerprint: fmt.Sprintf("select * from t%d where id = ?", r), Latency: histogram.New(),
 			Seconds: map[int]kasoku.QuerySecond{}, BySecond: &histogram.BySecond{}}
 		for s := range seconds {
@@ -88,7 +89,8 @@ func newRun(name string, routes int, perSecond uint64) *kasoku.Recording {
 		Object: kasoku.Object{Kind: "table", Name: "t0"}, Title: "t0 is read without an index",
 		Severity: kasoku.Problem, Cause: "No index helps.", Interval: kasoku.Interval{To: seconds * time.Second},
 		Evidence: []kasoku.Evidence{{Source: "slow.log", Text: "select * from t0 where id = ?"}},
-		Fixes:    []kasoku.Fix{{Text: "Add it.", Where: "the database", Code: "ALTER TABLE t0 ADD INDEX (id);", Lang: "sql"}}}}}
+		Fixes: []kasoku.Fix{{Text: "Add it.", Where: "the database", Code: "ALTER TABLE t0 ADD INDEX (id);",
+			Lang: "sql"}}}}}
 	return rec
 }
 

@@ -174,7 +174,8 @@ func (l *library) run(name string) (rec *kasoku.Recording, path string, err erro
 	v, _ := versionOf(path)
 	l.mu.Lock()
 	o := l.opened[path]
-	if o == nil || o.version != v && l.now().Sub(o.read) >= share*o.took {
+	// A run that has ended has no log beside its file: it is read once more, whatever that takes.
+	if o == nil || o.version != v && (v.wal == 0 || l.now().Sub(o.read) >= share*o.took) {
 		o = &opened{version: v, ready: make(chan struct{})}
 		l.opened[path] = o
 		l.forget(path)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -88,8 +90,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		sendProblem(w, code, err.Error(), hint)
 		return
 	}
-	d := &report.Document{Kind: report.KindRun, Title: "kasoku", Name: r.URL.Path, Verdict: report.Sentence(err.Error()),
-		Alerts: []report.Alert{{Tone: report.Mark, Text: http.StatusText(code) + ".", Hint: report.Prose(hint)}}}
+	d := &report.Document{Kind: report.KindRun, Title: "kasoku", Name: r.URL.Path,
+		Verdict: report.Sentence(err.Error()),
+		Alerts:  []report.Alert{{Tone: report.Mark, Text: http.StatusText(code) + ".", Hint: report.Prose(hint)}}}
 	if err := s.page(w, code, d, s.site("")); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
@@ -140,7 +143,8 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 func firstRuns(dirs []string) report.Section {
 	return report.Section{ID: "start", Title: "Three ways to the first run", Blocks: []report.Block{
 		&report.Notes{List: []report.Note{
-			{Sign: "·", Label: "your service", Text: "kasoku init --url http://localhost:8080/ writes kasoku.toml, kasoku run measures it"},
+			{Sign: "·", Label: "your service",
+				Text: "kasoku init --url http://localhost:8080/ writes kasoku.toml, kasoku run measures it"},
 			{Sign: "·", Label: "your benchmark", Text: "kasoku record -- ./bench.sh records while it runs"},
 			{Sign: "·", Label: "an example", Text: "kasoku demo makes two runs and compares them, in four minutes"},
 		}},
@@ -169,14 +173,15 @@ func (s *Server) changes() func(before, after store.Info) []compare.Changed {
 	}
 }
 
-var panels = template.Must(template.New("").Parse(`{{define "recording"}}<p class="now"><a href="/runs/{{.Name}}">{{.Name}}</a> is being recorded since {{.Since}}{{with .Load}}: {{.}}{{end}}.</p>{{end}}
-{{define "start"}}<form class="edit start"><label>label <input name="label" maxlength="60"></label><label class="wide">note: what was changed <input name="note" maxlength="2000"></label>{{if .Busy}}<button type="button" class="stop">stop the run</button>{{else}}<button type="submit">kasoku run</button>{{end}} <span role="status">{{with .Ended}}The last one ended: {{.}}{{end}}</span></form>{{end}}
-{{define "edit"}}<form class="edit" data-run="{{.Name}}">{{if .CanScore}}<label>score <input name="score" inputmode="decimal" value="{{.Score}}" maxlength="24"></label>{{end}}{{if .CanNote}}<label class="wide">note <input name="note" value="{{.Note}}" maxlength="2000"></label>{{end}}<button type="submit">save</button> <span role="status"></span></form>{{end}}
-{{define "brush"}}<form class="brush js-only" aria-label="Seconds"><span class="sel">Drag over the charts, with Shift for a second stretch to compare with.</span><label>from <input name="from" inputmode="numeric" size="5" maxlength="7"></label><label>to <input name="to" inputmode="numeric" size="5" maxlength="7"></label><button type="submit">these seconds</button><button type="reset">whole run</button><span role="status"></span></form>{{end}}`))
+//go:embed panels.html
+var panelsText string
+
+// panels are what stands between the head of a page and its sections.
+var panels = sync.OnceValue(func() *template.Template { return template.Must(template.New("").Parse(panelsText)) })
 
 func panel(name string, data any) template.HTML {
 	var b bytes.Buffer
-	if err := panels.ExecuteTemplate(&b, name, data); err != nil {
+	if err := panels().ExecuteTemplate(&b, name, data); err != nil {
 		return template.HTML(template.HTMLEscapeString(err.Error()))
 	}
 	return template.HTML(b.String())
@@ -255,9 +260,11 @@ func stretch(text string) (iv kasoku.Interval, err error) {
 	b, errB := strconv.ParseFloat(to, 64)
 	const most = 1e8 // three years, in seconds
 	if !ok || errA != nil || errB != nil || !(a >= 0 && a < b && b <= most) {
-		return iv, &askedError{fmt.Sprintf("seconds %q make no stretch of a run", text), "12-31 are the seconds 12 to 31"}
+		return iv, &askedError{fmt.Sprintf("seconds %q make no stretch of a run", text),
+			"12-31 are the seconds 12 to 31"}
 	}
-	return kasoku.Interval{From: time.Duration(a * float64(time.Second)), To: time.Duration(b * float64(time.Second))}, nil
+	return kasoku.Interval{From: time.Duration(a * float64(time.Second)),
+		To: time.Duration(b * float64(time.Second))}, nil
 }
 
 // partOf cuts out of a run what a parameter of the address names.

@@ -26,10 +26,12 @@ func TestPages(t *testing.T) {
 		want   []string
 	}{
 		{"/", 200, []string{`data-key="r=before"`, `data-key="r=after"`}},
-		{"/runs/before", 200, []string{"<h1>", "t0 is read without an index", `data-run="before"`, `data-length="40"`, "GET /r2"}},
+		{"/runs/before", 200, []string{"<h1>", "t0 is read without an index", `data-run="before"`, `data-length="40"`,
+			"GET /r2"}},
 		{"/runs/before/part?t=3-9", 200, []string{"GET /r0", `id="queries"`}},
 		{"/runs/before/part?t=20-30&b=0-10", 200, []string{"GET /r0", `data-v="0.01"`, `data-v="0.1"`}},
-		{"/runs/before/focus?e=web+GET+/r0", 200, []string{"select * from t0 where id = ?", "t0 is read without an index"}},
+		{"/runs/before/focus?e=web+GET+/r0", 200, []string{"select * from t0 where id = ?",
+			"t0 is read without an index"}},
 		{"/compare?a=before&b=after", 200, []string{"before", "after"}},
 		{"/live", 200, []string{"No run is being recorded."}},
 		{"/runs/befor", 404, []string{"befor", "there is before"}},
@@ -63,12 +65,14 @@ func TestPart(t *testing.T) {
 	for stretch, p99 := range map[string]string{"0-20": `data-v="0.01"`, "20-40": `data-v="0.1"`} {
 		_, page := get(t, h, "/runs/run/part?t="+stretch)
 		rows := strings.SplitAfter(section(t, page, "endpoints"), "</tr>")
-		if !strings.Contains(rows[1], "GET /r0") || !strings.Contains(rows[1], p99) || !strings.Contains(rows[1], `data-v="100"`) {
+		if !strings.Contains(rows[1], "GET /r0") || !strings.Contains(rows[1], p99) || !strings.Contains(rows[1],
+			`data-v="100"`) {
 			t.Errorf("%s: %s", stretch, rows[1])
 		}
 	}
 	_, page := get(t, h, "/runs/run/part?t=20-40&b=0-20")
-	if rows := section(t, page, "endpoints"); !strings.Contains(rows, `data-v="0.01"`) || !strings.Contains(rows, `data-v="0.1"`) {
+	if rows := section(t, page, "endpoints"); !strings.Contains(rows, `data-v="0.01"`) || !strings.Contains(rows,
+		`data-v="0.1"`) {
 		t.Errorf("the difference has not both: %s", rows)
 	}
 }
@@ -152,7 +156,8 @@ func TestChanges(t *testing.T) {
 	dir := write(t, newRun("run", 1, 1))
 	file := filepath.Join(dir, "run"+store.Extension)
 	send := func(h http.Handler, what, key, value string) (int, string) {
-		r := httptest.NewRequest(http.MethodPost, "/api/v1/runs/run/"+what, strings.NewReader(url.Values{key: {value}}.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/runs/run/"+what,
+			strings.NewReader(url.Values{key: {value}}.Encode()))
 		r.Host = "localhost"
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -215,7 +220,8 @@ func edited(path string, change func(*store.Editor) error) error {
 func TestJSON(t *testing.T) {
 	h := handler(options(write(t, newRun("before", 2, 5), newRun("after", 2, 5))))
 	for target, kind := range map[string]string{"/api/v1/runs": "list", "/api/v1/runs/before": "run",
-		"/api/v1/runs/before?from=3&to=9": "part", "/api/v1/runs/before?from=3": "part", "/api/v1/compare?a=before&b=after": "compare"} {
+		"/api/v1/runs/before?from=3&to=9": "part", "/api/v1/runs/before?from=3": "part",
+		"/api/v1/compare?a=before&b=after": "compare"} {
 		code, body := get(t, h, target)
 		var got struct{ Kind string }
 		if err := json.Unmarshal([]byte(body), &got); err != nil || code != 200 || got.Kind != kind {
@@ -227,7 +233,8 @@ func TestJSON(t *testing.T) {
 		Status       int
 		Detail, Hint string
 	}
-	if err := json.Unmarshal([]byte(body), &problem); err != nil || code != 404 || problem.Status != 404 || problem.Hint == "" {
+	if err := json.Unmarshal([]byte(body), &problem); err != nil || code != 404 || problem.Status != 404 ||
+		problem.Hint == "" {
 		t.Errorf("%d %s", code, body)
 	}
 }
@@ -253,7 +260,8 @@ func TestOpenAPI(t *testing.T) {
 			if method == "parameters" {
 				continue
 			}
-			r := httptest.NewRequest(strings.ToUpper(method), strings.ReplaceAll(path, "{name}", "run")+"?a=run&b=run", nil)
+			r := httptest.NewRequest(strings.ToUpper(method), strings.ReplaceAll(path, "{name}",
+				"run")+"?a=run&b=run", nil)
 			r.Host = "localhost"
 			r.Header.Set("Authorization", "Bearer "+token)
 			if path == "/api/v1/events" {
@@ -311,7 +319,8 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("event: runs")
-	if err := w.SaveRun(kasoku.Run{ID: "live", Started: time.Now(), State: kasoku.Running, Note: "further"}); err != nil {
+	if err := w.SaveRun(kasoku.Run{ID: "live", Started: time.Now(), State: kasoku.Running,
+		Note: "further"}); err != nil {
 		t.Fatal(err)
 	}
 	await("event: second", `data: {"run":"live"`)
@@ -374,13 +383,15 @@ func TestStart(t *testing.T) {
 		{"GET", "/api/v1/start", "", nil, 404, 3},
 	} {
 		if code := ask(x.method, x.target, x.body, x.change); code != x.code || f.started != x.started {
-			t.Errorf("%s %s %q: %d and begun %d times, want %d and %d", x.method, x.target, x.body, code, f.started, x.code, x.started)
+			t.Errorf("%s %s %q: %d and begun %d times, want %d and %d", x.method, x.target, x.body, code, f.started,
+				x.code, x.started)
 		}
 	}
 	if code := ask("POST", "/api/v1/stop", "", nil); code != 202 || f.stopped != 1 {
 		t.Errorf("stop: %d, %d", code, f.stopped)
 	}
-	if _, page := get(t, handler(o), "/"); !strings.Contains(page, "stop the run") || !strings.Contains(page, "exit status 3") {
+	if _, page := get(t, handler(o), "/"); !strings.Contains(page, "stop the run") || !strings.Contains(page,
+		"exit status 3") {
 		t.Error("the page does not say how it stands")
 	}
 }

@@ -24,7 +24,7 @@ var ErrBusy = errors.New("a run that this page began goes on")
 
 // startable refuses what this server does not allow, and what another site's page sends by a GET, which the check of
 // origins lets through: the address of a webhook is one.
-func (s *Server) startable(r *http.Request) error {
+func (s api) startable(r *http.Request) error {
 	if s.Starter == nil {
 		return errForbidden
 	}
@@ -35,7 +35,7 @@ func (s *Server) startable(r *http.Request) error {
 }
 
 // postStart begins a run.
-func (s *Server) postStart(w http.ResponseWriter, r *http.Request) error {
+func (s api) postStart(w http.ResponseWriter, r *http.Request) error {
 	if err := s.startable(r); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Server) postStart(w http.ResponseWriter, r *http.Request) error {
 }
 
 // postStop ends the run that this page began.
-func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {
+func (s api) postStop(w http.ResponseWriter, r *http.Request) error {
 	if err := s.startable(r); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {
 }
 
 // collect is what benchmarks and hooks call that were made for pprotein: it begins a run.
-func (s *Server) collect(w http.ResponseWriter, r *http.Request) error {
+func (s api) collect(w http.ResponseWriter, r *http.Request) error {
 	if err := s.startable(r); err != nil {
 		return err
 	}
@@ -79,6 +79,7 @@ func (s *Server) collect(w http.ResponseWriter, r *http.Request) error {
 // stopAtEnd ends a run that goes on when the server ends.
 func (s *Server) stopAtEnd(ctx context.Context) {
 	if s.Starter != nil {
-		context.AfterFunc(ctx, contain.Func(contain.Part{Kind: contain.Step, Name: "end of the page's run"}, s.Starter.Stop))
+		context.AfterFunc(ctx, contain.Func(contain.Part{Kind: contain.Step, Name: "end of the page's run"},
+			s.Starter.Stop))
 	}
 }

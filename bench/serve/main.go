@@ -90,7 +90,8 @@ func pages(base string, seconds int) error {
 		{"the page of the run", "/runs/long", "200 ms"},
 		{"brush to tables, all of it", fmt.Sprintf("/runs/long/part?t=0-%d", seconds), "100 ms"},
 		{"brush to tables, a tenth", fmt.Sprintf("/runs/long/part?t=0-%d", seconds/10), "100 ms"},
-		{"the difference of two tenths", fmt.Sprintf("/runs/long/part?t=0-%d&b=%d-%d", seconds/10, seconds/2, seconds*6/10), "100 ms"},
+		{"the difference of two tenths", fmt.Sprintf("/runs/long/part?t=0-%d&b=%d-%d", seconds/10, seconds/2,
+			seconds*6/10), "100 ms"},
 		{"an endpoint's drawer", "/runs/long/focus?e=web+GET+/r7", "100 ms"},
 	} {
 		times := make([]float64, 5)
@@ -107,7 +108,8 @@ func pages(base string, seconds int) error {
 			times[i], size = time.Since(began).Seconds()*1e3, n
 		}
 		slices.Sort(times)
-		line(fmt.Sprintf("%s (%.0f KB)", x.what, float64(size)/1e3), fmt.Sprintf("%.0f ms", times[len(times)/2]), x.limit)
+		line(fmt.Sprintf("%s (%.0f KB)", x.what, float64(size)/1e3), fmt.Sprintf("%.0f ms", times[len(times)/2]),
+			x.limit)
 	}
 	return nil
 }
@@ -123,7 +125,9 @@ func costs(dir, base string, watched time.Duration) error {
 	runtime.GC()
 	debug.FreeOSMemory()
 	before := used()
-	wait(watched, func() error { return nil })
+	if err := wait(watched, func() error { return nil }); err != nil {
+		return err
+	}
 	line("CPU of a server that no one asks", percent(used()-before, watched), "0.2 % of a core")
 	line("its memory (this program's, after a large run)", resident(), "30 MB")
 
@@ -136,7 +140,8 @@ func costs(dir, base string, watched time.Duration) error {
 	before = used()
 	err = wait(watched, func() error {
 		n++
-		if err := w.SaveRun(kasoku.Run{ID: "live", Started: time.Now(), State: kasoku.Running, Note: strconv.Itoa(n)}); err != nil {
+		if err := w.SaveRun(kasoku.Run{ID: "live", Started: time.Now(), State: kasoku.Running,
+			Note: strconv.Itoa(n)}); err != nil {
 			return err
 		}
 		_, err := get(base + "/runs/live")
@@ -235,8 +240,9 @@ func long(seconds, routes, series int) *kasoku.Recording {
 	for r := range routes {
 		e := kasoku.Endpoint{Host: "web", Method: "GET", Route: "/r" + strconv.Itoa(r), Latency: histogram.New(),
 			Seconds: map[int]kasoku.EndpointSecond{}, BySecond: &histogram.BySecond{}}
-		q := kasoku.Query{Host: "web", ID: fmt.Sprintf("%032X", r), Fingerprint: fmt.Sprintf("select * from t%d where id = ?", r),
-			Latency: histogram.New(), Seconds: map[int]kasoku.QuerySecond{}, BySecond: &histogram.BySecond{}}
+		q := kasoku.Query{Host: "web", ID: fmt.Sprintf("%032X", r),
+			Fingerprint: fmt.Sprintf("select * from t%d where id = ?", r),
+			Latency:     histogram.New(), Seconds: map[int]kasoku.QuerySecond{}, BySecond: &histogram.BySecond{}}
 		for s := range seconds {
 			for k := range 10 {
 				took := time.Duration(1+(s*7+r*13+k*29)%90) * time.Millisecond
@@ -252,10 +258,12 @@ func long(seconds, routes, series int) *kasoku.Recording {
 		rec.Endpoints, rec.Queries = append(rec.Endpoints, e), append(rec.Queries, q)
 	}
 	for i := range series {
-		s := kasoku.Series{Key: kasoku.Key{Host: "web", Source: "host", Name: "cpu.user", Instance: "cpu" + strconv.Itoa(i)},
+		s := kasoku.Series{Key: kasoku.Key{Host: "web", Source: "host", Name: "cpu.user",
+			Instance: "cpu" + strconv.Itoa(i)},
 			Kind: kasoku.Counter, Unit: "s"}
 		for at := range seconds {
-			s.Points = append(s.Points, kasoku.Point{At: time.Duration(at) * time.Second, Value: float64(at*(i+1)) / 1e3})
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(at) * time.Second,
+				Value: float64(at*(i+1)) / 1e3})
 		}
 		rec.Series = append(rec.Series, s)
 	}

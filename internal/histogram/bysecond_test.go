@@ -195,7 +195,8 @@ func TestBySecond_Blocks(t *testing.T) {
 		a, _ := recorded.Between(from, to).MarshalBinary()
 		b, _ := read.Between(from, to).MarshalBinary()
 		if string(a) != string(b) {
-			t.Fatalf("%d to %d: %d durations, want %d", from, to, read.Between(from, to).Count(), recorded.Between(from, to).Count())
+			t.Fatalf("%d to %d: %d durations, want %d", from, to, read.Between(from, to).Count(),
+				recorded.Between(from, to).Count())
 		}
 	}
 	before := read.Between(0, 1000).Count()

@@ -75,8 +75,9 @@ func ListJSON(w io.Writer, steps []runlist.ListStep) error {
 
 func listedOf(i store.Info, s runlist.ListStep) Listed {
 	l := Listed{
-		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State), StopReason: i.StopReason,
-		Started: i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,
+		Path: i.Path, ID: i.ID, Project: i.Project, Label: i.Label, Note: i.Note, State: string(i.State),
+		StopReason: i.StopReason,
+		Started:    i.Started, LengthSeconds: i.Length.Seconds(), Load: i.Load, Verdict: i.Verdict, SizeBytes: i.SizeBytes,
 		Revision: i.Revision, Dirty: i.Dirty, Group: i.Group, Repeat: i.Repeat, Base: i.Base, Observers: i.Observers,
 		PricePerHour: i.Price.PerHour, Currency: i.Price.Currency, Summary: summaryOf(i.Summary),
 		Step: s.Number, StepVerdict: s.Verdict, AgainstBest: s.AgainstBest,
@@ -112,7 +113,8 @@ func summaryOf(s *kasoku.Summary) *Summary {
 	}
 	l := &Summary{
 		Source: s.Source, Requests: s.Requests, Succeeded: s.Succeeded, AskedPerSec: measuredOrNil(s.Asked),
-		P50: measuredOrNil(s.P50.Seconds()), P99: measuredOrNil(s.P99.Seconds()), CPU: measuredOrNil(s.CPU.Seconds()), LoadTime: measuredOrNil(s.LoadTime.Seconds()),
+		P50: measuredOrNil(s.P50.Seconds()), P99: measuredOrNil(s.P99.Seconds()), CPU: measuredOrNil(s.CPU.Seconds()),
+		LoadTime:   measuredOrNil(s.LoadTime.Seconds()),
 		Bottleneck: s.Bottleneck,
 	}
 	if s.Source != "" {

@@ -19,9 +19,11 @@ import (
 
 // answers are the types of what -o json writes, one for each kind.
 var answers = []reflect.Type{
-	reflect.TypeFor[Run](), reflect.TypeFor[Part](), reflect.TypeFor[Parts](), reflect.TypeFor[Comparison](), reflect.TypeFor[AccessLog](), reflect.TypeFor[AccessDiff](),
+	reflect.TypeFor[Run](), reflect.TypeFor[Part](), reflect.TypeFor[Parts](), reflect.TypeFor[Comparison](),
+	reflect.TypeFor[AccessLog](), reflect.TypeFor[AccessDiff](),
 	reflect.TypeFor[Attack](), reflect.TypeFor[Carbon](), reflect.TypeFor[SlowLog](), reflect.TypeFor[SlowDiff](),
-	reflect.TypeFor[Plans](), reflect.TypeFor[DigestFile](), reflect.TypeFor[Probe](), reflect.TypeFor[ProfilesTaken](), reflect.TypeFor[List](),
+	reflect.TypeFor[Plans](), reflect.TypeFor[DigestFile](), reflect.TypeFor[Probe](),
+	reflect.TypeFor[ProfilesTaken](), reflect.TypeFor[List](),
 }
 
 // object is a part of a schema.

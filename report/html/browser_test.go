@@ -134,7 +134,8 @@ func TestBrowserSortsRuns(t *testing.T) {
 	cells := "[...document.querySelectorAll('table[data-sort=endpoints] tbody tr')].map(r => +r.cells[1].dataset.v)"
 	for _, order := range []string{"b - a", "a - b"} {
 		p.Click("table[data-sort=endpoints] th:nth-child(2) button")
-		if !browsertest.Eval[bool](p, "(c => c.length > 1 && String(c) === String([...c].sort((a, b) => "+order+")))("+cells+")") {
+		if !browsertest.Eval[bool](p,
+			"(c => c.length > 1 && String(c) === String([...c].sort((a, b) => "+order+")))("+cells+")") {
 			t.Errorf("not by %s", order)
 		}
 	}

@@ -77,7 +77,8 @@ func (r *renderer) page() page {
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
-	return page{Document: r.doc, Site: r.site, Policy: policy, Style: template.CSS(styleText), Script: template.JS(scriptText)}
+	return page{Document: r.doc, Site: r.site, Policy: policy, Style: template.CSS(styleText),
+		Script: template.JS(scriptText)}
 }
 
 func (r *renderer) funcs() template.FuncMap {

@@ -22,7 +22,8 @@ func Focus(run *kasoku.Recording, key string, o report.Options) *report.Document
 		return nil
 	}
 	r := recorded.Of(of.rec, o)
-	d := &report.Document{Kind: report.KindRun, Project: run.Run.Project, Name: recorded.Of(run, o).Name() + " · " + of.title,
+	d := &report.Document{Kind: report.KindRun, Project: run.Run.Project, Name: recorded.Of(run,
+		o).Name() + " · " + of.title,
 		File: o.File, Title: of.title}
 	d.Fill("verdict", func() { d.Verdict = of.verdict(run) })
 	d.PutSection(o, "callers", func() report.Section { return statements.CallersSection(r) })

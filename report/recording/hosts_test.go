@@ -45,7 +45,8 @@ func TestSeveralHosts(t *testing.T) {
 	if !strings.Contains(all, "db1: CPU") || strings.Contains(all, "db1: Connections") {
 		t.Errorf("charts %s", all)
 	}
-	if one := Show(sample.Before(), report.Options{}); one.Section(report.SectionHosts) != nil || one.Section(report.SectionTimeline).Blocks[0].(*report.Timeline).Charts[3].Title != "CPU" {
+	if one := Show(sample.Before(), report.Options{}); one.Section(report.SectionHosts) != nil ||
+		one.Section(report.SectionTimeline).Blocks[0].(*report.Timeline).Charts[3].Title != "CPU" {
 		t.Error("one host is reported as several")
 	}
 }

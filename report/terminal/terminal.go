@@ -76,7 +76,8 @@ func (p *printer) contained(name string, write func()) {
 
 // showsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
-var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindCompare: true, report.KindFinalize: true, report.KindLab: true,
+var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindCompare: true, report.KindFinalize: true,
+	report.KindLab:       true,
 	report.KindDoctor:    true,
 	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,

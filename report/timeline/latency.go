@@ -95,7 +95,8 @@ func (r latencyCharts) percentilesChart() *plot {
 // heatChart shows how many requests took how long, on the axis of the percentiles: two humps and stalls are seen
 // that percentiles hide.
 func (r latencyCharts) heatChart() *plot {
-	lines := latencyCharts{loadCharts{drawing{r.View, r.grid, &report.Timeline{}}}, r.columns, r.unit}.percentilesChart()
+	lines := latencyCharts{loadCharts{drawing{r.View, r.grid, &report.Timeline{}}}, r.columns,
+		r.unit}.percentilesChart()
 	if lines == nil {
 		return nil
 	}

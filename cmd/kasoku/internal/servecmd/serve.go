@@ -96,7 +96,8 @@ pprotein. Each change is printed. [serve] of kasoku.toml says the same. The same
 func (f *serveFlags) check() error {
 	for _, word := range f.allow {
 		if !slices.Contains(changes, word) {
-			return cli.Usagef("there is "+strings.Join(changes, ", "), "--allow %q: the page changes nothing of the kind", word)
+			return cli.Usagef("there is "+strings.Join(changes, ", "),
+				"--allow %q: the page changes nothing of the kind", word)
 		}
 	}
 	if f.open && f.token != "" {

@@ -33,7 +33,8 @@ type tlsFlags struct {
 }
 
 func (f *tlsFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.cert, "tls-cert", "", "`FILE` of the certificate, PEM; default one of its own for addresses that others reach")
+	fl.StringVar(&f.cert, "tls-cert", "",
+		"`FILE` of the certificate, PEM; default one of its own for addresses that others reach")
 	fl.StringVar(&f.key, "tls-key", "", "`FILE` of the certificate's key, PEM")
 	fl.BoolVar(&f.plain, "plain", false, "no TLS on addresses that others reach: for a proxy that has it")
 }

@@ -150,7 +150,8 @@ func (f *compareFlags) stretches(args []string) (names []string, parts [2]*stret
 // compareParts compares seconds of runs, of one run or of two: counts and percentiles, without a test.
 func (f *compareFlags) compareParts(e *cli.Env, names []string, seconds [2]*stretchFlags) error {
 	if len(names) != 2 {
-		return cli.Usagef("`kasoku compare RUN@12s-31s RUN@40s-60s`", "seconds of a run are compared with others: name both")
+		return cli.Usagef("`kasoku compare RUN@12s-31s RUN@40s-60s`",
+			"seconds of a run are compared with others: name both")
 	}
 	if f.failOn != "" || f.price != "" || f.opts.Step != 0 {
 		return cli.Usagef("leave out --fail-on, --price and --step, or the seconds",

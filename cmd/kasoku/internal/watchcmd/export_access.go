@@ -25,9 +25,10 @@ func (f *exportFlags) access(e *cli.Env) (localhttp.Access, error) {
 	case f.open && token != "":
 		return localhttp.Access{}, cli.Usagef("", "--open and a token: give one")
 	case token == "" && !f.open && !localhttp.IsLoopback(f.listen):
-		return localhttp.Access{}, cli.Usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends "+
-			"by `authorization: credentials_file`; --open shows the page to all",
-			"--listen %q is reached by others, and the page has no token", f.listen)
+		return localhttp.Access{},
+			cli.Usagef("--token-file FILE or $"+tokenEnv+" names a token, which Prometheus sends "+
+				"by `authorization: credentials_file`; --open shows the page to all",
+				"--listen %q is reached by others, and the page has no token", f.listen)
 	}
 	return localhttp.Access{Token: token}, nil
 }
