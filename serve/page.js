@@ -249,6 +249,7 @@ const drawer = async (/** @type {HTMLElement|null} */ from = null) => {
   }
   if (!aside) { aside = make('aside', '', { 'aria-label': 'Details' }); document.body.append(aside); }
   document.documentElement.classList.add('beside');
+  dispatchEvent(new Event('resize')); // what has less room now may scroll
   aside.dataset.from = key;
   aside.replaceChildren(close(), make('p', 'asking', { class: 'd' }));
   const [kind] = key.split('=', 1);

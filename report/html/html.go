@@ -59,6 +59,7 @@ func (r *renderer) write(w io.Writer, name string) error {
 type renderer struct {
 	doc       *report.Document
 	site      *Site // nil: a file of its own
+	beside    bool  // it stands beside another document, which has the landmarks
 	templates *template.Template
 	charts    int // timelines so far
 }
@@ -84,6 +85,7 @@ func (r *renderer) page() page {
 func (r *renderer) funcs() template.FuncMap {
 	return template.FuncMap{
 		"prose": prose, "keep": keep, "render": r.contained, "sentence": report.Sentence, "tone": toneClass,
+		"beside":  func() bool { return r.beside },
 		"keyed":   func() bool { return r.site != nil },
 		"percent": func(v float64) string { return trim(100 * v) },
 		"inc":     func(i int) int { return i + 1 },

@@ -198,9 +198,19 @@ const flame = (/** @type {SVGSVGElement} */ graph) => {
   });
 };
 
+// what scrolls sideways can be scrolled by keys
+const scrolling = (/** @type {ParentNode} */ part) => {
+  for (const e of $$('.tw, pre, .q', part)) {
+    if (e.scrollWidth > e.clientWidth) e.setAttribute('tabindex', '0'); else if (!e.matches('.q')) e.removeAttribute('tabindex');
+  }
+};
+addEventListener('resize', () => scrolling(document));
+$$('details').forEach(d => d.addEventListener('toggle', () => scrolling(d)));
+
 // a part of a page that came later is made like the rest
 const enhance = (/** @type {ParentNode} */ part) => {
   charts(part);
+  scrolling(part);
   $$('table[data-sort]', part).forEach(t => sortable(/** @type {HTMLTableElement} */ (t)));
   $$('.copy', part).forEach(copying);
   $$('svg.flame', part).forEach(g => flame(/** @type {any} */ (g)));

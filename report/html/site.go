@@ -52,5 +52,5 @@ func WriteSections(w io.Writer, d *report.Document, s *Site) error {
 
 // WriteAside writes a document that stands beside another one.
 func WriteAside(w io.Writer, d *report.Document, s *Site) error {
-	return (&renderer{doc: d, site: s}).write(w, "aside")
+	return (&renderer{doc: d, site: s, beside: true}).write(w, "aside")
 }

@@ -1,6 +1,8 @@
 package html
 
 import (
+	"cmp"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +43,10 @@ type table struct {
 	Sorts   bool // its reader may sort the rows
 }
 
-type head struct{ Head, Unit, Class, Key string }
+type head struct {
+	Head, Unit, Class, Key string
+	Hidden                 template.HTML // for screen readers, where nothing is seen
+}
 
 type row struct {
 	Group string
@@ -75,6 +80,10 @@ func tableView(t *report.Table) table {
 			continue
 		}
 		h := head{Head: c.Head, Unit: c.Unit, Key: c.Key}
+		if c.Head == "" {
+			name := strings.ReplaceAll(cmp.Or(c.Key, "bar"), "_", " ")
+			h.Hidden = template.HTML(`<span class="vh">` + template.HTMLEscapeString(name) + `</span>`)
+		}
 		if c.Align == report.Left {
 			h.Class = "tx"
 		}
