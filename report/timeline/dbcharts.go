@@ -18,6 +18,23 @@ const (
 	mostChannels = 5
 )
 
+// statementsChart shows how many statements the database was sent, by all of its clients.
+func (r databaseCharts) statementsChart() *plot {
+	s := r.Find(kasoku.Key{Source: mysql.Name, Name: mysql.Questions})
+	if s == nil || len(s.Points) < 2 {
+		return nil
+	}
+	sent := r.grid.values(r.grid.rates(s))
+	c := &plot{Chart: report.Chart{ID: "statements", Title: report.Sentence(r.DatabaseOr()) + " statements",
+		Unit: "per second, of all clients", Height: lowHeight}, quotes: []quote{{mysql.Name, mysql.Questions}}}
+	c.Series = []report.ChartSeries{{Name: "sent", Colour: "s2", Form: report.Bars, Spans: r.grid.Blocks(sent),
+		Values: sent}}
+	c.Axis = report.LinearAxis(report.Largest(sent), nil, unit.Plain)
+	c.Peaks()
+	r.gaps(c, mysql.Name)
+	return c
+}
+
 // transactionsChart shows the open transactions of the database and how many of them
 // wait for a lock, where some waited or one grew old.
 func (r databaseCharts) transactionsChart() *plot {

@@ -324,6 +324,68 @@ func (r cpuCharts) diskChart() *plot {
 	return c.shares()
 }
 
+const gib = 1 << 30
+
+// memoryChart shows how much of a host's memory programs could not have any more, beside all that there is.
+func (r cpuCharts) memoryChart() *plot {
+	total := r.Find(kasoku.Key{Source: host.Name, Name: host.MemTotal})
+	available := r.Find(kasoku.Key{Source: host.Name, Name: host.MemAvailable})
+	if total == nil || available == nil || len(total.Points) == 0 {
+		return nil
+	}
+	whole := report.Largest(r.grid.gauge(total)) / gib
+	used := r.grid.gauge(available)
+	for i := range used {
+		used[i] = whole - used[i]/gib
+	}
+	used = r.grid.values(used)
+	c := &plot{Chart: report.Chart{ID: "memory", Title: "Memory", Unit: "GiB in use, without what can be given up",
+		Places: -1, Height: lowHeight, Limits: []report.Limit{{Name: unit.Sig3(whole) + " GiB", Value: whole}}},
+		quotes: []quote{{host.Name, host.MemAvailable}, {host.Name, host.MemAnon}}}
+	c.Series = []report.ChartSeries{{Name: "in use", Colour: "s4", Form: report.Stairs, Spans: r.grid.Blocks(used),
+		Values: used}}
+	c.Axis = report.LinearAxis(whole, c.Limits, unit.Plain)
+	c.Peaks()
+	return c
+}
+
+// leastTraffic is how much a network has to carry to be drawn, in MB/s.
+const leastTraffic = 0.1
+
+// networkChart shows what came and went by the host's networks, its loopback left out; nil where that is next to
+// nothing.
+func (r cpuCharts) networkChart() *plot {
+	c := &plot{Chart: report.Chart{ID: "network", Title: "Network", Unit: "MB/s, without loopback", Places: -1,
+		Height: lowHeight}, quotes: []quote{{host.Name, host.NetRxBytes}, {host.Name, host.NetTxBytes}}}
+	top := 0.0
+	for _, way := range []struct{ key, name, colour string }{
+		{host.NetRxBytes, "received", "s1"}, {host.NetTxBytes, "sent", "s2"}} {
+		var parts [][]float64
+		for _, s := range r.FindAll(host.Name, way.key) {
+			if s.Key.Instance != "lo" {
+				parts = append(parts, r.grid.rates(s))
+			}
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		sum := r.grid.values(AddUp(parts...))
+		for i := range sum {
+			if sum[i] /= 1e6; sum[i] > top {
+				top = sum[i]
+			}
+		}
+		c.Series = append(c.Series, report.ChartSeries{Name: way.name, Colour: way.colour, Form: report.Stairs,
+			Spans: r.grid.Blocks(sum), Values: sum})
+	}
+	if top < leastTraffic {
+		return nil
+	}
+	c.Axis = report.LinearAxis(top, nil, unit.Plain)
+	c.Peaks()
+	return c
+}
+
 // pressureChart shows how much of the time something waited for CPU, disk or
 // memory, as the kernel's pressure stall information counts it.
 func (r cpuCharts) pressureChart() *plot {

@@ -82,11 +82,13 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.addCharts(load.requestsChart, latency.percentilesChart, latency.heatChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.cpuChart() })
 	d.addGoCharts()
-	d.addCharts(database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
+	d.addCharts(database.statementsChart, database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
 		database.replicationChart)
 	d.addCharts(server.each()...)
 	d.addCharts(server.senderChart, server.carbonChart, server.carbonCacheChart, server.carbonCreatesChart)
+	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.memoryChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.diskChart() })
+	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.networkChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.pressureChart() })
 	if len(t.Charts) == 0 {
 		return nil
