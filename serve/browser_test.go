@@ -1,7 +1,9 @@
 package serve_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/test/browsertest"
+	"github.com/kasoku/kasoku/serve"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -188,6 +191,41 @@ func TestLive(t *testing.T) {
 	}
 	p.Wait("!document.querySelector('main').hasAttribute('data-running')")
 	p.Quiet()
+}
+
+// TestCatchesUp: a page whose server was away, as a tab that slept, shows what came meanwhile.
+func TestCatchesUp(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	serveOnce := func(l net.Listener) (stop func()) {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- serve.New(options(dir)).Serve(ctx, l) }()
+		return func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop := serveOnce(l)
+	p := browsertest.Start(t).Open(t, browsertest.View{})
+	enter(p, "http://"+address, "/")
+	p.WaitText("h1", "No runs yet.")
+	stop()
+	if err := store.Write(filepath.Join(dir, "meanwhile"+store.Extension), newRun("meanwhile", 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = net.Listen("tcp", address); err != nil {
+		t.Fatal(err)
+	}
+	defer serveOnce(l)()
+	p.WaitText("table", "meanwhile")
+	p.Quiet("/api/v1/events")
 }
 
 // TestNarrow: no page scrolls sideways, from a telephone to a large screen, light and dark.

@@ -375,6 +375,14 @@ const ready = (/** @type {ParentNode} */ part) => {
 };
 
 // ---- keys
+const neighbour = async (/** @type {number} */ by) => {
+  if (!run) return;
+  const all = (await (await fetch('/api/v1/runs')).json()).runs.filter((/** @type {any} */ r) => !r.error)
+    .sort((/** @type {any} */ a, /** @type {any} */ b) => a.started < b.started ? -1 : 1)
+    .map((/** @type {any} */ r) => r.path.replace(/^.*\//, '').replace(/\.kasoku$/, ''));
+  const to = all[all.indexOf(run) + by];
+  if (to) location.href = '/runs/' + encodeURIComponent(to);
+};
 addEventListener('keydown', e => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(/** @type {Element} */ (e.target).tagName)) {
     if (e.key === 'Escape') /** @type {HTMLElement} */ (e.target).blur();
@@ -386,6 +394,8 @@ addEventListener('keydown', e => {
     else if (brush.b) { brush.b = null; void select(); }
     else if (brush.t) { brush.t = null; void select(); }
   } else if (e.key === 'g') location.href = '/';
+  else if (e.key === '[' || e.key === ']') void neighbour(e.key === ']' ? 1 : -1);
+  else if (e.key === '?') { const k = $('.keys'); if (k) { k.setAttribute('open', ''); k.scrollIntoView({ block: 'end' }); } }
 });
 addEventListener('popstate', () => {
   void drawer();

@@ -118,7 +118,7 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 	}
 	o := runlist.ListOptions{Options: s.Report(""), Changes: s.changes(), Reverse: true}
 	d := runlist.List(infos, o)
-	d.Footer = ""
+	d.Commands = []string{"kasoku list"}
 	if len(infos) == 0 {
 		d.Sections = []report.Section{firstRuns(s.Dirs)}
 	}
