@@ -11,6 +11,8 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
+	"github.com/kasoku/kasoku/report/recorded"
+	"github.com/kasoku/kasoku/report/timeline"
 )
 
 // The sections of an attack's document, with [report.SectionLatency], [report.SectionSteps]
@@ -37,6 +39,8 @@ type Attack struct {
 
 	Hosts []AttackHost  // that sent it; nil: this process did
 	Skew  time.Duration // the most by which the starts of two hosts can differ
+
+	Seconds []kasoku.LoadSecond // for charts; nil: none
 }
 
 // An AttackStep is a step and what came of it.
@@ -72,6 +76,7 @@ func AttackDocument(a *Attack, o report.Options) *report.Document {
 			Hint: report.Prose(w.Hint)})
 	}
 	d.PutSection(o, "latency", a.latencySection)
+	d.PutSection(o, "timeline", func() report.Section { return a.timelineSection(o) })
 	d.PutSection(o, "steps", a.stepsSection)
 	d.PutSection(o, "targets", a.targetsSection)
 	d.PutSection(o, "answers", a.answersSection)
@@ -85,6 +90,19 @@ func AttackDocument(a *Attack, o report.Options) *report.Document {
 		d.PutSection(o, "warnings", func() report.Section { return warnings })
 	}
 	return d
+}
+
+// timelineSection draws the load over time as a run's is drawn; it is empty where the seconds were not kept.
+func (a *Attack) timelineSection(o report.Options) report.Section {
+	if len(a.Seconds) == 0 {
+		return report.Section{ID: report.SectionTimeline}
+	}
+	rec := &kasoku.Recording{Seconds: a.Seconds,
+		Run: kasoku.Run{Started: a.Started, Length: a.Length(), State: kasoku.Finished}}
+	for i := range a.Steps {
+		rec.Steps = append(rec.Steps, a.Steps[i].Step)
+	}
+	return timeline.Section(recorded.Of(rec, o))
 }
 
 // stoppedEarly is the code of the warning that a load did not reach its end.
@@ -263,6 +281,9 @@ var attackQuantiles = []struct {
 func (a *Attack) latencySection() report.Section {
 	s := report.Section{ID: report.SectionLatency, Title: "Latency",
 		Sub: "Latency counts from the due time, service from the send. Failures are included."}
+	if len(a.Steps) > 1 {
+		s.Sub += " Of all steps together."
+	}
 	t := a.Tally
 	if t.Latency.Count() == 0 {
 		return s

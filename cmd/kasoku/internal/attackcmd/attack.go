@@ -111,6 +111,9 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 	}
 	live := &liveAttack{e: e, handover: recording, progress: e.Progress(), random: o.Spacing == load.Poisson,
 		dial: o.Engine.HTTP.Dial}
+	if f.set("html") || f.out.Format == "html" {
+		live.charts = &chartSeconds{}
+	}
 	planned := e.EndSoon(ctx) // targets may come from a FIFO
 	o.Watch = func(r *vegeta.Running) load.Sink {
 		planned()
@@ -128,7 +131,7 @@ func runAttack(parent context.Context, e *cli.Env, f *attackFlags) (err error) {
 		return f.refusal(err)
 	}
 	if printed {
-		err = errors.Join(err, f.print(e, &res))
+		err = errors.Join(err, f.print(e, &res, live.charts.taken()))
 	} else {
 		e.Warn(res.Warnings)
 	}

@@ -35,7 +35,8 @@ type liveAttack struct {
 
 	running *vegeta.Running // nil before the first request
 	steps   []kasoku.Step
-	keeps   bool // the seconds, for who wants them
+	keeps   bool          // the seconds, for who wants them
+	charts  *chartSeconds // nil: the report has none
 	quit    chan struct{}
 	done    chan struct{}
 }
@@ -138,7 +139,7 @@ func dueBy(s kasoku.Step, at time.Duration) float64 {
 
 // looked looks whether anybody wants the seconds: a recording, or who looks on by now.
 func (l *liveAttack) looked() {
-	wanted := l.handover != "" || l.watchers.Look()
+	wanted := l.handover != "" || l.watchers.Look() || l.charts != nil
 	if wanted && !l.keeps {
 		l.running.Recorder.KeepSeconds()
 		l.keeps = true
@@ -150,8 +151,10 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 	if !l.keeps {
 		return
 	}
+	seconds := l.running.Recorder.Take()
+	l.charts.add(seconds)
 	h := handover.Report{Steps: stepsBegun(l.steps, over && sum.Stopped == "", issuedFor(&sum, time.Since(l.running.Start))),
-		Places: l.places, Summary: sum, Seconds: l.running.Recorder.Take(), Warnings: warnings}
+		Places: l.places, Summary: sum, Seconds: seconds, Warnings: warnings}
 	if l.handover == "" {
 		l.watchers.Write(h)
 		return
@@ -164,6 +167,42 @@ func (l *liveAttack) hand(sum kasoku.LoadSummary, warnings []kasoku.Warning, ove
 		}
 	}
 	l.complain(l.hands.Write(h))
+}
+
+// chartSeconds are the seconds of a load for the charts of its report.
+type chartSeconds struct{ list []kasoku.LoadSecond }
+
+// mostCharted bounds how many seconds are kept; of a longer load there are no charts.
+const mostCharted = 3600
+
+// add adds what was counted of seconds, of all targets together.
+func (c *chartSeconds) add(parts []kasoku.LoadSecond) {
+	if c == nil {
+		return
+	}
+	for i := range parts {
+		p := &parts[i]
+		at := slices.IndexFunc(c.list, func(s kasoku.LoadSecond) bool { return s.Second == p.Second && s.Step == p.Step })
+		if at < 0 {
+			at = len(c.list)
+			c.list = append(c.list, kasoku.LoadSecond{Second: p.Second, Step: p.Step})
+		}
+		c.list[at].Add(p)
+	}
+	if len(c.list) > mostCharted {
+		c.list = c.list[:mostCharted]
+	}
+}
+
+// taken are the seconds, nil where there were too many.
+func (c *chartSeconds) taken() []kasoku.LoadSecond {
+	if c == nil || len(c.list) >= mostCharted {
+		return nil
+	}
+	slices.SortFunc(c.list, func(a, b kasoku.LoadSecond) int {
+		return cmp.Or(cmp.Compare(a.Second, b.Second), cmp.Compare(a.Step, b.Step))
+	})
+	return c.list
 }
 
 // complain reports that a recording lacks something. An onlooker gets no complaint.

@@ -17,8 +17,9 @@ import (
 )
 
 // print writes what an attack came to, as asked with -o.
-func (f *attackFlags) print(e *cli.Env, res *vegeta.AttackResult) error {
+func (f *attackFlags) print(e *cli.Env, res *vegeta.AttackResult, seconds []kasoku.LoadSecond) error {
 	a := f.attackReport(res)
+	a.Seconds = seconds
 	o := e.ReportOptions("")
 	return f.out.Print(e, cli.Printer{
 		Doc:  loadreport.AttackDocument(a, o),

@@ -189,4 +189,5 @@ func (t *storyPrinter) farewell(res demo.Result) {
 		fmt.Fprintf(t.e.Stdout, "        %s compare %s %s\n", t.e.Name, filepath.Join(t.dir, "before.kasoku"),
 			filepath.Join(t.dir, "after.kasoku"))
 	}
+	fmt.Fprintf(t.e.Stdout, "        %s serve --dir %s\n", t.e.Name, t.dir)
 }
