@@ -116,7 +116,7 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o := runlist.ListOptions{Options: s.Report(""), Changes: s.changes(), Reverse: true}
+	o := runlist.ListOptions{Options: s.Report(""), Changes: runlist.ChangesBetween(), Reverse: true}
 	d := runlist.List(infos, o)
 	d.Commands = []string{"kasoku list"}
 	if len(infos) == 0 {
@@ -151,26 +151,6 @@ func firstRuns(dirs []string) report.Section {
 		report.Para{Text: report.Prose("This page looks for runs in `" + strings.Join(dirs, "`, `") +
 			"`, and shows them as soon as they begin."), Tone: report.Dim},
 	}}
-}
-
-// changes reads what was changed between runs from their files, each once.
-func (s *Server) changes() func(before, after store.Info) []compare.Changed {
-	read := map[string]*kasoku.Recording{}
-	conditions := func(path string) *kasoku.Recording {
-		rec, ok := read[path]
-		if !ok {
-			rec, _ = store.Conditions(path)
-			read[path] = rec
-		}
-		return rec
-	}
-	return func(before, after store.Info) []compare.Changed {
-		b, a := conditions(before.Path), conditions(after.Path)
-		if b == nil || a == nil {
-			return nil
-		}
-		return compare.Changes(b, a)
-	}
 }
 
 //go:embed panels.html

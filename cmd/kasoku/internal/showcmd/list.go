@@ -7,9 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
-	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/runlist"
@@ -52,7 +50,7 @@ It reads from the top, the newest last.`,
 			}
 			o := runlist.ListOptions{Options: e.ReportOptions(""), Limit: f.limit, Reverse: f.reverse}
 			if f.out.Format == "md" || f.out.HTML != "" { // they describe each step in words
-				o.Changes = changesBetween()
+				o.Changes = runlist.ChangesBetween()
 			}
 			return f.out.Print(e, cli.Printer{
 				Doc:  runlist.List(all, o),
@@ -135,24 +133,3 @@ func (f *listFlags) unmatched(all []store.Info) error {
 
 // mostNames bounds the names that a hint lists.
 const mostNames = 5
-
-// changesBetween reads what was changed between runs from their files, each once. A
-// file that cannot be read is listed as such already.
-func changesBetween() func(before, after store.Info) []compare.Changed {
-	read := map[string]*kasoku.Recording{}
-	conditions := func(path string) *kasoku.Recording {
-		rec, ok := read[path]
-		if !ok {
-			rec, _ = store.Conditions(path)
-			read[path] = rec
-		}
-		return rec
-	}
-	return func(before, after store.Info) []compare.Changed {
-		b, a := conditions(before.Path), conditions(after.Path)
-		if b == nil || a == nil {
-			return nil
-		}
-		return compare.Changes(b, a)
-	}
-}
