@@ -24,9 +24,9 @@ type timeline struct {
 	HasLog     bool // a chart can be seen on a logarithmic axis
 }
 
+// A laneMark is a stretch of time that findings quote, which have it alike.
 type laneMark struct {
-	Number           int
-	ID               string
+	Findings         []report.LaneMark // the first is named, the others are numbers
 	Left, Width, Top string
 }
 
@@ -75,7 +75,7 @@ type values struct {
 const laneRow = 20
 
 func timelineView(t *report.Timeline, n int) timeline {
-	v := timeline{Timeline: t, First: n == 1, ID: "ax" + trim(float64(n)), LaneHeight: laneRow*t.Rows + 4}
+	v := timeline{Timeline: t, First: n == 1, ID: "ax" + trim(float64(n))}
 	v.HasLog = slices.ContainsFunc(t.Charts, func(c report.Chart) bool { return c.Linear != nil })
 	s := t.Started
 	v.Data = data{Seconds: t.Seconds, Column: t.Column, Start: s.Hour()*3600 + s.Minute()*60 + s.Second()}
@@ -91,10 +91,7 @@ func timelineView(t *report.Timeline, n int) timeline {
 			v.Data.First = int(b.From)
 		}
 	}
-	for _, m := range t.Lane {
-		v.Lane = append(v.Lane, laneMark{m.Number, m.ID, trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From)),
-			trim(float64(4 + laneRow*m.Row))})
-	}
+	v.Lane, v.LaneHeight = lane(t)
 	for _, m := range t.Said {
 		v.Said = append(v.Said, place{Left: trim(100 * t.X(m.At)), Label: m.Text})
 	}
@@ -111,6 +108,26 @@ func timelineView(t *report.Timeline, n int) timeline {
 		}
 	}
 	return v
+}
+
+// lane joins the marks of one stretch, and moves the rows that stay together.
+func lane(t *report.Timeline) (out []laneMark, height int) {
+	var rows []int // the old number of each row that stays
+	at := map[[2]string]int{}
+	for _, m := range t.Lane {
+		key := [2]string{trim(100 * t.X(m.From)), trim(100 * t.X(m.To-m.From))}
+		if i, ok := at[key]; ok {
+			out[i].Findings = append(out[i].Findings, m)
+			continue
+		}
+		row := slices.Index(rows, m.Row)
+		if row < 0 {
+			row, rows = len(rows), append(rows, m.Row)
+		}
+		at[key] = len(out)
+		out = append(out, laneMark{[]report.LaneMark{m}, key[0], key[1], trim(float64(4 + laneRow*row))})
+	}
+	return out, laneRow*len(rows) + 4
 }
 
 func band(t *report.Timeline, b report.Band) place {
