@@ -208,6 +208,41 @@ func TestVolatile(t *testing.T) {
 		"GET /json: items[].price: 3, was 1", "GET /text: lines: 1 of 1 element is missing")
 }
 
+// TestAside: how long a page took is left out where it was the same by chance, as most pages show that it moves; a price
+// is compared.
+func TestAside(t *testing.T) {
+	t.Parallel()
+	asks := atomic.Int64{}
+	page := func(took string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			n := asks.Add(1)
+			mine, price := took, "9 EUR"
+			if mine == "" && r.URL.Path != "/home" && r.URL.Path != "/price" { // what moves in most pages
+				mine = fmt.Sprint(n)
+			} else if mine == "" {
+				mine = "2"
+			}
+			if r.URL.Path == "/price" {
+				price = took + "7 EUR"
+			}
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, "<main><b>%s</b></main><footer><b>by us</b><b>%sms</b></footer>", price, mine)
+		}
+	}
+	s := newSite(t, page(""))
+	paths := []string{"/a", "/b", "/c", "/home", "/price"}
+	g := golden(t, s, paths...).Golden
+	differs(t, g)
+	s.now(page("3"))
+	differs(t, g, `GET /price: text>main>b[]: "37 EUR", was "7 EUR"`)
+
+	// Of pages alone of their kind nothing is known.
+	one := golden(t, newSite(t, page("")), "/a", "/home").Golden
+	if n := len(one.Answers[1].Volatile); n != 0 {
+		t.Errorf("%d places of /home are volatile", n)
+	}
+}
+
 // TestConcurrency: what differs only with other requests under way is volatile when
 // recorded so, and said so when it is new.
 func TestConcurrency(t *testing.T) {

@@ -41,7 +41,7 @@ func (a *Asker) Record(ctx context.Context, requests []Request) (*Recorded, erro
 	out := &Recorded{Golden: &Golden{Schema: schema, Kind: kindOfFile, Recorded: time.Now().UTC().Truncate(time.Second)}}
 	asks := make([][]asked, len(requests))
 	err := a.passes(ctx, requests, asks)
-	kept, until := 0, time.Now().Add(endWithin)
+	kept, until, moved := 0, time.Now().Add(endWithin), map[aside]int{}
 	for i := range requests {
 		if len(asks[i]) < 2 {
 			continue // nothing is known of it
@@ -57,8 +57,12 @@ func (a *Asker) Record(ctx context.Context, requests []Request) (*Recorded, erro
 			out.Left = append(out.Left, LeftOut{requests[i], why})
 			continue
 		}
+		for _, x := range movedIn(&answer, &asks[i][0].answer) {
+			moved[x]++
+		}
 		out.Golden.Answers = append(out.Golden.Answers, answer)
 	}
+	leaveAside(out.Golden.Answers, moved)
 	return out, err
 }
 

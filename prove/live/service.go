@@ -382,11 +382,29 @@ func (s *Service) count(ctx context.Context, ch *change) error {
 		if err := s.command(ctx, "reload", s.o.Reload); err != nil {
 			return err
 		}
+		if err := waitReload(ctx); err != nil {
+			return err
+		}
 	}
 	if slices.ContainsFunc(ch.Database, func(c mysql.Changed) bool { return !c.Lasts() }) {
 		return s.command(ctx, "restart", s.o.Restart)
 	}
 	return nil
+}
+
+// reloadWithin is what nginx has for a reload once the command has sent its signal: new workers begin, and what old ones
+// have open ends, some of it in the middle of an answer.
+const reloadWithin = time.Second
+
+func waitReload(ctx context.Context) error {
+	t := time.NewTimer(reloadWithin)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // commandWithin bounds a command.

@@ -41,7 +41,7 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 		if lookups <= 0 || per > lookups/2 || d > math.Log(alikeFactor) {
 			continue
 		}
-		if sends := sendsKey(q, l.Shape.Keys); sends && !named || sends == named && d <= apart {
+		if sends := sendsKey(c, q, l.Shape.Keys); sends && !named || sends == named && d <= apart {
 			best, apart, named = q, d, sends
 		}
 	}
@@ -50,8 +50,8 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 
 // Named is the list, where what it sends may have the lookup's keys: that it has about as many rows
 // is chance otherwise, and no reason to name it.
-func (l Looped) Named() *kasoku.Query {
-	if l.List == nil || !sendsKey(l.List, l.Shape.Keys) {
+func (l Looped) Named(c *diagnose.Case) *kasoku.Query {
+	if l.List == nil || !sendsKey(c, l.List, l.Shape.Keys) {
 		return nil
 	}
 	return l.List
@@ -59,9 +59,15 @@ func (l Looped) Named() *kasoku.Query {
 
 // sendsKey reports whether a column that a list sends may be one of the keys, by its name. What
 // is called id may be any column of another table but one of words.
-func sendsKey(list *kasoku.Query, keys []string) bool {
+func sendsKey(c *diagnose.Case, list *kasoku.Query, keys []string) bool {
 	if len(keys) == 0 {
 		return true
+	}
+	isKey := func(t string) bool {
+		return slices.ContainsFunc(keys, func(k string) bool {
+			k = strings.ToLower(k)
+			return t == k || t == "id" && strings.HasSuffix(k, "id")
+		})
 	}
 	if slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, "id") }) {
 		return !sendsWords(list)
@@ -81,10 +87,12 @@ func sendsKey(list *kasoku.Query, keys []string) bool {
 		if t == "from" {
 			return false
 		}
-		if t == "*" || slices.ContainsFunc(keys, func(k string) bool {
-			k = strings.ToLower(k)
-			return t == k || t == "id" && strings.HasSuffix(k, "id")
-		}) {
+		if t == "*" && Of(list).tables == 1 { // all that the one table has
+			if names := columnsOf(c, list); names != nil && !slices.ContainsFunc(names, isKey) {
+				continue
+			}
+		}
+		if t == "*" || isKey(t) {
 			return true
 		}
 	}

@@ -9,9 +9,11 @@ import (
 
 // TestSendsKey: a list of words has no number by which another table's rows are looked up.
 func TestSendsKey(t *testing.T) {
+	c := diagnose.NewCase(&kasoku.Recording{Tables: []kasoku.TableDef{{Name: "alias_domain",
+		Create: "CREATE TABLE `alias_domain` (\n  `alias_domain` varchar(255),\n  `target_domain` varchar(255),\n  `active` tinyint(1)\n)"}}}, nil)
 	f := func(list, key string, want bool) {
 		t.Helper()
-		if got := sendsKey(&kasoku.Query{Fingerprint: list}, []string{key}); got != want {
+		if got := sendsKey(c, &kasoku.Query{Fingerprint: list}, []string{key}); got != want {
 			t.Errorf("%s, %s: %v", list, key, got)
 		}
 	}
@@ -23,6 +25,10 @@ func TestSendsKey(t *testing.T) {
 	f("select main.* from attributes main where main.objectid = ?", "id", true)
 	f("select distinct acl.rightname from acl", "rightname", true)
 	f("select a.title from a", "b_id", false)
+	f("select * from alias_domain where active = ?", "address", false)
+	f("select * from alias_domain where active = ?", "target_domain", true)
+	f("select * from alias_domain, alias where active = ?", "address", true)
+	f("select * from unknown where active = ?", "address", true)
 }
 
 // TestFollows: a loop is in that of a list where a name or their numbers say so, not because

@@ -13,19 +13,21 @@ import (
 // It is read from the masked sample, token by token: enough to distinguish a lookup
 // from a list and to write an example, and no grammar.
 type Statement struct {
-	Table    string   // the first one named
-	tables   int      // how many are named
-	Keys     []string // columns that are compared with one value for equality
-	Ranged   []string // columns that are compared with <, > or BETWEEN
-	spatial  bool     // asks for what lies in a shape
-	Limit    bool
-	Ordered  bool
-	Grouped  bool
-	where    bool
-	Sums     bool // SUM, AVG, MIN, MAX …
-	Counts   bool // COUNT
-	distinct bool
-	Rows     bool // INSERT with more than one row
+	Table   string   // the first one named
+	tables  int      // how many are named
+	Keys    []string // columns that are compared with one value for equality
+	Ranged  []string // columns that are compared with <, > or BETWEEN
+	spatial bool     // asks for what lies in a shape
+	Limit   bool
+	Ordered bool
+	Grouped bool
+	where   bool
+	Sums    bool // SUM, AVG, MIN, MAX …
+	Counts  bool // COUNT
+	// CountsAll is a COUNT that is the first that is selected: of a statement without groups the one row.
+	CountsAll bool
+	distinct  bool
+	Rows      bool // INSERT with more than one row
 }
 
 // spatialWords are functions that compare shapes.
@@ -104,6 +106,7 @@ func (s *Statement) token(tokens []string, i int, word string) {
 		s.distinct = true
 	case word == "count" && call:
 		s.Counts = true
+		s.CountsAll = s.CountsAll || i == 1 && at(0) == "select"
 	case call && slices.Contains(sumWords, word):
 		s.Sums = true
 	case call && slices.Contains(spatialWords, word):

@@ -133,6 +133,9 @@ func isText(kind string) bool {
 
 func (r LikeScan) title(s *scan) string {
 	sent := wording.Average(statements.RowsPerCall(s.query))
+	if s.counts() {
+		sent = "a count"
+	}
 	if s.part {
 		return fmt.Sprintf("LIKE on %s: %s rows examined for %s", wording.Cut(s.read.Table.Name, 20),
 			diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
@@ -171,8 +174,11 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 		how = "A pattern that begins with % is of no use to an index"
 	}
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), begins)
-	sent := wording.Average(statements.RowsPerCall(s.query))
-	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, for %s that it sends.", how,
+	sent := wording.Average(statements.RowsPerCall(s.query)) + " that it sends"
+	if s.counts() {
+		sent = "the number of those that match"
+	}
+	f.Cause = fmt.Sprintf("%s: each call reads and compares %s rows of %s, for %s.", how,
 		diagnose.Whole(s.rowsRead()), s.read.Table.Name, sent)
 	if s.part {
 		others := ", with those of other tables,"
@@ -180,7 +186,7 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 			others = ""
 		}
 		f.Cause = fmt.Sprintf("%s: each call reads and compares all rows of %s that its other conditions leave. It "+
-			"examines %s rows%s for %s that it sends.", how, s.read.Table.Name,
+			"examines %s rows%s for %s.", how, s.read.Table.Name,
 			diagnose.Whole(advice.ExaminedPerCall(s.query)), others, sent)
 	}
 	f.Fixes = r.fixes(c, s)

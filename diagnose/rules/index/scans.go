@@ -206,6 +206,12 @@ func (s *scan) rowsRead() float64 {
 	return min(examined, float64(max(s.read.Table.Rows, 1)))
 }
 
+// counts reports whether the one row that a call sends is how many match, and none of those.
+func (s *scan) counts() bool {
+	of := statements.Of(s.query)
+	return of.CountsAll && !of.Grouped && statements.RowsPerCall(s.query) <= 1
+}
+
 // condition words the first condition.
 func (s *scan) condition() string {
 	switch h := s.hidden[0]; h.Function {
@@ -229,6 +235,10 @@ func (s *scan) evidence(c *diagnose.Case) []kasoku.Evidence {
 	q := s.query
 	note := fmt.Sprintf("%s, %s rows examined for %s sent", wording.Times(q.Calls),
 		wording.Average(advice.ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)))
+	if s.counts() {
+		note = fmt.Sprintf("%s, %s rows examined for a count", wording.Times(q.Calls),
+			wording.Average(advice.ExaminedPerCall(q)))
+	}
 	note += evidence.ByWords(c, q.ID)
 	out := []kasoku.Evidence{evidence.Statement(c, q, unit.Duration(q.Total), note, q.Total.Seconds())}
 	if s.plan != nil {

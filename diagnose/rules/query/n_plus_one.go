@@ -90,7 +90,7 @@ func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
 	lists := map[*kasoku.Query]bool{}
 	for _, l := range r.Loops {
 		f.Evidence = append(f.Evidence, lookupEvidence(c, l))
-		if list := l.Named(); list != nil && !lists[list] {
+		if list := l.Named(c); list != nil && !lists[list] {
 			lists[list] = true
 			e := evidence.Statement(c, list, unit.Sig3(statements.RowsPerCall(list))+" rows a call",
 				"its rows are looked up one by one", statements.RowsPerCall(list))
@@ -149,8 +149,8 @@ func subjectOf(r statements.RowLoop) string {
 }
 
 // rowsOf describes where the looked-up rows come from.
-func rowsOf(l statements.Looped) string {
-	list := l.Named()
+func rowsOf(c *diagnose.Case, l statements.Looped) string {
+	list := l.Named(c)
 	if list == nil {
 		return "It asks " + l.Shape.Table + " by one key after another"
 	}
@@ -225,7 +225,7 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 		out = append(out, kasoku.Fix{Text: "Fetch what the loop looks up with one statement before it", Where: where,
 			Risk: kasoku.RiskAppRestart, Note: strings.Join(slices.Sorted(maps.Keys(more)), " ")})
 	}
-	if words := joinWords(r); words != "" {
+	if words := joinWords(c, r); words != "" {
 		out = append(out, kasoku.Fix{Text: words, Where: where, Risk: kasoku.RiskAppRestart})
 	}
 	return out
@@ -247,11 +247,11 @@ func manyWords(c *diagnose.Case, listed bool) string {
 
 // joinWords describes which tables the list could bring along; nothing where the lists are not
 // known. Which columns belong together is not in the statements.
-func joinWords(r statements.RowLoop) string {
+func joinWords(c *diagnose.Case, r statements.RowLoop) string {
 	var tables []string
 	list := ""
 	for _, l := range r.Loops {
-		if l.Named() == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
+		if l.Named(c) == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
 			continue
 		}
 		outer := statements.Of(l.List).Table

@@ -38,13 +38,13 @@ func (EachRow) Doc() diagnose.Doc {
 func (r EachRow) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 	return checkLoops(c, r.ID(), func(x statements.RowLoop, f *kasoku.Finding) {
 		each := "row"
-		if first := x.Loops[0]; first.List != nil && first.Named() == nil {
+		if first := x.Loops[0]; first.List != nil && first.Named(c) == nil {
 			each = "key"
 		}
 		f.Title = loopTitle(c, x, "runs one SELECT per "+each)
 		f.Clause = fmt.Sprintf("%s runs %s SELECTs a request, one per %s", subjectOf(x), x.Amount(c, 0), each)
 		f.Cause = fmt.Sprintf("%s runs %s lookups in each request. %s: each is a round trip, however fast it is.",
-			subjectOf(x), x.Amount(c, 0), rowsOf(x.Loops[0]))
+			subjectOf(x), x.Amount(c, 0), rowsOf(c, x.Loops[0]))
 		f.Fixes = batchFixes(c, x)
 	})
 }
