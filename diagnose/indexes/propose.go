@@ -258,6 +258,9 @@ func follow(list []*access, rows []kasoku.PlanRow) (placed map[*access]bool, asi
 			a := list[at]
 			placed[a], block = true, a.block
 			a.probes, a.first, a.step = max(1, n), i == 0 || begins && apart, &rows[i]
+			if isMadeFirst(rows, i) {
+				a.first, a.apart, a.joined = true, true, nil
+			}
 		}
 		n *= max(1, r.Rows*max(1, cmp.Or(max(r.Filtered, 0), 100))/100)
 		if r.Select == "PRIMARY" || r.Select == "SIMPLE" {
@@ -265,6 +268,16 @@ func follow(list []*access, rows []kasoku.PlanRow) (placed map[*access]bool, asi
 		}
 	}
 	return placed, aside
+}
+
+// isMadeFirst reports whether a step of a plan reads the one table of a subquery whose rows are made a table before the
+// statement looks there: no value of a row outside is known when they are read.
+func isMadeFirst(rows []kasoku.PlanRow, i int) bool {
+	alone := true
+	for k := range rows {
+		alone = alone && (k == i || rows[k].Select != rows[i].Select)
+	}
+	return rows[i].Select == "MATERIALIZED" && alone
 }
 
 // leftOf returns how many rows a statement examines at most of tables that it makes: a server knows little
@@ -361,8 +374,8 @@ func (w *work) learn() {
 				}
 			}
 		}
-		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && sent > 0 {
-			t.learnt[a.equal[0]] = min(1, sent/t.rows)
+		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && (sent > 0 || a.query.Calls >= fewCalls) {
+			t.learnt[a.equal[0]] = min(1, max(sent, 1/float64(a.query.Calls+1))/t.rows) // nothing was found, so often
 		}
 	}
 	for _, t := range w.tables {
