@@ -72,24 +72,28 @@ func TestPropose_UnionPart(t *testing.T) {
 	}
 }
 
-// TestPropose_MadeFirst: what a subquery reads to make a table of it, once, is found by its own values; the index that its
-// rows would be looked up by is of no use then.
+// TestPropose_MadeFirst: what a subquery reads to make a table of it, once, is found by its own values; the index that
+// its rows would be looked up by is of no use then.
 func TestPropose_MadeFirst(t *testing.T) {
-	const details = "CREATE TABLE `details` (\n  `id` int NOT NULL,\n  `order_id` int NOT NULL,\n  `name` varchar(60) NOT NULL,\n" +
-		"  `value` varchar(400),\n  PRIMARY KEY (`id`),\n  KEY `of` (`order_id`)\n)"
-	sql := "SELECT DISTINCT o.id, o.state FROM orders o WHERE EXISTS (SELECT id FROM details WHERE name = ? AND o.id = order_id " +
-		"AND (value IS NOT NULL AND value = ?)) ORDER BY o.id LIMIT ?"
+	const details = "CREATE TABLE `details` (\n  `id` int NOT NULL,\n  `order_id` int NOT NULL,\n" +
+		"  `name` varchar(60) NOT NULL,\n  `value` varchar(400),\n  PRIMARY KEY (`id`),\n  KEY `of` (`order_id`)\n)"
+	sql := "SELECT DISTINCT o.id, o.state FROM orders o WHERE EXISTS (SELECT id FROM details WHERE name = ? " +
+		"AND o.id = order_id AND (value IS NOT NULL AND value = ?)) ORDER BY o.id LIMIT ?"
+	primary := func(rows int64) kasoku.IndexDef {
+		return kasoku.IndexDef{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{rows}}
+	}
 	f := func(how, want string) {
 		t.Helper()
 		rec := &kasoku.Recording{
 			Tables: []kasoku.TableDef{
 				{Name: "orders", Create: create, Engine: "InnoDB", Rows: 30000, DataBytes: 6 << 20,
-					Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{30000}}}},
-				{Name: "details", Create: details, Engine: "InnoDB", Rows: 90000, DataBytes: 9 << 20, Indexes: []kasoku.IndexDef{
-					{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{90000}},
-					{Name: "of", Columns: []string{"order_id"}, Cardinality: []int64{30000}}}}},
+					Indexes: []kasoku.IndexDef{primary(30000)}},
+				{Name: "details", Create: details, Engine: "InnoDB", Rows: 90000, DataBytes: 9 << 20,
+					Indexes: []kasoku.IndexDef{primary(90000),
+						{Name: "of", Columns: []string{"order_id"}, Cardinality: []int64{30000}}}}},
 			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
-				Tables: []string{"orders", "details"}, Calls: 10, Total: time.Second, RowsExamined: 1200000, RowsSent: 200}},
+				Tables: []string{"orders", "details"}, Calls: 10, Total: time.Second, RowsExamined: 1200000,
+				RowsSent: 200}},
 			Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
 				{Select: "PRIMARY", Table: "o", Access: "index", Key: "PRIMARY", Rows: 30000, Extra: "Using temporary"},
 				{Select: "PRIMARY", Table: "<subquery2>", Access: "eq_ref", Key: "distinct_key", Rows: 1},
@@ -120,11 +124,14 @@ func TestPropose_NothingFound(t *testing.T) {
 		t.Helper()
 		sql := "SELECT * FROM orders WHERE customer_id = ?"
 		rec := &kasoku.Recording{
-			Tables: []kasoku.TableDef{{Name: "orders", Create: create, Engine: "InnoDB", Rows: 20000, DataBytes: 6 << 20,
-				Columns: []kasoku.ColumnSample{{Name: "customer_id", Rows: 1000, Distinct: 1, Most: 1000}},
-				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"}, Cardinality: []int64{20000}}}}},
+			Tables: []kasoku.TableDef{{Name: "orders", Create: create, Engine: "InnoDB", Rows: 20000,
+				DataBytes: 6 << 20,
+				Columns:   []kasoku.ColumnSample{{Name: "customer_id", Rows: 1000, Distinct: 1, Most: 1000}},
+				Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"id"},
+					Cardinality: []int64{20000}}}}},
 			Queries: []kasoku.Query{{ID: "A", Verb: "SELECT", Fingerprint: strings.ToLower(sql), Sample: sql,
-				Tables: []string{"orders"}, Calls: calls, Total: time.Second, RowsExamined: 20000 * calls, RowsSent: sent}}}
+				Tables: []string{"orders"}, Calls: calls, Total: time.Second, RowsExamined: 20000 * calls,
+				RowsSent: sent}}}
 		a, err := Propose(rec)
 		if err != nil {
 			t.Fatal(err)

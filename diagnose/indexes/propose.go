@@ -374,8 +374,9 @@ func (w *work) learn() {
 				}
 			}
 		}
-		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 && (sent > 0 || a.query.Calls >= fewCalls) {
-			t.learnt[a.equal[0]] = min(1, max(sent, 1/float64(a.query.Calls+1))/t.rows) // nothing was found, so often
+		if a.rowsKnown() && len(a.equal) == 1 && len(a.ranges)+len(a.in)+a.filters == 0 &&
+			(sent > 0 || a.query.Calls >= fewCalls) { // nothing was found, so often
+			t.learnt[a.equal[0]] = min(1, max(sent, 1/float64(a.query.Calls+1))/t.rows)
 		}
 	}
 	for _, t := range w.tables {

@@ -41,19 +41,20 @@ func distinctRows() (out []row) {
 		out = append(out, row{"QRY-14", "its long columns last: " + text, fetchesLast(text)})
 	}
 	for _, text := range []string{
-		"SELECT DISTINCT r.* FROM (SELECT v.*, p.line FROM volumes v LEFT JOIN poems p ON p.id = v.poem AND p.part = v.volume " +
-			"WHERE v.copies > 3) r ORDER BY r.volume, r.poem LIMIT 20",
-		"SELECT DISTINCT v.poem, v.volume AS of, v.copies, p.line FROM volumes v JOIN poems p ON p.part = v.volume AND v.poem = p.id " +
-			"WHERE v.copies > 3 ORDER BY of, v.poem LIMIT 20",
+		"SELECT DISTINCT r.* FROM (SELECT v.*, p.line FROM volumes v LEFT JOIN poems p ON p.id = v.poem " +
+			"AND p.part = v.volume WHERE v.copies > 3) r ORDER BY r.volume, r.poem LIMIT 20",
+		"SELECT DISTINCT v.poem, v.volume AS of, v.copies, p.line FROM volumes v JOIN poems p ON " +
+			"p.part = v.volume AND v.poem = p.id WHERE v.copies > 3 ORDER BY of, v.poem LIMIT 20",
 	} {
 		out = append(out, row{"QRY-14", "without DISTINCT: " + text, dropsDistinct(text)})
 	}
 	for _, x := range []struct{ shows, text string }{
-		{"rows that joins multiply", "SELECT DISTINCT p.id, p.part, p.line FROM poems p JOIN volumes v ON v.poem = p.id " +
-			"WHERE v.copies > 0 ORDER BY p.line LIMIT 20"},
-		{"rows that have a part of a key", "SELECT DISTINCT v.poem, v.copies, t.line FROM volumes v JOIN poets t ON t.id = v.poem " +
-			"ORDER BY v.copies LIMIT 20"},
-		{"groups", "SELECT DISTINCT r.* FROM (SELECT v.poem, COUNT(*) AS n FROM volumes v GROUP BY v.poem) r ORDER BY r.n LIMIT 20"},
+		{"rows that joins multiply", "SELECT DISTINCT p.id, p.part, p.line FROM poems p JOIN volumes v " +
+			"ON v.poem = p.id WHERE v.copies > 0 ORDER BY p.line LIMIT 20"},
+		{"rows that have a part of a key", "SELECT DISTINCT v.poem, v.copies, t.line FROM volumes v JOIN poets t " +
+			"ON t.id = v.poem ORDER BY v.copies LIMIT 20"},
+		{"groups", "SELECT DISTINCT r.* FROM (SELECT v.poem, COUNT(*) AS n FROM volumes v GROUP BY v.poem) r " +
+			"ORDER BY r.n LIMIT 20"},
 		{"no primary key", "SELECT DISTINCT p.id, p.line, p.verses FROM poems p JOIN volumes v ON v.poem " +
 			"= p.id WHERE v.copies > 3 ORDER BY p.line, p.id LIMIT 20"},
 		{"an order of a function", "SELECT DISTINCT p.id, p.part, p.verses FROM poems p JOIN volumes v ON " +

@@ -102,7 +102,17 @@ func scanRuns() []boardRun {
 		r.setup, r.rate, r.want = talkTable, 10, "table talks"
 		return r
 	}
+	sure := func(name, keep, want, q string) boardRun {
+		r := talks(name, keep, "", "")
+		serve := page(name, keep, "SELECT DISTINCT "+q).serve
+		r.serve, r.want = serve, want
+		return r
+	}
 	return []boardRun{
+		sure("distinct-anyway", "QRY-14/fires", "table subjects", "r.* FROM (SELECT s.*, t.title, t.held "+
+			"FROM subjects s LEFT JOIN talks t ON t.id = s.talk WHERE s.subject < 40) r ORDER BY r.held DESC LIMIT 20"),
+		sure("distinct-subjects", "QRY-14/silent", "", "t.title, t.held FROM subjects s LEFT JOIN talks t "+
+			"ON t.id = s.talk WHERE s.subject < 40 ORDER BY t.held DESC LIMIT 20"),
 		talks("distinct-texts", "QRY-14/fires", "t.id, t.held, t.title, t.text", ">= 20"),
 		talks("distinct-star", "QRY-14/fires", "t.*", "< 40"),
 		talks("distinct-titles", "QRY-14/silent", "t.id, t.held, t.title", ">= 20"),

@@ -12,7 +12,8 @@ import (
 // WithoutDistinct leaves DISTINCT out of a SELECT that sends no row twice anyway: a key of its rows is among what it
 // selects. That is the primary key of a table whose rows its joins do not multiply, each finding at most one row of
 // another table by a unique key, also through a derived table. It returns the name of that table.
-func (d Dialect) WithoutDistinct(text string, define func(schema, name string) *kasoku.TableDef) (code, table string, err error) {
+func (d Dialect) WithoutDistinct(text string, define func(schema, name string) *kasoku.TableDef) (code, table string,
+	err error) {
 	s, err := d.parseSelect(text)
 	if err != nil {
 		return "", "", err
@@ -35,7 +36,8 @@ func (d Dialect) WithoutDistinct(text string, define func(schema, name string) *
 // isPlain reports whether a SELECT sends rows of its tables, one for one.
 func isPlain(s *ast.SelectStmt) bool {
 	c := inspectNode(s)
-	return s.From != nil && s.GroupBy == nil && s.Having == nil && s.With == nil && !c.figures && !c.window && !c.volatile
+	return s.From != nil && s.GroupBy == nil && s.Having == nil && s.With == nil &&
+		!c.figures && !c.window && !c.volatile
 }
 
 // A rowKey is what no two rows of tables that are joined have alike.
@@ -105,7 +107,8 @@ func (k rowKey) sentBy(s *ast.SelectStmt) (names []string, ok bool) {
 				return w.Table.L == "" || w.Table.L == k.alias
 			}
 			c, ok := f.Expr.(*ast.ColumnNameExpr)
-			return ok && strings.EqualFold(c.Name.Name.O, column) && (c.Name.Table.L == k.alias || c.Name.Table.L == "" && alone)
+			return ok && strings.EqualFold(c.Name.Name.O, column) &&
+				(c.Name.Table.L == k.alias || c.Name.Table.L == "" && alone)
 		})
 		if at < 0 {
 			return nil, false

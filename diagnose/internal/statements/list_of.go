@@ -23,7 +23,7 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 		lookups = perAnyRequest(c, l.Query) // compared with the lists' rows, whatever requests there were
 	}
 	var best *kasoku.Query
-	named := false
+	keys, named := l.rowKeys(c), false
 	apart := math.Log(alikeFactor)
 	for i := range c.Queries {
 		q := &c.Queries[i]
@@ -41,7 +41,7 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 		if lookups <= 0 || per > lookups/2 || d > math.Log(alikeFactor) {
 			continue
 		}
-		if sends := sendsKey(c, q, l.Shape.Keys); sends && !named || sends == named && d <= apart {
+		if sends := sendsKey(c, q, keys); sends && !named || sends == named && d <= apart {
 			best, apart, named = q, d, sends
 		}
 	}
@@ -51,10 +51,33 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 // Named is the list, where what it sends may have the lookup's keys: that it has about as many rows
 // is chance otherwise, and no reason to name it.
 func (l Looped) Named(c *diagnose.Case) *kasoku.Query {
-	if l.List == nil || !sendsKey(c, l.List, l.Shape.Keys) {
+	if l.List == nil || !sendsKey(c, l.List, l.rowKeys(c)) {
 		return nil
 	}
 	return l.List
+}
+
+// rowKeys returns the columns by which a row is looked up: those of a unique key, where all of one are compared, and
+// not what else must hold, such as active = 1. That a list sends such a column, too, says nothing.
+func (l Looped) rowKeys(c *diagnose.Case) []string {
+	name := l.Shape.Table[strings.LastIndexByte(l.Shape.Table, '.')+1:]
+	for i := range c.Tables {
+		t := &c.Tables[i]
+		if t.Host != l.Query.Host || !strings.EqualFold(t.Name, name) {
+			continue
+		}
+		for k := range t.Indexes {
+			x := &t.Indexes[k]
+			if x.Unique && len(x.Columns) > 0 && !slices.ContainsFunc(x.Columns, func(column string) bool {
+				return !slices.ContainsFunc(l.Shape.Keys, func(k string) bool {
+					return strings.EqualFold(k, strings.TrimSuffix(column, " DESC"))
+				})
+			}) {
+				return x.Columns
+			}
+		}
+	}
+	return l.Shape.Keys
 }
 
 // sendsKey reports whether a column that a list sends may be one of the keys, by its name. What
@@ -107,7 +130,7 @@ func (l Looped) follows(c *diagnose.Case, list *kasoku.Query) bool {
 		return true
 	}
 	rows, asked := stemOf(Of(list).Table), stemOf(l.Shape.Table)
-	return slices.ContainsFunc(l.Shape.Keys, func(k string) bool {
+	return slices.ContainsFunc(l.rowKeys(c), func(k string) bool {
 		k = strings.ToLower(k)
 		if k != "id" && strings.Contains(k, rows) { // lesson_id, and the list is of lessons
 			return true

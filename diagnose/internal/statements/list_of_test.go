@@ -10,7 +10,8 @@ import (
 // TestSendsKey: a list of words has no number by which another table's rows are looked up.
 func TestSendsKey(t *testing.T) {
 	c := diagnose.NewCase(&kasoku.Recording{Tables: []kasoku.TableDef{{Name: "alias_domain",
-		Create: "CREATE TABLE `alias_domain` (\n  `alias_domain` varchar(255),\n  `target_domain` varchar(255),\n  `active` tinyint(1)\n)"}}}, nil)
+		Create: "CREATE TABLE `alias_domain` (\n  `alias_domain` varchar(255),\n  `target_domain` varchar(255),\n" +
+			"  `active` tinyint(1)\n)"}}}, nil)
 	f := func(list, key string, want bool) {
 		t.Helper()
 		if got := sendsKey(c, &kasoku.Query{Fingerprint: list}, []string{key}); got != want {
@@ -29,6 +30,25 @@ func TestSendsKey(t *testing.T) {
 	f("select * from alias_domain where active = ?", "target_domain", true)
 	f("select * from alias_domain, alias where active = ?", "address", true)
 	f("select * from unknown where active = ?", "address", true)
+}
+
+// TestNamed: a list that sends a column which the lookup compares with a fixed value, other than its key, is no reason
+// to name it.
+func TestNamed(t *testing.T) {
+	c := diagnose.NewCase(&kasoku.Recording{Tables: []kasoku.TableDef{{Name: "mailbox",
+		Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"username"}}}}}}, nil)
+	f := func(list, lookup string, want bool) {
+		t.Helper()
+		l := Looped{Query: &kasoku.Query{ID: "P", Fingerprint: lookup}, List: &kasoku.Query{ID: "L", Fingerprint: list}}
+		l.Shape = Of(l.Query)
+		if got := l.Named(c) != nil; got != want {
+			t.Errorf("%s, %s: %v", list, lookup, got)
+		}
+	}
+	const lookup = "select password from mailbox where username = ? and active = ?"
+	f("select alias_domain, target_domain, active from alias_domain where target_domain = ?", lookup, false)
+	f("select username, active from mailbox where domain = ?", lookup, true)
+	f("select email, active from other where domain = ?", "select a from unknown where name = ? and active = ?", true)
 }
 
 // TestFollows: a loop is in that of a list where a name or their numbers say so, not because

@@ -33,8 +33,8 @@ func (WideDistinct) ID() string { return "QRY-14" }
 // Doc describes the rule.
 func (WideDistinct) Doc() diagnose.Doc {
 	return diagnose.Doc{
-		Summary: `finds pages by SELECT DISTINCT that gather long columns of all rows for a few, or rows that are distinct
-			anyway.`,
+		Summary: `finds pages by SELECT DISTINCT that gather long columns of all rows for a few, or rows
+			that are distinct anyway.`,
 		Evidence: `a SELECT DISTINCT with ORDER BY and LIMIT reads a column of at least 1,000 bytes by its type from
 			a table whose rows have at least 400 bytes on average, its plan gathers rows in a temporary table,
 			it examines at least 1,000 rows a call and ten for each that it sends, and takes at least 2 % of
@@ -100,7 +100,8 @@ func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 }
 
 func isDistinctPage(q *kasoku.Query) bool {
-	return q.Calls > 0 && strings.HasPrefix(strings.ToLower(q.Fingerprint), "select distinct ") && statements.Of(q).Limit
+	return q.Calls > 0 && statements.Of(q).Limit &&
+		strings.HasPrefix(strings.ToLower(q.Fingerprint), "select distinct ")
 }
 
 // needless is about a page whose rows are distinct without DISTINCT, and are gathered for it. Of a statement with
@@ -114,18 +115,19 @@ func (r WideDistinct) needless(c *diagnose.Case, q *kasoku.Query) (f kasoku.Find
 	examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
 	impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 	impact.Estimate = true
-	if err != nil || min(examined/gatheredRows, examined/(gatheredPerRow*max(sent, 1)), impact.Share/evidence.SmallShare) < 1 {
+	if err != nil || min(examined/gatheredRows, examined/(gatheredPerRow*max(sent, 1)),
+		impact.Share/evidence.SmallShare) < 1 {
 		return f, false
 	}
 	f = r.gathered(c, q, table, gathers, impact)
 	f.Title = wording.Cut(fmt.Sprintf("DISTINCT gathers rows of %s that are distinct anyway, for %s",
 		wording.Cut(table, 20), wording.Average(sent)), wording.MaxTitle)
 	f.Clause = fmt.Sprintf("pages of %s are found by a DISTINCT that leaves out nothing", wording.Cut(table, 30))
-	f.Cause = fmt.Sprintf("No row can come twice: the primary key of %s is selected, and what is joined has at most one "+
-		"row for each of its rows. The server does not see that, gathers all rows that fit in a temporary table, and "+
-		"sends %s.", table, wording.Average(sent))
-	f.Fixes = []kasoku.Fix{{Text: "Leave DISTINCT out", Where: evidence.HandlerOf(callerName(c, q)), Lang: "sql", Code: code,
-		Risk: kasoku.RiskAppRestart, Note: sameRows}}
+	f.Cause = fmt.Sprintf("No row can come twice: the primary key of %s is selected, and what is joined has at most "+
+		"one row for each of its rows. The server does not see that, gathers all rows that fit in a temporary table, "+
+		"and sends %s.", table, wording.Average(sent))
+	f.Fixes = []kasoku.Fix{{Text: "Leave DISTINCT out", Where: evidence.HandlerOf(callerName(c, q)), Lang: "sql",
+		Code: code, Risk: kasoku.RiskAppRestart, Note: sameRows}}
 	f.Expect = "no temporary table; with an index of its order the statement stops at its LIMIT"
 	return f, true
 }
@@ -214,13 +216,15 @@ func (r WideDistinct) finding(c *diagnose.Case, q *kasoku.Query, read indexes.Re
 	f.Clause = fmt.Sprintf("pages of %s are found with the long columns of all rows", wording.Cut(t.Name, 30))
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, diagnose.Signal{Holds: true},
 		diagnose.Signal{Blind: "what the rows take without these columns was not measured"})
-	f.Evidence = slices.Insert(f.Evidence, 3, kasoku.Evidence{Source: "schema", Text: t.Name + ": " + wording.List(read.Wide, 4),
-		Note: "length of a row, on average", Value: unit.Bytes(row), Number: float64(row), Strong: true, Interval: c.Whole()})
-	f.Cause = fmt.Sprintf("To know what is distinct the server gathers all rows that fit in a temporary table, with %s, "+
-		"sorts it, and sends %s. The primary key, which is selected too, says as much without these columns.",
+	f.Evidence = slices.Insert(f.Evidence, 3, kasoku.Evidence{Source: "schema",
+		Text: t.Name + ": " + wording.List(read.Wide, 4), Note: "length of a row, on average", Value: unit.Bytes(row),
+		Number: float64(row), Strong: true, Interval: c.Whole()})
+	f.Cause = fmt.Sprintf("To know what is distinct the server gathers all rows that fit in a temporary table, with "+
+		"%s, sorts it, and sends %s. The primary key, which is selected too, says as much without these columns.",
 		wording.List(read.Wide, 3), wording.Average(sent))
 	f.Fixes = []kasoku.Fix{{Text: "Find the rows of the page first, and read their long columns then",
-		Where: evidence.HandlerOf(callerName(c, q)), Lang: "sql", Code: code, Risk: kasoku.RiskAppRestart, Note: sameRows}}
+		Where: evidence.HandlerOf(callerName(c, q)), Lang: "sql", Code: code, Risk: kasoku.RiskAppRestart,
+		Note: sameRows}}
 	f.Expect = "the temporary table holds short rows, in memory"
 	return f
 }
