@@ -32,8 +32,12 @@ const (
 	PatternAny  = "any"  // is % and nothing else: a search for nothing
 )
 
-// LikeFunction is the Function of a condition by LIKE.
-const LikeFunction = "LIKE"
+// LikeFunction is the Function of a condition by LIKE, RegexpFunction of one by REGEXP or RLIKE, of which an index
+// finds nothing.
+const (
+	LikeFunction   = "LIKE"
+	RegexpFunction = "REGEXP"
+)
 
 // ListFunction is the Function of a condition on a column that has a list of values as text.
 const ListFunction = "FIND_IN_SET"
@@ -55,6 +59,10 @@ func (s *scope) hide(e ast.ExprNode) {
 			h := a.hiddenColumn(name, LikeFunction, patternOf(e.Pattern))
 			h.Folded = folded != nil
 			a.hidden = append(a.hidden, h)
+		}
+	case *ast.PatternRegexpExpr:
+		if a, name := s.bare(e.Expr); a != nil && !e.Not && len(s.touch(e.Pattern)) == 0 {
+			a.hidden = append(a.hidden, a.hiddenColumn(name, RegexpFunction, PatternWild))
 		}
 	case *ast.BinaryOperationExpr:
 		switch e.Op {
@@ -95,6 +103,8 @@ func (s *scope) likes(e ast.ExprNode) (all, some bool) {
 		return left && right, one || other
 	case *ast.PatternLikeOrIlikeExpr:
 		return !e.Not && e.IsLike, true
+	case *ast.PatternRegexpExpr:
+		return !e.Not, true
 	case *ast.MatchAgainst:
 		return false, false // of an OR no index of words serves a part: the LIKE is not what reads all
 	}
@@ -109,7 +119,7 @@ func (s *scope) hideLikes(e ast.ExprNode) {
 			s.hideLikes(e.L)
 			s.hideLikes(e.R)
 		}
-	case *ast.PatternLikeOrIlikeExpr:
+	case *ast.PatternLikeOrIlikeExpr, *ast.PatternRegexpExpr:
 		s.hide(e)
 	}
 }

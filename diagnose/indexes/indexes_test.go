@@ -235,6 +235,9 @@ func TestHidden(t *testing.T) {
 	f("NOT FIND_IN_SET(?, content)", "")
 	f("name LIKE '%a%' AND id IN (SELECT MIN(repo_id) as ? FROM issue)", "name wild") // AS "x", masked
 	f("(id = 5 OR repo_id = 7)", "")
+	f("(name RLIKE 'a' OR id = 'a' OR content REGEXP ?)", "name wild, content wild")
+	f("(name NOT REGEXP 'a' OR content REGEXP 'b')", "")
+	f("name REGEXP content", "")
 }
 
 // TestPropose_Counted: rows that are counted for each value of a list are read, by whatever index.

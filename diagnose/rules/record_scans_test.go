@@ -119,6 +119,8 @@ func scanRuns() []boardRun {
 		talks("distinct-keyless", "QRY-14/silent", "t.held, t.title, t.text", ">= 20"),
 		talks("distinct-of-one", "QRY-14/silent", "t.id, t.held, t.title, t.text", "= 7"),
 		run("like-words", "IDX-09/fires IDX-10/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("%harbour 77%", "%harbour 4242%", "%harbour 815%")),
+		run("regexp-words", "IDX-09/fires IDX-10/silent",
+			"SELECT id, title FROM reels WHERE title REGEXP ? ORDER BY id", one("harbour 77", "harbour 4242", "harbour 815")),
 		run("like-begin", "IDX-09/silent IDX-10/silent IDX-11/silent", "SELECT id, title FROM reels WHERE title LIKE ?", one("reel from harbour 77%", "reel from harbour 4242%")),
 		run("like-of-hall", "IDX-09/silent", "SELECT id, title FROM reels WHERE hall = ? AND title LIKE '%harbour 8%'", one(7, 14, 21)),
 		run("label-lower", "IDX-10/fires", "SELECT id, title FROM reels WHERE LOWER(label) = ?", one("box 77", "box 4242")),

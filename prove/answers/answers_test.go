@@ -208,8 +208,8 @@ func TestVolatile(t *testing.T) {
 		"GET /json: items[].price: 3, was 1", "GET /text: lines: 1 of 1 element is missing")
 }
 
-// TestAside: how long a page took is left out where it was the same by chance, as most pages show that it moves; a price
-// is compared.
+// TestAside: how long a page took is left out where it was the same by chance, as most pages show that it moves; a
+// price is compared.
 func TestAside(t *testing.T) {
 	t.Parallel()
 	asks := atomic.Int64{}

@@ -392,8 +392,8 @@ func (s *Service) count(ctx context.Context, ch *change) error {
 	return nil
 }
 
-// reloadWithin is what nginx has for a reload once the command has sent its signal: new workers begin, and what old ones
-// have open ends, some of it in the middle of an answer.
+// reloadWithin is what nginx has for a reload once the command has sent its signal: new workers begin, and what old
+// ones have open ends, some of it in the middle of an answer.
 const reloadWithin = time.Second
 
 func waitReload(ctx context.Context) error {

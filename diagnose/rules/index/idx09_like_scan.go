@@ -25,7 +25,7 @@ func (LikeScan) ID() string { return "IDX-09" }
 func (LikeScan) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds searches by LIKE that read a whole table, or all that other conditions leave of it.`,
-		Evidence: `a SELECT with a LIKE that all of its rows must meet, or as a part of an OR, examines at
+		Evidence: `a SELECT with a LIKE, or a REGEXP, that all of its rows must meet, or as a part of an OR, examines at
 			least 1,000 rows a call, at least half of the table and ten for each that it sends; the plan
 			reads the whole table, or all of it through a join, or a quarter of the rows that it counts on are
 			those of the table that other conditions leave; it takes at least 2 % of the requests' time. Whether
@@ -48,7 +48,8 @@ func (r LikeScan) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		return nil, diagnose.Blind(r.ID(), err)
 	}
 	found, near, said := scansOf(c, advised, func(h *indexes.Hidden) bool {
-		return h.Function == indexes.LikeFunction && h.Pattern != indexes.PatternAny
+		return h.Function == indexes.LikeFunction && h.Pattern != indexes.PatternAny ||
+			h.Function == indexes.RegexpFunction
 	})
 	var out []kasoku.Finding
 	for i := range found {
@@ -137,10 +138,10 @@ func (r LikeScan) title(s *scan) string {
 		sent = "a count"
 	}
 	if s.part {
-		return fmt.Sprintf("LIKE on %s: %s rows examined for %s", wording.Cut(s.read.Table.Name, 20),
-			diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
+		return fmt.Sprintf("%s on %s: %s rows examined for %s", s.hidden[0].Function,
+			wording.Cut(s.read.Table.Name, 20), diagnose.Whole(advice.ExaminedPerCall(s.query)), sent)
 	}
-	return fmt.Sprintf("LIKE reads %s rows of %s for %s", diagnose.Whole(s.rowsRead()),
+	return fmt.Sprintf("%s reads %s rows of %s for %s", s.hidden[0].Function, diagnose.Whole(s.rowsRead()),
 		wording.Cut(s.read.Table.Name, 20), sent)
 }
 
@@ -172,6 +173,9 @@ func (r LikeScan) words(c *diagnose.Case, s *scan) kasoku.Finding {
 	if s.pattern() == "" {
 		begins = diagnose.Signal{Blind: "how the patterns begin was not kept (--keep-statements)"}
 		how = "A pattern that begins with % is of no use to an index"
+	}
+	if s.hidden[0].Function == indexes.RegexpFunction {
+		how = "Of a regular expression an index finds nothing"
 	}
 	f.Confidence = diagnose.Confidence(diagnose.Signal{Holds: true}, s.planned(), begins)
 	sent := wording.Average(statements.RowsPerCall(s.query)) + " that it sends"

@@ -47,7 +47,8 @@ func (r WrappedColumn) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silen
 	}
 	found, near, said := scansOf(c, advised,
 		func(h *indexes.Hidden) bool {
-			return h.Function != indexes.LikeFunction && h.Function != indexes.ConversionFunction
+			return h.Function != indexes.LikeFunction && h.Function != indexes.RegexpFunction &&
+				h.Function != indexes.ConversionFunction
 		})
 	var out []kasoku.Finding
 	for i := range found {

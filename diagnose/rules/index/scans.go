@@ -108,7 +108,8 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 			return true
 		}
 		s.part = len(s.hidden) > 0 &&
-			(s.hidden[0].Function == indexes.LikeFunction || s.hidden[0].Function == indexes.ListFunction) &&
+			slices.Contains([]string{indexes.LikeFunction, indexes.RegexpFunction, indexes.ListFunction},
+				s.hidden[0].Function) &&
 			!strings.HasPrefix(s.plan.Select, "DEPENDENT") && partOfRows(steps, at) >= leastPart
 		return s.part
 	}
@@ -215,13 +216,13 @@ func (s *scan) counts() bool {
 // condition words the first condition.
 func (s *scan) condition() string {
 	switch h := s.hidden[0]; h.Function {
-	case indexes.LikeFunction:
+	case indexes.LikeFunction, indexes.RegexpFunction:
 	case indexes.ConversionFunction:
 		return "the conversion of " + h.Column
 	default:
 		return h.Function + "(" + h.Column + ")"
 	}
-	return s.hidden[0].Column + " LIKE"
+	return s.hidden[0].Column + " " + s.hidden[0].Function
 }
 
 // indexed reports whether an index of the table begins with the column.

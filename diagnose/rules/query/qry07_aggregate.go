@@ -198,7 +198,8 @@ func leftToAdd(c *diagnose.Case, q *kasoku.Query, examined float64) (left float6
 			continue
 		}
 		for _, h := range read.Hidden {
-			if h.Function != indexes.LikeFunction && h.Function != indexes.ConversionFunction {
+			if h.Function != indexes.LikeFunction && h.Function != indexes.RegexpFunction &&
+				h.Function != indexes.ConversionFunction {
 				return 0, h.Column + " without " + h.Function
 			}
 		}
