@@ -59,10 +59,18 @@ func (r WideDistinct) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silenc
 	var named []string // statements
 	near, said := 0.0, "no SELECT DISTINCT with a LIMIT gathers long columns in a temporary table"
 	for i := range c.Queries {
-		if q := &c.Queries[i]; isDistinctPage(q) {
-			if f, ok := r.needless(c, q); ok {
-				out, named = append(out, f), append(named, q.ID)
-			}
+		q := &c.Queries[i]
+		if !isDistinctPage(q) {
+			continue
+		}
+		if f, n := r.needless(c, q); n >= 1 {
+			out, named = append(out, f), append(named, q.ID)
+		} else if n > near {
+			near, said = n, fmt.Sprintf("a page of rows of %s that are distinct anyway examines %s for %s sent, and "+
+				"takes %s %s; the thresholds are %d rows, %d for each and %s", f.Object.Name,
+				wording.Average(advice.ExaminedPerCall(q)), wording.Average(statements.RowsPerCall(q)),
+				unit.Percent(f.Impact.Share), f.Impact.Of, gatheredRows, gatheredPerRow,
+				unit.Percent(evidence.SmallShare))
 		}
 	}
 	for _, read := range advised.Reads() {
@@ -106,19 +114,21 @@ func isDistinctPage(q *kasoku.Query) bool {
 
 // needless is about a page whose rows are distinct without DISTINCT, and are gathered for it. Of a statement with
 // queries within it, it is not known whether those take the time.
-func (r WideDistinct) needless(c *diagnose.Case, q *kasoku.Query) (f kasoku.Finding, ok bool) {
+//
+// It returns how near that is to the thresholds, 0 where DISTINCT may leave out rows.
+func (r WideDistinct) needless(c *diagnose.Case, q *kasoku.Query) (f kasoku.Finding, near float64) {
 	gathers := temporaryStep(c, q)
 	if gathers == nil || !isOneQuery(c, q) {
-		return f, false
+		return f, 0
 	}
 	code, table, err := rewrite.DialectOf(c.Recording).WithoutDistinct(statements.TextOf(q), definer(c, q))
 	examined, sent := advice.ExaminedPerCall(q), statements.RowsPerCall(q)
 	impact := evidence.TimeImpact(c, c.Statements().QueryTime(q), q)
 	impact.Estimate = true
-	if err != nil || min(examined/gatheredRows, examined/(gatheredPerRow*max(sent, 1)),
-		impact.Share/evidence.SmallShare) < 1 {
-		return f, false
+	if err != nil {
+		return f, 0
 	}
+	near = min(examined/gatheredRows, examined/(gatheredPerRow*max(sent, 1)), impact.Share/evidence.SmallShare)
 	f = r.gathered(c, q, table, gathers, impact)
 	f.Title = wording.Cut(fmt.Sprintf("DISTINCT gathers rows of %s that are distinct anyway, for %s",
 		wording.Cut(table, 20), wording.Average(sent)), wording.MaxTitle)
@@ -129,7 +139,7 @@ func (r WideDistinct) needless(c *diagnose.Case, q *kasoku.Query) (f kasoku.Find
 	f.Fixes = []kasoku.Fix{{Text: "Leave DISTINCT out", Where: evidence.HandlerOf(callerName(c, q)), Lang: "sql",
 		Code: code, Risk: kasoku.RiskAppRestart, Note: sameRows}}
 	f.Expect = "no temporary table; with an index of its order the statement stops at its LIMIT"
-	return f, true
+	return f, near
 }
 
 // isOneQuery reports whether a plan has no step of a query within the statement.
