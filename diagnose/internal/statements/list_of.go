@@ -129,8 +129,22 @@ func (l Looped) follows(c *diagnose.Case, list *kasoku.Query) bool {
 	if l.Caller != nil && l.Caller.List == list.ID || len(l.Shape.Keys) == 0 {
 		return true
 	}
+	return l.sharesKey(c, list, l.rowKeys(c))
+}
+
+// Joinable reports whether names say that the list has the lookup's key, so that one may be joined in the other. That
+// both have a column called name or type says nothing.
+func (l Looped) Joinable(c *diagnose.Case) bool {
+	keys := slices.DeleteFunc(slices.Clone(l.rowKeys(c)), func(k string) bool {
+		return slices.Contains(wordColumns, strings.ToLower(k))
+	})
+	return l.Named(c) != nil && l.sharesKey(c, l.List, keys)
+}
+
+// sharesKey reports whether a list sends one of the keys, or they are named after it.
+func (l Looped) sharesKey(c *diagnose.Case, list *kasoku.Query, keys []string) bool {
 	rows, asked := stemOf(Of(list).Table), stemOf(l.Shape.Table)
-	return slices.ContainsFunc(l.rowKeys(c), func(k string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool {
 		k = strings.ToLower(k)
 		if k != "id" && strings.Contains(k, rows) { // lesson_id, and the list is of lessons
 			return true

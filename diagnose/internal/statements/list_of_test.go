@@ -79,3 +79,25 @@ func TestFollows(t *testing.T) {
 	f("select * from companies where a = ?", "select * from offers where company = ?", nil, true)
 	f("select owner from t where a = ?", "select * from things where owner = ?", nil, true)
 }
+
+// TestJoinable: a JOIN is proposed where the list has the lookup's key by its name, not where both have a name.
+func TestJoinable(t *testing.T) {
+	c := diagnose.NewCase(&kasoku.Recording{Tables: []kasoku.TableDef{
+		{Name: "settings", Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true, Columns: []string{"name"}}}},
+		{Name: "realms", Indexes: []kasoku.IndexDef{{Name: "PRIMARY", Unique: true,
+			Columns: []string{"user_id", "realm_id"}}}},
+	}}, nil)
+	f := func(list, lookup string, want bool) {
+		t.Helper()
+		l := Looped{Query: &kasoku.Query{ID: "P", Fingerprint: lookup}, List: &kasoku.Query{ID: "L", Fingerprint: list}}
+		l.Shape = Of(l.Query)
+		if got := l.Joinable(c); got != want {
+			t.Errorf("%s, %s: %v", list, lookup, got)
+		}
+	}
+	f("select d.id, t.name from sources d join templates t on t.id = d.t",
+		"select value from settings where name = ?", false)
+	f("select g.id from graphs g", "select 1 from realms where user_id = ? and realm_id = ?", false)
+	f("select id from users where team = ?", "select 1 from realms where user_id = ? and realm_id = ?", true)
+	f("select id, user_id from comments where post_id = ?", "select * from users where id = ?", true)
+}

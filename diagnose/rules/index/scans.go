@@ -107,7 +107,8 @@ func (s *scan) readsTable(c *diagnose.Case) bool {
 		if isWhole(s.plan) || s.plan.Access == "ref" && s.joinsAll(c, steps, at) {
 			return true
 		}
-		s.part = len(s.hidden) > 0 &&
+		// One row that is looked up by a unique key is read for that of another table.
+		s.part = len(s.hidden) > 0 && s.plan.Access != "eq_ref" && s.plan.Access != "const" &&
 			slices.Contains([]string{indexes.LikeFunction, indexes.RegexpFunction, indexes.ListFunction},
 				s.hidden[0].Function) &&
 			!strings.HasPrefix(s.plan.Select, "DEPENDENT") && partOfRows(steps, at) >= leastPart

@@ -117,3 +117,22 @@ func TestReadsPart(t *testing.T) {
 	f(false, false, "users", indexes.LikeFunction, first, issue, kasoku.PlanRow{Select: "SUBQUERY", Table: "users", Access: "ref", Rows: 40})
 	f(true, false, "issue", indexes.LikeFunction, kasoku.PlanRow{Select: "SIMPLE", Table: "issue", Access: "ALL", Rows: 20_012})
 }
+
+// TestReadsTable_LookedUp: a table whose one row is looked up by a unique key for each row of another one is not what a
+// search reads (a search in the names of templates, too, as Cacti's); one of which a key finds several may be.
+func TestReadsTable_LookedUp(t *testing.T) {
+	f := func(access string, want bool) {
+		t.Helper()
+		q := kasoku.Query{ID: "A", Calls: 10, RowsExamined: 280_000}
+		s := scan{query: &q, hidden: []indexes.Hidden{{Column: "name", Function: indexes.RegexpFunction}},
+			read: indexes.Read{QueryID: "A", Table: &kasoku.TableDef{Name: "templates", Rows: 60}}}
+		c := &diagnose.Case{Recording: &kasoku.Recording{Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
+			{Table: "sources", Access: "index", Rows: 30}, {Table: "templates", Access: access, Rows: 1}}}}}}
+		if got := s.readsTable(c); got != want {
+			t.Errorf("%s: %v, want %v", access, got, want)
+		}
+	}
+	f("eq_ref", false)
+	f("const", false)
+	f("ref", true)
+}

@@ -251,7 +251,7 @@ func joinWords(c *diagnose.Case, r statements.RowLoop) string {
 	var tables []string
 	list := ""
 	for _, l := range r.Loops {
-		if l.Named(c) == nil || len(l.Shape.Keys) == 0 || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
+		if !l.Joinable(c) || l.Shape.Counts || l.Shape.Sums || l.Shape.Limit {
 			continue
 		}
 		outer := statements.Of(l.List).Table
