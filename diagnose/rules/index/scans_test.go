@@ -127,7 +127,8 @@ func TestReadsTable_LookedUp(t *testing.T) {
 		s := scan{query: &q, hidden: []indexes.Hidden{{Column: "name", Function: indexes.RegexpFunction}},
 			read: indexes.Read{QueryID: "A", Table: &kasoku.TableDef{Name: "templates", Rows: 60}}}
 		c := &diagnose.Case{Recording: &kasoku.Recording{Plans: []kasoku.Plan{{QueryID: "A", Rows: []kasoku.PlanRow{
-			{Table: "sources", Access: "index", Rows: 30}, {Table: "templates", Access: access, Rows: 1}}}}}}
+			{Table: "sources", Access: "index", Rows: 30, Filtered: 100},
+			{Table: "templates", Access: access, Rows: 1, Filtered: 100}}}}}}
 		if got := s.readsTable(c); got != want {
 			t.Errorf("%s: %v, want %v", access, got, want)
 		}
