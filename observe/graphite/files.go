@@ -40,6 +40,12 @@ func (s *Source) storage(_ context.Context, f *kasoku.Frame) error {
 		return s.noFiles
 	}
 	now := s.now()
+	if s.sampled.began == 0 {
+		s.sampled.began = now.Unix()
+	}
+	if s.looks == lookTicks && s.ticks%slotTicks == slotTicks-1 { // who watches what becomes of a load looks more often
+		s.sampled.look(f, now)
+	}
 	var errs []error
 	for metric, at := range s.files {
 		info, err := os.Stat(at.path)

@@ -53,7 +53,7 @@ const (
 
 // Options configure where the values are. At least one of Query, Storage and Render is set.
 type Options struct {
-	Query   string // host:port of the cache; empty: not asked
+	Query   string // host:port of the cache, of several of them with commas; empty: not asked
 	Storage string // directory of whisper files; empty: not read
 	Render  string // URL of the render API, http://127.0.0.1:8080/render; empty: not asked
 	// Agents are servers as they name themselves, agents.web1-a; empty: all, for the cache those that
@@ -66,9 +66,9 @@ func (o Options) Check() error {
 	if o.Query == "" && o.Storage == "" && o.Render == "" {
 		return errors.New("want query, storage or render")
 	}
-	if o.Query != "" {
-		if _, port, err := net.SplitHostPort(o.Query); err != nil || port == "" {
-			return fmt.Errorf("query: %q: want host:port", o.Query)
+	for _, at := range Caches(o.Query) {
+		if _, port, err := net.SplitHostPort(at); err != nil || port == "" {
+			return fmt.Errorf("query: %q: want host:port", at)
 		}
 	}
 	if o.Render != "" {
@@ -85,22 +85,36 @@ func (o Options) Check() error {
 	return nil
 }
 
+// Caches are the addresses of a list with commas.
+func Caches(query string) (out []string) {
+	if query == "" {
+		return nil
+	}
+	for at := range strings.SplitSeq(query, ",") {
+		out = append(out, strings.TrimSpace(at))
+	}
+	return out
+}
+
 // A Source reads the servers. It is not safe for concurrent use.
 type Source struct {
-	o       Options
-	agents  []string         // that the cache is asked for
-	seen    map[string]int64 // time of the last value by metric, those before the run too
-	begun   place            // those that were looked at: what is new there is of the run
-	values  int              // that were kept
-	failed  map[place]error  // the last error of each place that had one
-	conn    *Conn
-	files   map[string]*file
-	noFiles error // why the last look for files found none
-	ticks   int
-	looks   int // at what files there are: one in so many ticks
-	client  *http.Client
-	nextAsk time.Time // of the render API
-	now     func() time.Time
+	o      Options
+	agents []string         // that the cache is asked for
+	seen   map[string]int64 // time of the last value by metric, those before the run too
+	// reported are the times of values that were last read from a cache.
+	reported map[string]int64
+	begun    place            // those that were looked at: what is new there is of the run
+	values   int              // that were kept
+	failed   map[place]error  // the last error of each place that had one
+	conns    map[string]*Conn // by their addresses
+	files    map[string]*file
+	noFiles  error // why the last look for files found none
+	sampled  sampler
+	ticks    int
+	looks    int // at what files there are: one in so many ticks
+	client   *http.Client
+	nextAsk  time.Time // of the render API
+	now      func() time.Time
 }
 
 // New returns a source. Nothing is asked or read before the first Collect.
@@ -108,7 +122,8 @@ func New(o Options) (*Source, error) {
 	if err := o.Check(); err != nil {
 		return nil, fmt.Errorf("graphite: %w", err)
 	}
-	s := &Source{o: o, agents: o.Agents, seen: map[string]int64{}, failed: map[place]error{},
+	s := &Source{o: o, agents: o.Agents, sampled: sampler{root: o.Storage}, seen: map[string]int64{},
+		conns: map[string]*Conn{}, reported: map[string]int64{}, failed: map[place]error{},
 		files: map[string]*file{}, looks: lookTicks, now: time.Now}
 	if len(s.agents) == 0 {
 		name, err := os.Hostname()
@@ -178,6 +193,11 @@ func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Poin
 		return
 	}
 	s.seen[metric] = p.Time
+	if from == inCache {
+		s.reported[metric] = p.Time
+	} else {
+		delete(s.reported, metric)
+	}
 	if s.begun&from == 0 || !(p.Value >= 0 && p.Value < 1e300) {
 		return
 	}
@@ -189,6 +209,13 @@ func (s *Source) keep(f *kasoku.Frame, from place, metric string, p whisper.Poin
 	s.values++
 	unit, scale := unitOf(name)
 	f.Gauge(name, instance, unit, p.Value*scale)
+}
+
+// reportedAt is when the server reported the newest value of a metric, to the second, where the cache had it: the
+// time of a slot of a file is up to a step earlier.
+func (s *Source) reportedAt(instance, name string) (time.Time, bool) {
+	at, ok := s.reported[prefix+instance+"."+name]
+	return time.Unix(at, 0), ok
 }
 
 // unitOf returns the unit of a metric, and by what the metric is multiplied for that.
@@ -280,25 +307,36 @@ var own = []string{
 	"runtime.GOMAXPROCS", "runtime.NumGoroutine",
 }
 
-// cache asks the cache for one metric of each server, and for all others when that
+// cache asks each cache.
+func (s *Source) cache(ctx context.Context, f *kasoku.Frame) error {
+	var errs []error
+	for _, at := range Caches(s.o.Query) {
+		errs = append(errs, s.askCache(ctx, f, at))
+	}
+	return errors.Join(errs...)
+}
+
+// askCache asks the cache for one metric of each server, and for all others when that
 // one is new.
-func (s *Source) cache(ctx context.Context, f *kasoku.Frame) (err error) {
-	if s.conn == nil {
-		if s.conn, err = Dial(ctx, s.o.Query); err != nil {
+func (s *Source) askCache(ctx context.Context, f *kasoku.Frame, at string) (err error) {
+	conn := s.conns[at]
+	if conn == nil {
+		if conn, err = Dial(ctx, at); err != nil {
 			return err
 		}
+		s.conns[at] = conn
 	}
 	defer func() {
 		if err != nil {
-			_ = s.conn.Close() // it may be in the middle of an answer
-			s.conn = nil
+			_ = conn.Close() // it may be in the middle of an answer
+			delete(s.conns, at)
 		}
 	}()
 	marks := make([]string, len(s.agents))
 	for i, a := range s.agents {
 		marks[i] = markOf(a)
 	}
-	found, err := s.conn.Query(ctx, marks...)
+	found, err := conn.Query(ctx, marks...)
 	if err != nil {
 		return err
 	}
@@ -311,7 +349,7 @@ func (s *Source) cache(ctx context.Context, f *kasoku.Frame) (err error) {
 		for j, n := range own {
 			names[j] = prefix + s.agents[i] + "." + n
 		}
-		all, err := s.conn.Query(ctx, names...)
+		all, err := conn.Query(ctx, names...)
 		if err != nil {
 			return err
 		}
@@ -359,10 +397,10 @@ func (s *Source) Warnings() (out []kasoku.Warning) {
 // Close gives the connections up.
 func (s *Source) Close() error {
 	s.client.CloseIdleConnections()
-	if s.conn == nil {
-		return nil
+	var errs []error
+	for at, conn := range s.conns {
+		errs = append(errs, conn.Close())
+		delete(s.conns, at)
 	}
-	err := s.conn.Close()
-	s.conn = nil
-	return err
+	return errors.Join(errs...)
 }

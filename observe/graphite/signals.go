@@ -76,6 +76,15 @@ const (
 	ToMaxQueueLength  = "destinations.relayMaxQueueLength"
 )
 
+// What the slots of some files of series have, by their retentions: 10s:6h,1m:7d.
+const (
+	SlotsLooked = "slots.files" // that were looked at, and got points
+	SlotsApart  = "slots.apart" // of them those whose points are some slots apart, regularly
+	SlotsPeriod = "slots.period"
+	SlotsStep   = "slots.step"
+	SlotsNumber = "slots.number" // of a file, of its finest archive
+)
+
 // Declared describes the source.
 var Declared = observe.Declaration{
 	Name:    Name,
@@ -153,5 +162,10 @@ var Declared = observe.Declaration{
 		{Key: ToQueuedReady, Unit: "count", Entity: "destination", Label: "points queued while it does not read"},
 		{Key: ToFullQueueDrops, Unit: "count", Entity: "destination", Label: "points dropped"},
 		{Key: ToMaxQueueLength, Unit: "count", Entity: "destination", Label: "points in the queue, most"},
+		{Key: SlotsLooked, Unit: "count", Entity: "retention", Label: "files looked at"},
+		{Key: SlotsApart, Unit: "count", Entity: "retention", Label: "files with empty slots between points"},
+		{Key: SlotsPeriod, Unit: "s", Entity: "retention", Label: "between two points"},
+		{Key: SlotsStep, Unit: "s", Entity: "retention", Label: "between two slots"},
+		{Key: SlotsNumber, Unit: "count", Entity: "retention", Label: "slots of a file"},
 	},
 }

@@ -12,7 +12,7 @@ import (
 // A Table is [graphite] of kasoku.toml: where carbon or go-carbon reports its own
 // metrics. It is read when Query, Storage or Render is set.
 type Table struct {
-	Query   string   `toml:"query" eg:"'127.0.0.1:7002'"`                   // port of carbon's cache
+	Query   string   `toml:"query" eg:"'127.0.0.1:7002'"`                   // ports of carbon's caches, with commas
 	Storage string   `toml:"storage,path" eg:"'/var/lib/graphite/whisper'"` // directory of whisper files
 	Render  string   `toml:"render" eg:"'http://127.0.0.1:8080/render'"`    // URL of the render API
 	Agents  []string `toml:"agents" eg:"['agents.web1-a']"`                 // servers as they name themselves; empty: all
@@ -34,10 +34,10 @@ func (t *Table) Files() []string {
 
 // Check returns what is wrong with the table.
 func (t *Table) Check() (out []observe.Fault) {
-	if t.Query != "" {
-		if _, port, err := net.SplitHostPort(t.Query); err != nil || port == "" {
+	for _, at := range Caches(t.Query) {
+		if _, port, err := net.SplitHostPort(at); err != nil || port == "" {
 			out = append(out, observe.Fault{
-				Key: "query", Hint: "such as '127.0.0.1:7002'", Text: fmt.Sprintf("%q: want host:port", t.Query),
+				Key: "query", Hint: "such as '127.0.0.1:7002'", Text: fmt.Sprintf("%q: want host:port", at),
 			})
 		}
 	}

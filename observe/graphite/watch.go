@@ -55,7 +55,7 @@ func countOf(name string) (Count, bool) {
 
 // A Reading is a value that a server reported of itself.
 type Reading struct {
-	At     time.Time // when it was seen, up to a second after it was reported
+	At     time.Time // when it was reported; of one that is read from a file or a render API, when it was seen
 	Server string    // agents.HOST-a
 	Count  Count
 	Value  float64
@@ -119,7 +119,11 @@ func (w *Watch) look(ctx context.Context) {
 	for i := range f.Samples {
 		s := &f.Samples[i]
 		if c, ok := countOf(s.Name); ok && len(w.readings) < mostReadings {
-			w.readings = append(w.readings, Reading{now, s.Instance, c, s.Value, isGo(s.Name)})
+			at := now
+			if reported, ok := w.source.reportedAt(s.Instance, s.Name); ok && reported.Before(now) {
+				at = reported
+			}
+			w.readings = append(w.readings, Reading{at, s.Instance, c, s.Value, isGo(s.Name)})
 		}
 	}
 }

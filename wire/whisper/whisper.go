@@ -2,7 +2,7 @@
 //
 // The one idea: a file is a ring of fixed slots, so a moment has one place where it
 // can be, and the newest values are found by reading the header and those places
-// alone, however long the archive is. Only the finest archive is read.
+// alone, however long the archive is. Only the points of the finest archive are read.
 //
 // # Units and clock
 //
@@ -28,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -158,4 +159,114 @@ func Latest(path string, since, now int64) (Point, bool, error) {
 		at -= a.step
 	}
 	return Point{}, false, nil
+}
+
+// mostArchives bounds those of a file.
+const mostArchives = 16
+
+// Slots are those of a file's finest archive that have a point, of some of the newest ones.
+type Slots struct {
+	Step       int64   // seconds between two slots
+	Number     int64   // of slots in the archive
+	Retentions string  // of all archives, as storage-schemas.conf has them: 10s:6h,1m:7d
+	Times      []int64 // of those that have a point, Unix seconds, in their order
+}
+
+// NewestSlots reads the newest slots up to now, in Unix seconds, so many at most.
+func NewestSlots(path string, now int64, most int) (Slots, error) {
+	f, a, err := openFile(path)
+	if err != nil {
+		return Slots{}, fmt.Errorf("whisper file: %w", err)
+	}
+	defer f.Close()
+	s := Slots{Step: a.step, Number: a.points}
+	if s.Retentions, err = retentions(f); err != nil {
+		return Slots{}, fmt.Errorf("whisper file: %w", err)
+	}
+	n := min(int64(most), a.points)
+	buf := make([]byte, n*pointSize)
+	if _, err := f.ReadAt(buf[:pointSize], a.offset); err != nil {
+		return Slots{}, fmt.Errorf("whisper file: %w", err)
+	}
+	base := pointOf(buf).Time
+	if base == 0 {
+		return s, nil // nothing was written yet
+	}
+	newest := now - now%a.step
+	oldest := newest - (n-1)*a.step
+	at := (oldest - base) / a.step % a.points // where the oldest is; the ring goes on at its begin
+	if at < 0 {
+		at += a.points
+	}
+	first := min(n, a.points-at)
+	for _, part := range []struct{ from, slots, into int64 }{{at, first, 0}, {0, n - first, first}} {
+		b := buf[part.into*pointSize : (part.into+part.slots)*pointSize]
+		if _, err := f.ReadAt(b, a.offset+part.from*pointSize); err != nil && len(b) > 0 {
+			return Slots{}, fmt.Errorf("whisper file: %w", err)
+		}
+	}
+	for i := range n {
+		if want := oldest + i*a.step; pointOf(buf[i*pointSize:]).Time == want {
+			s.Times = append(s.Times, want)
+		}
+	}
+	return s, nil
+}
+
+// retentions reads how long each archive is.
+func retentions(f *os.File) (string, error) {
+	var count [4]byte
+	if _, err := f.ReadAt(count[:], 12); err != nil {
+		return "", errors.New("no header")
+	}
+	n := binary.BigEndian.Uint32(count[:])
+	if n > mostArchives {
+		return "", fmt.Errorf("%d archives", n)
+	}
+	head := make([]byte, 12*n)
+	if _, err := f.ReadAt(head, 16); err != nil {
+		return "", errors.New("no header")
+	}
+	var out []string
+	for ; len(head) > 0; head = head[12:] {
+		step, points := int64(binary.BigEndian.Uint32(head[4:])), int64(binary.BigEndian.Uint32(head[8:]))
+		out = append(out, Retention(step, points))
+	}
+	return strings.Join(out, ","), nil
+}
+
+// Retention is an archive as storage-schemas.conf has it: 10s:6h.
+func Retention(step, points int64) string { return lasting(step) + ":" + lasting(step*points) }
+
+// units are those of storage-schemas.conf, the largest first.
+func units() []unit {
+	return []unit{{"y", 365 * 86400}, {"w", 7 * 86400}, {"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+}
+
+// A unit is one of time.
+type unit struct {
+	name string
+	long int64 // seconds
+}
+
+// lasting is so many seconds in the largest unit that divides them.
+func lasting(seconds int64) string {
+	for _, u := range units() {
+		if seconds > 0 && seconds%u.long == 0 {
+			return strconv.FormatInt(seconds/u.long, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(seconds, 10) + "s"
+}
+
+// Lasting is how many seconds a time as [Retention] has it is; 0 of what is none.
+func Lasting(text string) int64 {
+	for _, u := range units() {
+		if number, ok := strings.CutSuffix(text, u.name); ok {
+			if n, err := strconv.ParseInt(number, 10, 32); err == nil && n > 0 {
+				return n * u.long
+			}
+		}
+	}
+	return 0
 }

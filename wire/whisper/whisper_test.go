@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -83,6 +84,57 @@ func TestLatest(t *testing.T) {
 	}
 }
 
+func TestNewestSlots(t *testing.T) {
+	path := write(t, file(ring...)) // 120, 130, 140; the slot of 150 would be the third
+	for _, c := range []struct {
+		now  int64
+		most int
+		want string
+	}{
+		{149, 10, "{10 4 10s:40s [120 130 140]} <nil>"},
+		{149, 2, "{10 4 10s:40s [130 140]} <nil>"},
+		{149, 1, "{10 4 10s:40s [140]} <nil>"},
+		{159, 4, "{10 4 10s:40s [120 130 140]} <nil>"},
+		{131, 2, "{10 4 10s:40s [120 130]} <nil>"},
+		{300, 4, "{10 4 10s:40s []} <nil>"},
+		{90, 4, "{10 4 10s:40s []} <nil>"},
+	} {
+		s, err := NewestSlots(path, c.now, c.most)
+		if got := fmt.Sprint(s, " ", err); got != c.want {
+			t.Errorf("%d of up to %d: %s, want %s", c.most, c.now, got, c.want)
+		}
+	}
+	if s, err := NewestSlots(write(t, file(Point{}, Point{})), 100, 10); err != nil || len(s.Times) > 0 {
+		t.Error(s, err)
+	}
+	b := file(ring...)
+	b[15] = 200
+	if _, err := NewestSlots(write(t, b), 149, 4); err == nil {
+		t.Error("200 archives")
+	}
+	b[15] = 9 // more than the file has room for
+	if _, err := NewestSlots(write(t, b), 149, 4); err == nil {
+		t.Error("9 archives")
+	}
+}
+
+func TestRetention(t *testing.T) {
+	for want, a := range map[string][2]int64{"10s:6h": {10, 2160}, "1m:1w": {60, 10_080}, "1s:90s": {1, 90},
+		"1h:2y": {3600, 2 * 365 * 24}, "1w:3w": {604_800, 3}} {
+		if got := Retention(a[0], a[1]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if step, _, _ := strings.Cut(want, ":"); Lasting(step) != a[0] {
+			t.Errorf("%s is %d s", step, Lasting(step))
+		}
+	}
+	for _, text := range []string{"", "s", "10", "-1s", "99999999999s", "1x"} {
+		if n := Lasting(text); n != 0 {
+			t.Errorf("%q is %d s", text, n)
+		}
+	}
+}
+
 func TestPath(t *testing.T) {
 	if got := Path("carbon.agents.a-b.cpuUsage"); got != "carbon/agents/a-b/cpuUsage.wsp" {
 		t.Error(got)
@@ -107,6 +159,9 @@ func FuzzRead(f *testing.F) {
 		now &= math.MaxUint32
 		if p, ok, err := Latest(path, since&math.MaxUint32, now); err == nil && ok && p.Time > now {
 			t.Errorf("%v after %d", p, now)
+		}
+		if s, err := NewestSlots(path, now, 100); err == nil && len(s.Times) > min(100, len(b)/pointSize) {
+			t.Errorf("%d slots of %d bytes", len(s.Times), len(b))
 		}
 	})
 }

@@ -167,5 +167,7 @@ var unbounded = map[string]string{
 	"mysql Reader.ReadStatus":              "asks a server, whose answers mysqlflags meters",
 	"internal/nginxconf Read":              "Parse of files, whose number and size are bounded",
 	"internal/nginxconf ReadFrom":          "Parse of files, whose number and size are bounded",
+	"wire/whisper Lasting":                 "reads a number and a unit",
+	"wire/whisper NewestSlots":             "reads so many slots at most",
 	"wire/whisper Read":                    "reads a file whose header is checked against its size",
 }

@@ -109,7 +109,7 @@ func (w *carbonWatch) kept(ctx context.Context, series []string) (graphite.Kept,
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return graphite.KeptByCache(ctx, w.at.Query, series)
+	return graphite.KeptByCache(ctx, graphite.Caches(w.at.Query)[0], series)
 }
 
 // reportMissing says that series do not exist.
