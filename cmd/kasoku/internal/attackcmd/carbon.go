@@ -101,13 +101,13 @@ func judgeCarbon(c *loadreport.Carbon) error {
 	return nil
 }
 
-// awaitReadings waits a moment for what the server reports of the last seconds: once at
-// most, and not after an interrupt.
+// awaitReadings waits for what the server reports of the last seconds: once, where it answers or it was asked for,
+// and not after an interrupt.
 func (f *attackFlags) awaitReadings(ctx context.Context, w *graphite.Watch, res *carbon.Result) {
-	if ok, _ := w.Answered(); !ok || res.Stopped {
+	if ok, _ := w.Answered(); !ok && !f.set("settle") || res.Stopped {
 		return
 	}
-	timer := time.NewTimer(time.Second)
+	timer := time.NewTimer(f.carbon.settle)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -28,6 +28,7 @@ const (
 	carbonDuration    = time.Minute
 	carbonInterval    = 10 * time.Second
 	carbonRamp        = 30 * time.Second
+	carbonSettle      = time.Second
 	carbonNames       = "kasoku.agent.{agent}.metrics.{metric}"
 )
 
@@ -43,6 +44,7 @@ type carbonFlags struct {
 	newShare float64
 	oldShare float64
 	vars     string // host:port where it shows what it has sent
+	settle   time.Duration
 	server   cli.CarbonServerFlags
 
 	agents int // haggar's, as those below
@@ -59,7 +61,7 @@ var (
 	ownCarbonFlags    = []string{"interval", "protocol", "ramp", "names", "new-series", "out-of-order", "connections"}
 	haggarFlags       = []string{"agents", "flush-interval", "jitter", "prefix", "spawn-interval", "cache_connections"}
 	sharedCarbonFlags = []string{"as", "carbon", "metrics", "duration", "seed", "allow", "name", "output-format", "vars",
-		"html", "color", "ascii",
+		"settle", "html", "color", "ascii",
 		"share"}
 )
 
@@ -78,6 +80,8 @@ func (c *carbonFlags) register(fl *pflag.FlagSet) {
 	fl.Float64Var(&c.oldShare, "out-of-order", 0, "carbon: `SHARE` 0 to 1 of the points whose time lies two "+
 		"intervals back")
 	fl.StringVar(&c.vars, "vars", "", "carbon: show what was sent at /debug/vars of `ADDRESS`, for kasoku record --expvar")
+	fl.DurationVar(&c.settle, "settle", carbonSettle, "carbon: go on after the load, for what the server reports of "+
+		"its end; without a word only where it reports")
 	c.server.Register(fl, "carbon: ")
 	fl.IntVar(&c.agents, "agents", 100, "haggar: agents")
 	fl.DurationVar(&c.flush, "flush-interval", 10*time.Second, "haggar: between two flushes of an agent")
@@ -114,7 +118,8 @@ func (c *carbonFlags) check(given []string, args []string) error {
 
 // checkHTTP refuses flags of a load of carbon without one.
 func (c *carbonFlags) checkHTTP(given []string) error {
-	of := slices.DeleteFunc(slices.Concat(ownCarbonFlags, haggarFlags, c.server.Names(), []string{"metrics", "vars"}),
+	of := slices.DeleteFunc(slices.Concat(ownCarbonFlags, haggarFlags, c.server.Names(),
+		[]string{"metrics", "vars", "settle"}),
 		func(n string) bool { return n == "connections" })
 	for _, name := range given {
 		if slices.Contains(of, name) {
@@ -136,6 +141,9 @@ func (c *carbonFlags) describe() string {
 func (c *carbonFlags) options(f *attackFlags) (o carbon.Options, err error) {
 	if err := cli.CheckFormat("-o", f.out.Format); err != nil {
 		return o, err
+	}
+	if c.settle < 0 {
+		return o, cli.Usagef("", "--settle %s: want 0 or more", unit.Exact(c.settle))
 	}
 	o = carbon.Options{Duration: f.vegeta.Duration, Seed: f.vegeta.Seed}
 	if !f.set("seed") {
