@@ -38,19 +38,29 @@ const Series = Agents * Metrics
 // ReportEvery is how often the servers report of themselves (CARBON_METRIC_INTERVAL).
 const ReportEvery = 5 * time.Second
 
+// Settle is for how long a run goes on after its load: what servers report of its end is of it, too.
+const Settle = ReportEvery + 2*time.Second
+
 // Least is how long a run has to be: rules look at three of those intervals.
 const Least = 30 * time.Second
 
-// schemas are the retentions: 4,348 bytes a series, and what servers report of themselves as
-// often as they report it.
-const schemas = `[carbon]
+// schemas are the retentions: what servers report of themselves as often as they report it, all else as
+// it is said.
+func schemas(retention string) string {
+	return `[carbon]
 pattern = ^carbon\.
 retentions = 5s:1h
 
 [all]
 pattern = .*
-retentions = 10s:1h
-`
+retentions = ` + retention + "\n"
+}
+
+// The retentions: 4,348 bytes a series each.
+const (
+	tenSeconds = "10s:1h"
+	oneSecond  = "1s:6m"
+)
 
 // Settings of carbon.conf.
 const (
@@ -58,7 +68,12 @@ const (
 	maxCreates = "MAX_CREATES_PER_MINUTE"
 	maxCache   = "MAX_CACHE_SIZE"
 	atEnd      = "MAX_UPDATES_PER_SECOND_ON_SHUTDOWN" // what waits is written before a cache ends
+	autoFlush  = "WHISPER_AUTOFLUSH"
+	strategy   = "CACHE_WRITE_STRATEGY"
 )
+
+// DiskWrites is how many writes a second the imitated slow disk makes.
+const DiskWrites = 300
 
 // A Variant is a state of the server.
 type Variant struct {
@@ -70,6 +85,11 @@ type Variant struct {
 	Grows       bool          // series are added until the end of the load
 	// Down puts a relay in front of the cache that sends each point to it and to one that does not run.
 	Down bool
+	// SlowDisk lets the servers make [DiskWrites] a second together, and each series have its file before the load:
+	// on such a disk new files would take all of a run.
+	SlowDisk bool
+	// Fine gives each series a slot for each second.
+	Fine bool
 }
 
 // The names of variants.
@@ -79,6 +99,8 @@ const (
 	Caches    = "caches"
 	GoCarbon  = "go-carbon"
 	Flush     = "flush"
+	SlowDisk  = "slow-disk"
+	SlowBoth  = "slow-caches"
 )
 
 // unlimited are the settings without limits.
@@ -97,13 +119,17 @@ func Variants() []Variant {
 			Settings: map[string]string{"whisper.max-updates-per-second": "0"}},
 		{Name: Flush, About: "no limits, each write waits for the disk (WHISPER_AUTOFLUSH)", Caches: 1,
 			Settings: flushing()},
+		{Name: SlowDisk, About: fmt.Sprintf("the same on a disk of %d writes a second, which is imitated", DiskWrites),
+			Caches: 1, Settings: flushing(), SlowDisk: true},
+		{Name: SlowBoth, About: "the same disk, two caches after a relay that hashes", Caches: 2, Settings: flushing(),
+			SlowDisk: true},
 	}
 }
 
 // flushing are the settings without limits of a cache that waits for the disk at each write.
 func flushing() map[string]string {
 	out := unlimited()
-	out["WHISPER_AUTOFLUSH"] = "True"
+	out[autoFlush] = "True"
 	return out
 }
 
@@ -123,10 +149,16 @@ func Defects() []Defect {
 	return []Defect{
 		{"TS-01", "50 writes a second", false, set(maxUpdates, "50")},
 		{"TS-02", "50 new series a minute", false, set(maxCreates, "50")},
-		{"TS-03", "40 points a second of each series, more than a core takes", true,
-			func(v *Variant) { v.Every = Interval / 40 }},
+		{"TS-03", "100 points a second of each series, more than a core takes", true,
+			func(v *Variant) { v.Every = Interval / 100 }},
+		{"TS-04", "two caches after a relay, on a disk that is slower than one of them", true, func(v *Variant) {
+			v.Caches, v.SlowDisk = 2, true
+			v.Settings[autoFlush] = "True"
+		}},
 		{"TS-05", "a load that grows until its end", true, func(v *Variant) { v.Grows = true }},
 		{"TS-06", "a cache of 4,000 points", true, set(maxCache, "4000")},
+		{"TS-07", "a slot for each second, a point each five", true,
+			func(v *Variant) { v.Fine, v.Every = true, 5*Interval }},
 		{"TS-08", "a relay to two caches, of which one does not run", true, func(v *Variant) { v.Down = true }},
 	}
 }
@@ -202,7 +234,18 @@ func (v *Variant) Load(address string, d time.Duration) []string {
 	}
 	return []string{"attack", "--carbon", address, "--metrics", fmt.Sprint(Series), "--connections", fmt.Sprint(Agents),
 		"--interval", every.String(), "--ramp", ramp.String(), "--duration", d.String(), "--seed", "1",
+		"--settle", Settle.String(),
 		"--names", "lab.agent.{agent}.metrics.{metric}"}
+}
+
+// paths are those of the files of all series, below the directory of files.
+func paths() (out []string) {
+	for agent := range Agents {
+		for metric := range Metrics {
+			out = append(out, fmt.Sprintf("lab/agent/%d/metrics/%d.wsp", agent, metric))
+		}
+	}
+	return out
 }
 
 // Lab is the lab as the table of truth knows it.
@@ -210,8 +253,12 @@ func Lab() (out []kit.Defect) {
 	for _, d := range Defects() {
 		object := "agents"
 		switch d.ID {
+		case "TS-04":
+			object = "disk"
 		case "TS-05":
 			object = "load"
+		case "TS-07":
+			object = "retention"
 		case "TS-08":
 			object = "relays"
 		}

@@ -33,8 +33,8 @@ func TestSeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(v.Load("127.0.0.1:2003", 30*time.Second), " ")
-	if !strings.Contains(got, "--interval 25ms --ramp 30s ") {
-		t.Errorf("a load that grows, of 40 points a second: %s", got)
+	if !strings.Contains(got, "--interval 10ms --ramp 30s ") {
+		t.Errorf("a load that grows, of 100 points a second: %s", got)
 	}
 	if all, err := carbon.Seeded("all"); err != nil || all.Down || all.Grows {
 		t.Errorf("all has what hides the others: %+v, %v", all, err)

@@ -2,16 +2,20 @@ package carbon
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku/observe"
 	"github.com/kasoku/kasoku/observe/graphite"
 	"github.com/kasoku/kasoku/sandbox"
+	"github.com/kasoku/kasoku/sandbox/quota"
 )
 
 // A Stack is the servers of a variant. It is not safe for concurrent use.
@@ -20,6 +24,9 @@ type Stack struct {
 	caches  []*sandbox.CarbonServer
 	relay   *sandbox.CarbonServer // nil without one
 	dir     string
+	disk    *quota.Group // that imitates a slow one; nil without
+	// Imitated says by what a slow disk is imitated; empty: none is.
+	Imitated string
 }
 
 // Up starts the servers of a variant below dir, and waits until they have files for what they
@@ -34,6 +41,15 @@ func Up(ctx context.Context, v Variant, dir string) (*Stack, error) {
 }
 
 func (s *Stack) start(ctx context.Context) error {
+	retention := tenSeconds
+	if s.Variant.Fine {
+		retention = oneSecond
+	}
+	if s.Variant.SlowDisk {
+		if err := s.slowDown(); err != nil {
+			return err
+		}
+	}
 	for i := range s.Variant.Caches {
 		name := string(rune('a' + i))
 		start, program := sandbox.Carbon, "cache-"
@@ -42,7 +58,7 @@ func (s *Stack) start(ctx context.Context) error {
 		}
 		c, err := start(ctx, sandbox.CarbonOptions{Dir: filepath.Join(s.dir, program+name), Instance: name,
 			StorageDir: filepath.Join(s.dir, "storage"), MetricInterval: ReportEvery, Settings: s.Variant.Settings,
-			Schemas: schemas})
+			Schemas: schemas(retention)})
 		if err != nil {
 			return err
 		}
@@ -53,7 +69,49 @@ func (s *Stack) start(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.awaitOwn(ctx)
+	if err := s.awaitOwn(ctx); err != nil || s.disk == nil {
+		return err
+	}
+	for _, pid := range s.PIDs() {
+		if err := s.disk.Take(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slowDown makes the files of all series, and a group of processes whose writes a disk makes as slowly as is
+// meant. Where no group can be made, caches write in a way that cannot merge.
+func (s *Stack) slowDown() (err error) {
+	for _, path := range paths() {
+		path = filepath.Join(s.storage(), path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, emptyFile(), 0o644); err != nil {
+			return err
+		}
+	}
+	s.disk, err = quota.NewDisk(fmt.Sprintf("carbon-%d", os.Getpid()), s.storage(), DiskWrites)
+	if err == nil {
+		s.Imitated = fmt.Sprintf("a cgroup that allows %d writes a second", DiskWrites)
+		return nil
+	}
+	s.Variant.Settings[strategy] = "naive"
+	s.Imitated = fmt.Sprintf("%s = naive, which does not merge writes: %v", strategy, err)
+	return nil
+}
+
+// emptyFile is a whisper file of 360 slots of ten seconds without a point, as carbon makes it.
+func emptyFile() []byte {
+	const step, slots, head = 10, 360, 28
+	b := binary.BigEndian.AppendUint32(nil, 1) // average
+	b = binary.BigEndian.AppendUint32(b, step*slots)
+	b = binary.BigEndian.AppendUint32(b, math.Float32bits(0.5))
+	for _, v := range []uint32{1, head, step, slots} {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	return append(b, make([]byte, 12*slots)...)
 }
 
 func (s *Stack) startRelay(ctx context.Context) (err error) {
@@ -114,12 +172,14 @@ func (s *Stack) Address() string {
 	return s.caches[0].LineAddr()
 }
 
-// Table is where the servers report of themselves: the first one's cache, and the files of all.
+// Table is where the servers report of themselves: their caches and their files.
 func (s *Stack) Table() observe.Table {
-	t := &graphite.Table{Query: s.caches[0].QueryAddr(), Storage: s.storage()}
+	t := &graphite.Table{Storage: s.storage()}
+	var caches []string
 	for _, c := range s.caches {
-		t.Agents = append(t.Agents, "agents."+c.Host)
+		caches, t.Agents = append(caches, c.QueryAddr()), append(t.Agents, "agents."+c.Host)
 	}
+	t.Query = strings.Join(caches, ",")
 	if s.relay != nil {
 		t.Agents = append(t.Agents, "relays."+s.relay.Host)
 	}
@@ -144,11 +204,17 @@ func (s *Stack) Log() string { return s.caches[0].LogFile }
 // is waited for.
 func (s *Stack) Down(ctx context.Context) error {
 	var errs []error
+	if s.disk != nil { // else they write what they hold for as long
+		errs = append(errs, s.disk.Free(s.storage()))
+	}
 	if s.relay != nil {
 		errs = append(errs, s.relay.Stop(ctx))
 	}
 	for _, c := range s.caches {
 		errs = append(errs, c.Stop(ctx))
+	}
+	if s.disk != nil {
+		errs = append(errs, s.disk.Remove())
 	}
 	return errors.Join(errs...)
 }

@@ -37,42 +37,49 @@ func Story() *writeup.Story {
 
 // Figures are those of the story, of a recorded run: of its second half what was written of what
 // was received, since at its beginning files are made; of all of it the series that were created.
-// A cache that keeps up holds up to a second of what came, now more and now less, so some percent
-// of either sign are no loss.
+// What a cache holds is written until the run ends, which goes on after its load ([Settle]); what it held when the half
+// began is up to a second of what came, so that some percent more is no gain.
 func Figures(r *kasoku.Recording) []float64 {
-	half := r.Run.Length / 2
-	in := rateOf(r, half, graphite.MetricsReceived, graphite.TCPMetricsReceived, graphite.UDPMetricsReceived,
-		graphite.PickleMetricsReceived)
-	out := rateOf(r, half, graphite.CommittedPoints, graphite.PersisterCommittedPoints)
+	half := (r.Run.Length - Settle) / 2
+	in, intervals := countOf(r, half, graphite.MetricsReceived, graphite.TCPMetricsReceived,
+		graphite.UDPMetricsReceived, graphite.PickleMetricsReceived)
+	out, _ := countOf(r, half, graphite.CommittedPoints, graphite.PersisterCommittedPoints)
 	if in <= 0 {
 		return []float64{writeup.Missing, writeup.Missing, writeup.Missing}
 	}
-	created := 0.0
-	for _, name := range []string{graphite.Creates, graphite.PersisterCreated} {
-		for _, s := range r.FindAll(graphite.Name, name) {
-			for _, p := range s.Points {
-				created += p.Value
-			}
-		}
-	}
-	return []float64{100 * out / in, created, in}
+	created, _ := countOf(r, 0, graphite.Creates, graphite.PersisterCreated)
+	return []float64{100 * out / in, created, in / intervals / ReportEvery.Seconds()}
 }
 
-// rateOf is what all caches count each second from then on.
-func rateOf(r *kasoku.Recording, from time.Duration, names ...string) (rate float64) {
+// countOf is what all caches counted from then on, and in how many intervals, those after the load left out.
+func countOf(r *kasoku.Recording, from time.Duration, names ...string) (sum, intervals float64) {
+	byServer := map[string]float64{}
 	for _, name := range names {
 		for _, s := range r.FindAll(graphite.Name, name) {
 			if !strings.HasPrefix(s.Key.Instance, "agents.") {
 				continue // a relay passes on what a cache counts
 			}
-			sum, n := 0.0, 0
+			most := 0.0
 			for _, p := range s.Points {
-				if p.At >= from {
-					sum, n = sum+p.Value, n+1
-				}
+				most = max(most, p.Value)
 			}
-			rate += sum / float64(max(n, 1)) / ReportEvery.Seconds()
+			n := 0.0
+			for _, p := range s.Points {
+				switch {
+				case p.At < from:
+					continue
+				case p.Value > most/2:
+					n++
+				case p.Value > 0 && most > 0:
+					n += p.Value / most // the load began or ended in it
+				}
+				sum += p.Value
+			}
+			byServer[s.Key.Instance] = max(byServer[s.Key.Instance], n)
 		}
 	}
-	return rate
+	for _, n := range byServer {
+		intervals = max(intervals, n)
+	}
+	return sum, max(intervals, 1)
 }

@@ -1,4 +1,5 @@
-// Package quota holds groups of processes to a share of the CPU, as if each group were a host of its own.
+// Package quota holds groups of processes to a share of the CPU, as if each group were a host of its own, or to so many
+// writes of a disk a second, as if the disk were slow.
 //
 // The one idea: a [Group] is a cgroup with a limit; what is put into it, and all that this starts, shares the
 // limit. It takes root.

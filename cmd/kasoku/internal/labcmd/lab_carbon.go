@@ -72,8 +72,11 @@ func startCarbon(ctx context.Context, o *labFlags) (labState, func(context.Conte
 	if err != nil {
 		return labState{}, nil, err
 	}
-	return labState{AppPid: s.PIDs()[0], URL: s.Address(), AppLog: s.Log(), Variant: v.Name, Defects: v.Describe()},
-		s.Down, nil
+	has := s.Variant.Describe()
+	if s.Imitated != "" {
+		has += "; a slow disk, imitated by " + s.Imitated
+	}
+	return labState{AppPid: s.PIDs()[0], URL: s.Address(), AppLog: s.Log(), Variant: v.Name, Defects: has}, s.Down, nil
 }
 
 func nextCarbon(e *cli.Env, s *labState) string {
@@ -103,11 +106,17 @@ func recordCarbon(ctx context.Context, o *labRecord) (res *record.Result, err er
 	}
 	defer func() { err = errors.Join(err, s.Down(context.WithoutCancel(ctx))) }()
 	lo := o.options
+	v = s.Variant
 	lo.Run.Project, lo.Run.Note = carbon.Name, v.Name+": "+v.Describe()
 	lo.Run.Load = fmt.Sprintf("%s series, a point each %s, for %s", unit.Count(carbon.Series),
 		unit.Exact(cmp.Or(v.Every, carbon.Interval)), unit.Exact(o.duration))
 	lo.Settings = append(slices.Clone(lo.Settings), kasoku.Setting{Scope: "app", Name: "variant", Value: v.Name})
 	lo.PIDs, lo.Servers = s.PIDs(), []observe.Table{s.Table()}
+	if s.Imitated != "" {
+		lo.Run.Note += "; a slow disk, imitated by " + s.Imitated
+		lo.Settings = append(lo.Settings,
+			kasoku.Setting{Scope: "app", Name: "slow disk, imitated by", Value: s.Imitated})
+	}
 	lo.Command = append([]string{o.flags.self}, v.Load(s.Address(), o.duration)...)
 	lo.Stdout, lo.Stderr = io.Discard, io.Discard
 	if where, err := freeVars(); err == nil {

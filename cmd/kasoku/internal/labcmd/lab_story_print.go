@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/unit"
+	"github.com/kasoku/kasoku/labs/carbon"
 	"github.com/kasoku/kasoku/labs/writeup"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
@@ -108,7 +109,10 @@ func (s *walker) document() *report.Document {
 	effects := s.Effects(s.got)
 	d := &report.Document{
 		Kind: report.KindLab, Title: s.Lab + ": " + s.About, Project: s.Lab, Name: "story",
-		Head: []string{s.Lab, s.About, unit.Exact(s.flags.duration) + " of load a step", s.flags.database},
+		Head: []string{s.Lab, s.About, unit.Exact(s.flags.duration) + " of load a step"},
+	}
+	if s.Lab != carbon.Name { // which has no database
+		d.Head = append(d.Head, s.flags.database)
 	}
 	d.Verdict = effectsVerdict(effects)
 	d.Sections = []report.Section{
