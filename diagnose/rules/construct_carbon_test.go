@@ -40,6 +40,20 @@ func TestConstructCarbon(t *testing.T) {
 			}
 		}
 	})
+	f("TS-04", "fires/carbon-shared", "taking a quarter of the time of writes away", func(rec *kasoku.Recording) {
+		for _, s := range rec.FindAll(graphite.Name, graphite.AvgUpdateTime) {
+			for i := range s.Points {
+				s.Points[i].Value *= 0.75
+			}
+		}
+	})
+	f("TS-07", "fires/carbon-fine", "letting 45 of 100 files have empty slots", func(rec *kasoku.Recording) {
+		for _, s := range rec.FindAll(graphite.Name, graphite.SlotsApart) {
+			for i := range s.Points {
+				s.Points[i].Value *= 0.45
+			}
+		}
+	})
 	f("TS-05", "silent/carbon-off", "letting the load grow by 1.8 % a minute for 80 s", func(rec *kasoku.Recording) {
 		const rate, slope = 10_000, 0.018 / 60
 		for _, s := range rec.FindAll(expvar.Name, expvar.Due) {

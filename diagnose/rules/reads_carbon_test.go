@@ -29,6 +29,18 @@ func carbonReads(id string) (extract.Keys, bool) {
 		for _, name := range []string{expvar.Due, expvar.Sent, expvar.Blocked, expvar.Connections} {
 			k.Series = append(k.Series, kasoku.Key{Source: expvar.Name, Name: name})
 		}
+	case "TS-04":
+		for _, name := range []string{host.CPUUser, host.CPUNice, host.CPUSystem, host.CPUIdle, host.CPUIowait,
+			host.CPUIRQ,
+			host.CPUSoftIRQ, host.CPUSteal, host.PressureIOSome} {
+			k.Series = append(k.Series, kasoku.Key{Source: diagnose.Host, Name: name})
+		}
+	case "TS-07":
+		for _, name := range []string{graphite.SlotsLooked, graphite.SlotsApart, graphite.SlotsPeriod,
+			graphite.SlotsStep,
+			graphite.SlotsNumber} {
+			k.Series = append(k.Series, kasoku.Key{Source: graphite.Name, Name: name})
+		}
 	case "TS-08":
 		for _, name := range []string{graphite.ToAttempted, graphite.ToSent, graphite.ToFullQueueDrops,
 			graphite.ToQueuedConnected, graphite.ToQueuedReady, graphite.ToMaxQueueLength} {

@@ -12,8 +12,10 @@ func Rules() []diagnose.Rule {
 		SlowUpdates{},
 		FewCreates{},
 		BusyCache{},
+		SharedDisk{},
 		GrowingLoad{},
 		FullCache{},
+		FineSlots{},
 		LostDestination{},
 	}
 }

@@ -104,6 +104,7 @@ func serverOf(c *diagnose.Case, of *kasoku.Series, least int) (s server, ok bool
 	if len(points) > fewReports {
 		points = points[1:]
 	}
+	points = loadedReports(points, most)
 	if len(points) < least {
 		return s, false
 	}
@@ -111,6 +112,22 @@ func serverOf(c *diagnose.Case, of *kasoku.Series, least int) (s server, ok bool
 	s.loaded = kasoku.Interval{From: points[0].At, To: points[len(points)-1].At}
 	return s, true
 }
+
+// loadedReports leaves out what a server reports after the load: of intervals in which it received next to nothing,
+// and of the one in which the load ended.
+func loadedReports(points []kasoku.Point, most float64) []kasoku.Point {
+	n := len(points)
+	for n > 0 && points[n-1].Value < idleShare*most {
+		n--
+	}
+	if n > fewReports && points[n-1].Value < most/2 {
+		n--
+	}
+	return points[:n]
+}
+
+// idleShare is how much of the most that it received in an interval a server may receive in one without load.
+const idleShare = 0.01
 
 // apart is the median time between two reports, in whole seconds; 0 of fewer than two.
 func apart(points []kasoku.Point) time.Duration {
@@ -125,24 +142,31 @@ func apart(points []kasoku.Point) time.Duration {
 	return all[len(all)/2].Round(time.Second)
 }
 
-// values are those of a count while the load ran, of all its names added up by their time.
+// values are those of a count while the load ran. What is counted under several names is added up by the time of
+// the report: one of them may be missing in some, and what is read from files comes some ticks after what is in the
+// cache.
 func (s *server) values(of count) (out []float64) {
-	slack := min(s.interval/2, mostSlack) // what is read from files comes some ticks after what is in the cache
+	slack := min(s.interval/2, mostSlack)
+	var times []time.Duration
 	for _, name := range of {
 		for _, x := range s.c.FindAll(graphite.Name, name) {
 			if x.Key.Host != s.host || x.Key.Instance != s.name {
 				continue
 			}
-			at := 0
+			from := 0 // two values of one name are of two reports
 			for _, p := range x.Points {
 				if p.At < s.loaded.From-slack || p.At > s.loaded.To+slack || math.IsNaN(p.Value) {
 					continue
 				}
-				if at == len(out) {
-					out = append(out, 0)
+				i := from
+				for i < len(times) && times[i] < p.At-slack {
+					i++
 				}
-				out[at] += p.Value
-				at++
+				if i == len(times) || times[i] > p.At+slack {
+					times, out = slices.Insert(times, i, p.At), slices.Insert(out, i, 0)
+				}
+				out[i] += p.Value
+				from = i + 1
 			}
 		}
 	}
