@@ -141,6 +141,9 @@ func TestSampled(t *testing.T) {
 		ToMaxQueueLength} {
 		absent[key] = "a relay: TestCollect_Files has one"
 	}
+	for _, key := range []string{SlotsLooked, SlotsApart, SlotsPeriod, SlotsStep, SlotsNumber} {
+		absent[key] = "files of series with some points: TestSlots has them"
+	}
 	var classic, modern []string
 	for _, x := range Declared.Signals {
 		switch {

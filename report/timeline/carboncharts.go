@@ -9,6 +9,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/observe/expvar"
 	"github.com/kasoku/kasoku/observe/graphite"
+	"github.com/kasoku/kasoku/observe/host"
 	"github.com/kasoku/kasoku/report"
 )
 
@@ -23,10 +24,10 @@ var (
 	carbonCache   = []string{graphite.CacheSize}
 )
 
-// carbonChart shows what carbon received and wrote. It reports on itself once a minute,
-// of the minute that is over, and that is what is drawn until it reports again.
+// carbonChart shows what carbon received and wrote. It reports on itself once a minute unless it is set,
+// of the interval that is over, and that is what is drawn until it reports again.
 func (r serverCharts) carbonChart() *plot {
-	c := &plot{Chart: report.Chart{ID: "carbon", Title: "Carbon", Unit: "points of the last minute that it reported",
+	c := &plot{Chart: report.Chart{ID: "carbon", Title: "Carbon", Unit: "points of the interval that it reported last",
 		Places: 0,
 		Height: lowHeight}}
 	r.addGauges(c, "received", "s5", carbonReceived)
@@ -41,6 +42,35 @@ func (r serverCharts) carbonCreatesChart() *plot {
 		Unit: "files created in the interval that it reported", Places: 0, Height: lowHeight}}
 	r.addGauges(c, "created", "s3", carbonCreated)
 	return r.finishGauges(c)
+}
+
+// carbonDiskChart shows how many operations the disks of the host did each second, where carbon reports of itself: its
+// writes are small, and their number is what a disk has too little of.
+func (r serverCharts) carbonDiskChart() *plot {
+	if len(r.FindAll(graphite.Name, graphite.CacheSize)) == 0 {
+		return nil
+	}
+	c := &plot{Chart: report.Chart{ID: "carbon-disk", Title: "Disk operations", Unit: "per second, of all disks",
+		Height: lowHeight}}
+	top := math.NaN()
+	for _, x := range []struct{ key, name, colour string }{{host.DiskWrites, "writes", "s2"},
+		{host.DiskReads, "reads", "s5"}} {
+		var parts [][]float64
+		for _, s := range r.FindAll(host.Name, x.key) {
+			parts = append(parts, r.grid.rates(s))
+		}
+		vs := AddUp(parts...)
+		m := report.Largest(vs)
+		if !(m > 0) {
+			continue
+		}
+		top = report.Largest([]float64{top, m})
+		vs = r.grid.values(vs)
+		c.quotes = append(c.quotes, quote{host.Name, x.key})
+		c.Series = append(c.Series, report.ChartSeries{Name: x.name, Colour: x.colour, Form: report.Stairs,
+			Spans: r.grid.Blocks(vs), Values: vs})
+	}
+	return r.finish(c, host.Name, top)
 }
 
 // senderChart shows what who sends points, lines or events had to send each second, and what of

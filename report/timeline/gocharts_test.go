@@ -92,7 +92,7 @@ func TestCarbonCharts(t *testing.T) {
 	}}}
 	charts := func() serverCharts { return serverCharts{newDrawing(r)} }
 	c := charts().carbonChart()
-	if got := described([]report.Chart{c.Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 950; written 590" {
+	if got := described([]report.Chart{c.Chart}); got != "carbon: Carbon; points of the interval that it reported last; received 950; written 590" {
 		t.Error(got)
 	}
 	for second, want := range map[int]string{4: "NaN", 5: "600", 36: "650", 65: "950", 129: "950"} {
@@ -105,11 +105,11 @@ func TestCarbonCharts(t *testing.T) {
 	}
 	relayed := r.Series // what a relay passes on counts once, in the cache that gets it
 	r.Series = append([]kasoku.Series{at("relays.a", "metricsReceived", kasoku.Point{At: 5 * time.Second, Value: 650})}, relayed...)
-	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 950; written 590" {
+	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the interval that it reported last; received 950; written 590" {
 		t.Errorf("with a relay: %s", got)
 	}
 	r.Series = r.Series[:1]
-	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the last minute that it reported; received 650" {
+	if got := described([]report.Chart{charts().carbonChart().Chart}); got != "carbon: Carbon; points of the interval that it reported last; received 650" {
 		t.Errorf("of a relay alone: %s", got)
 	}
 	r.Series = relayed[3:4]
@@ -119,6 +119,28 @@ func TestCarbonCharts(t *testing.T) {
 	r.Series = []kasoku.Series{at("agents.a", "creates", kasoku.Point{At: 5 * time.Second, Value: 7})}
 	if got := described([]report.Chart{charts().carbonCreatesChart().Chart}); got != "carbon-creates: Carbon's new series; files created in the interval that it reported; created 7" {
 		t.Error(got)
+	}
+}
+
+// TestCarbonDiskChart: the operations of all disks, beside a carbon alone.
+func TestCarbonDiskChart(t *testing.T) {
+	at := func(source, instance, name string, of ...float64) kasoku.Series {
+		s := kasoku.Series{Key: kasoku.Key{Source: source, Name: name, Instance: instance}, Kind: kasoku.Counter}
+		for i, v := range of {
+			s.Points = append(s.Points, kasoku.Point{At: time.Duration(i) * time.Second, Value: v})
+		}
+		return s
+	}
+	r := recorded.View{Recording: &kasoku.Recording{Run: kasoku.Run{Length: 3 * time.Second}, Series: []kasoku.Series{
+		at("host", "vda", "disk.writes", 0, 300, 600, 1000), at("host", "vdb", "disk.writes", 0, 10, 20, 30),
+		at("host", "vda", "disk.reads", 5, 5, 7, 7), at("graphite", "agents.a", "cache.size", 1)}}}
+	got := described([]report.Chart{serverCharts{newDrawing(r)}.carbonDiskChart().Chart})
+	if want := "carbon-disk: Disk operations; per second, of all disks; writes 410; reads 2"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Series = r.Series[:3]
+	if c := (serverCharts{newDrawing(r)}).carbonDiskChart(); c != nil {
+		t.Error("without a carbon")
 	}
 }
 

@@ -85,7 +85,8 @@ func buildTimeline(r recorded.View) *report.Timeline {
 	d.addCharts(database.statementsChart, database.connectionsChart, database.newConnectionsChart, database.transactionsChart,
 		database.replicationChart)
 	d.addCharts(server.each()...)
-	d.addCharts(server.senderChart, server.carbonChart, server.carbonCacheChart, server.carbonCreatesChart)
+	d.addCharts(server.senderChart, server.carbonChart, server.carbonCacheChart, server.carbonCreatesChart,
+		server.carbonDiskChart)
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.memoryChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.diskChart() })
 	d.addHostCharts(func(one drawing) *plot { return cpuCharts{one}.networkChart() })
