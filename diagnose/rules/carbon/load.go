@@ -3,6 +3,7 @@ package carbon
 import (
 	"errors"
 	"math"
+	"time"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -25,6 +26,16 @@ func (x *sender) waits(in kasoku.Interval) float64 {
 		n = max(n, p.Value)
 	}
 	return rose / max(secs, 1) / max(n, 1)
+}
+
+// ends is when the sender had something to send last.
+func (x *sender) ends() (at time.Duration) {
+	for i := 1; i < len(x.due.Points); i++ {
+		if x.due.Points[i].Value > x.due.Points[i-1].Value {
+			at = x.due.Points[i].At
+		}
+	}
+	return at
 }
 
 // errNoSender is said where none publishes it.

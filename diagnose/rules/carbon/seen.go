@@ -142,6 +142,16 @@ func apart(points []kasoku.Point) time.Duration {
 	return all[len(all)/2].Round(time.Second)
 }
 
+// until is the server with its reports up to then, as it is when that is not before its first.
+func (s *server) until(end time.Duration) *server {
+	if end < s.loaded.From || end >= s.loaded.To {
+		return s
+	}
+	out := *s
+	out.loaded.To = s.loaded.From + (end-s.loaded.From)/s.interval*s.interval
+	return &out
+}
+
 // values are those of a count while the load ran. What is counted under several names is added up by the time of
 // the report: one of them may be missing in some, and what is read from files comes some ticks after what is in the
 // cache.

@@ -28,9 +28,9 @@ func (BusyCache) ID() string { return "TS-03" }
 func (BusyCache) Doc() diagnose.Doc {
 	return diagnose.Doc{
 		Summary: `finds a carbon-cache that has no more of its one core, while who sends waits for it.`,
-		Evidence: `in its last three reports the server used 0.95 of a core or more; in that time writes of its sender
-			waited for a tenth of the time of its connections or more, or it received at least 5 % fewer points than
-			were due, both as the sender publishes them over expvar (Blocked, Connections, Due).`,
+		Evidence: `in its last three reports of the load the server used 0.95 of a core or more; in that time writes of
+			its sender waited for a tenth of the time of its connections or more, or it received at least 5 % fewer
+			points than were due, both as the sender publishes them over expvar (Blocked, Connections, Due).`,
 		Cause: `carbon-cache is one process of Python: whatever the host has, it uses one core, for what it receives
 			and what it writes.`,
 		Fix: `two caches or more after a relay that hashes where cores are left, or go-carbon, which uses all of them.`,
@@ -46,6 +46,10 @@ func (r BusyCache) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 }
 
 func (r BusyCache) look(s *server) (*kasoku.Finding, kasoku.Silence) {
+	x, noSender := senderOf(s.c)
+	if noSender == nil {
+		s = s.until(x.ends()) // what waits in buffers is received later
+	}
 	used := s.values(cpu)
 	if s.ofGo {
 		return nil, quiet(r.ID(), 0, "%s is go-carbon, which uses all cores", s.name)
@@ -73,9 +77,8 @@ func (r BusyCache) look(s *server) (*kasoku.Finding, kasoku.Silence) {
 	case made > fewFiles*got:
 		return nil, quiet(r.ID(), 0.5, "%s still made files for new series", s.name)
 	}
-	x, err := senderOf(s.c)
-	if err != nil {
-		return nil, diagnose.Blind(r.ID(), err)[0]
+	if noSender != nil {
+		return nil, diagnose.Blind(r.ID(), noSender)[0]
 	}
 	due, secs := within(x.due, at)
 	if secs <= 0 {
