@@ -73,6 +73,22 @@ type Options struct {
 	own          []int         // the guard process
 }
 
+// begin waits for offset 0, and returns it.
+func (o *Options) begin(ctx context.Context) (at time.Time, err error) {
+	if o.Ready != nil {
+		at, err = o.Ready(ctx)
+	}
+	if err != nil || time.Until(at) <= 0 {
+		return time.Now(), err
+	}
+	select {
+	case <-time.After(time.Until(at)):
+		return at, nil
+	case <-ctx.Done():
+		return at, ctx.Err()
+	}
+}
+
 // Named identifies the service that is measured, as the user names it.
 type Named struct {
 	URL  string // at which it is loaded
@@ -178,6 +194,10 @@ type Course struct {
 	// database are logged, because the slow log is on by then.
 	Prepare func(ctx context.Context, watch Watch) error
 
+	// Ready, without On, is called when all is prepared that can be before offset 0, and returns
+	// when that is to be; a moment that is past is now. With an error nothing is recorded.
+	Ready   func(ctx context.Context) (time.Time, error)
+	Over    func()    // called when the load is over, and before the logs are read
 	Load    *Load     // load of our own
 	Command []string  // or a command that makes the load
 	Stdin   io.Reader // the command's
@@ -335,6 +355,8 @@ func (o *Options) validateEnd() error {
 	own := o.Load != nil || len(o.Command) > 0
 	on := o.On != (phases.Request{})
 	switch {
+	case on && o.Ready != nil:
+		return errors.New("a run that waits for a request begins by itself")
 	case on && own:
 		return errors.New("a run that waits for a request has neither a load of its own nor a command")
 	case o.UntilIdle > 0 && o.For > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/diagnose/prepared"
 	"github.com/kasoku/kasoku/diagnose/settings"
+	"github.com/kasoku/kasoku/internal/causes"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/observe/process"
@@ -30,6 +31,7 @@ const closeWithin = time.Minute
 type Result struct {
 	Path      string
 	Recording *kasoku.Recording // as read back from the file
+	Start     time.Time         // offset 0, with monotonic reading
 
 	ends []lines.Mark // of the access logs at the run's end; with On
 }
@@ -111,6 +113,9 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer handover.Announce(o.Path, Places(o))()
 	measureErr := s.part("measure", func() error { return s.measure(ctx) })
+	if o.Over != nil {
+		o.Over()
+	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
 	if o.Hard != nil {
@@ -131,7 +136,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	}
 	rec, openErr := store.Open(o.Path)
 	if openErr != nil {
-		return nil, distinctErrors(measureErr, closeErr, openErr)
+		return nil, causes.Distinct(store.IsFull, measureErr, closeErr, openErr)
 	}
 	if rec.Run.State == kasoku.Running { // its end could not be stored
 		rec.Run.State, rec.Run.StopReason = kasoku.Incomplete, stopReason
@@ -139,7 +144,8 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 	if closeErr != nil {
 		s.amend(rec)
 	}
-	return &Result{Path: o.Path, Recording: rec, ends: s.ends}, distinctErrors(measureErr, closeErr)
+	return &Result{Path: o.Path, Recording: rec, Start: s.start, ends: s.ends}, causes.Distinct(store.IsFull,
+		measureErr, closeErr)
 }
 
 // open prepares all that watches, so that the first tick is complete.
@@ -163,7 +169,9 @@ func (s *session) open(ctx context.Context) (err error) {
 		s.config.take(ctx) // with the look for what is seen without load
 	}
 	if !s.waits() {
-		s.start = time.Now()
+		if s.start, err = s.o.begin(ctx); err != nil {
+			return err
+		}
 	}
 	s.describe(ctx)
 	if s.store, err = store.Create(s.o.Path, mask.Run(s.run)); err != nil {

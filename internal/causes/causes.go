@@ -31,3 +31,21 @@ func Innermost(err error) error {
 		err = inner
 	}
 }
+
+// Distinct joins errors and leaves out those with the cause of an earlier one. Those that
+// same holds for have one cause, whatever their words: a full disk makes every step that
+// stores something fail.
+func Distinct(same func(error) bool, errs ...error) error {
+	seen, met := map[string]bool{}, false
+	var kept []error
+	for _, err := range Flatten(errs) {
+		if why := Innermost(err).Error(); same(err) && !met {
+			met = true
+			kept = append(kept, err)
+		} else if !same(err) && !seen[why] {
+			seen[why] = true
+			kept = append(kept, err)
+		}
+	}
+	return errors.Join(kept...)
+}
