@@ -17,8 +17,16 @@ import (
 // itself.
 type Options struct {
 	Offsets map[string]time.Duration // a host's wall clock minus the reference's, for those who know it
+	Clocks  map[string]Clock         // of hosts whose clocks were compared while the runs were made
 	Label   string
 	Note    string
+}
+
+// A Clock is where a host's recording lies on the clock of the reference.
+type Clock struct {
+	Shift time.Duration // from the reference's offset 0 to the host's
+	Bound time.Duration // that Shift can be wrong by
+	Note  string        // how that was found
 }
 
 // An Error is a set of recordings that makes no run, with what to do about it.
@@ -50,7 +58,7 @@ func Merge(recs []*kasoku.Recording, o Options) (*kasoku.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := place(parts, o.Offsets); err != nil {
+	if err := place(parts, &o); err != nil {
 		return nil, err
 	}
 	out := &kasoku.Recording{Run: parts[0].rec.Run}
@@ -140,18 +148,20 @@ func (p *part) detach() {
 }
 
 // place finds each part's shift to the reference's clock.
-func place(parts []*part, known map[string]time.Duration) error {
+func place(parts []*part, o *Options) error {
 	ref := parts[0].rec
 	unused := map[string]bool{}
-	for name := range known {
+	for name := range o.Offsets {
 		unused[name] = true
 	}
 	for _, p := range parts[1:] {
 		var offset, off time.Duration
 		var note string
-		if given, ok := known[hostName(p.rec)]; ok {
+		if given, ok := o.Offsets[hostName(p.rec)]; ok {
 			offset, note = given, "given"
 			delete(unused, hostName(p.rec))
+		} else if c, ok := o.Clocks[hostName(p.rec)]; ok {
+			offset, off, note = p.rec.Run.Started.Sub(ref.Run.Started)-c.Shift, c.Bound, c.Note
 		} else {
 			p.contained("clock", func() { offset, off, note, p.warning = offsetOf(ref, p.rec) })
 		}
@@ -162,7 +172,7 @@ func place(parts []*part, known map[string]time.Duration) error {
 		}
 		if from, to := max(0, p.shift), min(ref.Run.Length, p.shift+p.rec.Run.Length); to-from < min(ref.Run.Length,
 			p.rec.Run.Length)/2 {
-			if to <= from {
+			if _, compared := o.Clocks[hostName(p.rec)]; to <= from && !compared {
 				return &Error{fmt.Sprintf("%s and %s were not recorded at the same time", title(ref), title(p.rec)),
 					fmt.Sprintf("they began %s apart; `--offset %s=DURATION` corrects a wrong clock",
 						unit.Elapsed(p.shift.Abs().Round(time.Second)), unit.ShellQuote(hostName(p.rec)))}
@@ -263,6 +273,7 @@ func add(out *kasoku.Recording, p *part, shift time.Duration) {
 // finish sorts what is reported in order and names the run.
 func finish(out *kasoku.Recording, parts []*part, o Options) {
 	run := &out.Run
+	connect(out.Service)
 	run.Label, run.Note = cmp.Or(o.Label, run.Label), cmp.Or(o.Note, run.Note)
 	run.ID, run.Group, run.Repeat = "", "", 0
 	slices.SortStableFunc(out.Events, func(a, b kasoku.Event) int { return cmp.Compare(a.At, b.At) })

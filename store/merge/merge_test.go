@@ -365,3 +365,79 @@ func TestCounters(t *testing.T) {
 		t.Errorf("%v at %v, want %v", got.total, got.at, want)
 	}
 }
+
+// TestMergeConnects: an edge that left its host leads to the member that listens there, and to none
+// where two may be meant.
+func TestMergeConnects(t *testing.T) {
+	web := kasoku.Member{ID: "web", Host: "web", Listeners: []kasoku.Listener{{Network: "tcp", Address: "0.0.0.0:80"}}}
+	all := kasoku.Member{ID: "db", Host: "db", Listeners: []kasoku.Listener{{Network: "tcp", Address: "0.0.0.0:3306"}}}
+	one := kasoku.Member{ID: "db2", Host: "db2", Listeners: []kasoku.Listener{{Network: "tcp",
+		Address: "10.0.0.4:3306"}}}
+	twin := kasoku.Member{ID: "twin", Host: "twin", Listeners: []kasoku.Listener{{Network: "tcp",
+		Address: "[::]:3306"}}}
+	local := kasoku.Member{ID: "local", Host: "db3", Listeners: []kasoku.Listener{{Network: "tcp",
+		Address: "127.0.0.1:3306"}}}
+	f := func(want, at string, members ...kasoku.Member) {
+		t.Helper()
+		s := &kasoku.Service{Members: append([]kasoku.Member{web}, members...),
+			Edges: []kasoku.Edge{{From: "web", At: kasoku.Listener{Network: "tcp", Address: at}}}}
+		connect(s)
+		if got := s.Edges[0].To; got != want || (want != "") != (len(s.Edges[0].Found) == 1) {
+			t.Errorf("%s: leads to %q, want %q; %v", at, got, want, s.Edges[0].Found)
+		}
+	}
+	f("db", "10.0.0.3:3306", all)
+	f("db2", "10.0.0.4:3306", all, one)
+	f("db", "10.0.0.3:3306", all, one)
+	f("", "10.0.0.3:3306", all, twin)
+	f("", "10.0.0.3:3306", local)
+	f("", "127.0.0.1:3306", all)
+	f("", "10.0.0.3:80", all) // the web host itself
+	connect(nil)
+}
+
+// TestClaim: a recording that came from another host is of that host alone, whatever it says, and
+// holds no load.
+func TestClaim(t *testing.T) {
+	w := newWorld(3, 60)
+	rng := rand.New(rand.NewPCG(3, 1))
+	rec := w.record("own", 0, 10, 50, rng, map[string]float64{"mysql/Questions": 3})
+	rec.Run.Hosts = append(rec.Run.Hosts, kasoku.Host{Name: "db"})
+	rec.Series[0].Key.Host = "db"
+	rec.Queries = []kasoku.Query{{Host: "app"}, {}}
+	rec.Steps, rec.Seconds, rec.Load = []kasoku.Step{{}}, []kasoku.LoadSecond{{}}, &kasoku.LoadSummary{}
+	rec.Run.Score, rec.Run.Command = &kasoku.Score{}, &kasoku.Command{}
+	Claim(rec, "web")
+	if len(rec.Run.Hosts) != 1 || rec.Run.Hosts[0].Name != "web" || rec.Series[0].Key.Host != "web" ||
+		rec.Queries[0].Host != "web" || rec.Queries[1].Host != "web" {
+		t.Errorf("hosts %v, series of %q, queries %v", rec.Run.Hosts, rec.Series[0].Key.Host, rec.Queries)
+	}
+	if rec.Steps != nil || rec.Seconds != nil || rec.Load != nil || rec.Run.Score != nil || rec.Run.Command != nil {
+		t.Error("a load is left")
+	}
+	empty := &kasoku.Recording{}
+	if Claim(empty, "web"); empty.Run.Hosts[0].Name != "web" {
+		t.Error("a recording without a host")
+	}
+}
+
+// TestMergeClocks: where clocks were compared, that is where the recordings lie.
+func TestMergeClocks(t *testing.T) {
+	w := newWorld(3, 60)
+	rng := rand.New(rand.NewPCG(3, 1))
+	own := w.record("own", 0, 10, 50, rng, nil)
+	db := w.record("db", 3, 8, 52, rng, nil) // its wall clock is 3 s ahead
+	db.Events = []kasoku.Event{{At: 10 * time.Second, Host: "db"}}
+	out, err := Merge([]*kasoku.Recording{own, db}, Options{Clocks: map[string]Clock{
+		"db": {Shift: -2 * time.Second, Bound: time.Millisecond, Note: "compared"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := out.Run.Hosts[1]; h.ClockOffset != 3*time.Second || h.ClockError != time.Millisecond ||
+		h.ClockNote != "compared" {
+		t.Errorf("%+v", h)
+	}
+	if at := out.Events[0].At; at != 10*time.Second { // 8 s after own's start, and the run begins 2 s earlier
+		t.Errorf("event at %s", at)
+	}
+}

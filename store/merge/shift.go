@@ -67,9 +67,22 @@ func laterSeconds[V any](m map[int]V, by int) map[int]V {
 	return out
 }
 
+// Claim makes a recording that came from another host one of that host, under a name: it is of no
+// other host, whatever it says, and holds no load, which would be whoever's says so.
+func Claim(r *kasoku.Recording, name string) {
+	if len(r.Run.Hosts) == 0 {
+		r.Run.Hosts = []kasoku.Host{{}}
+	}
+	r.Run.Hosts = r.Run.Hosts[:1]
+	r.Run.Command, r.Run.Score = nil, nil
+	r.Load, r.Steps, r.Seconds, r.Phases = nil, nil, nil, nil
+	renaming{to: name, all: true}.apply(r)
+}
+
 // renamed gives all that a host said another name, in place.
-func renamed(r *kasoku.Recording, from, to string) {
-	n := renaming{from, to}
+func renamed(r *kasoku.Recording, from, to string) { renaming{from: from, to: to}.apply(r) }
+
+func (n renaming) apply(r *kasoku.Recording) {
 	rename(n, r.Run.Hosts, func(v *kasoku.Host) *string { return &v.Name })
 	rename(n, r.Series, func(v *kasoku.Series) *string { return &v.Key.Host })
 	rename(n, r.Gaps, func(v *kasoku.Gap) *string { return &v.Host })
@@ -99,12 +112,15 @@ func renamed(r *kasoku.Recording, from, to string) {
 	rename(n, r.RowChecks, func(v *kasoku.RowCheck) *string { return &v.Host })
 }
 
-type renaming struct{ from, to string }
+type renaming struct {
+	from, to string
+	all      bool // from any host
+}
 
 // rename changes the host of those values that have the old one, or none.
 func rename[T any](n renaming, values []T, host func(*T) *string) {
 	for i := range values {
-		if h := host(&values[i]); *h == n.from || *h == "" {
+		if h := host(&values[i]); n.all || *h == n.from || *h == "" {
 			*h = n.to
 		}
 	}
