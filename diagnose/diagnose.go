@@ -38,6 +38,7 @@ func Diagnose(c *Case, rules []Rule) *kasoku.Diagnosis {
 	settleFindings(d.Findings)
 	noteShared(d.Findings)
 	d.Findings = rankFindings(d.Findings, points, warns)
+	nameHosts(c, d.Findings)
 	slices.SortStableFunc(d.Silences, func(a, b kasoku.Silence) int {
 		return cmp.Or(cmp.Compare(b.Near, a.Near), cmp.Compare(boolNumber(a.Blind), boolNumber(b.Blind)),
 			cmp.Compare(a.ID, b.ID))
