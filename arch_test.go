@@ -37,7 +37,7 @@ var floorTable = parseFloors(`
 2 internal/test/neighbours topology topology/scan topology/members topology/find store/chunk store/ownlog store/scrub mysql/scratch mysql/slowfile
 3 trace trace/*
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compare/part compat/*
-3 fleet fleet/bus fleet/hubdir fleet/hub fleet/agent fleet/coordinate fleet/sshhost
+3 fleet fleet/bus fleet/hubdir fleet/hub fleet/agent fleet/coordinate fleet/gather fleet/sshhost
 4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/prepared diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
 4 record/handover record/printed record/staticfile record/mask record/clock record/trigger record/callers record/outside record/thishost record/tenants
 5 diagnose/rules diagnose/pasted record report report/terminal report/html report/encode

@@ -59,6 +59,8 @@ var writers = map[string]struct{ calls, why string }{
 	"sqltag/sqltag.go":              {"sql.Open sql.OpenDB sql.OpenDB", "a MySQL server"},
 
 	"cmd/kasoku/internal/labcmd/autopilot_lab.go": {"os.WriteFile os.WriteFile os.WriteFile os.WriteFile", "my.cnf and nginx.conf of a lab's servers, which run as other users"},
+	"cmd/kasoku/internal/recordcmd/fleet.go":      {"os.Rename",
+		"a run file of package store takes the place of another one, beside it"},
 	"cmd/kasoku/internal/labcmd/lab_supervise.go": {"os.Rename os.WriteFile", "0600, in a lab's directory of 0700"},
 }
 

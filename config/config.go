@@ -50,9 +50,10 @@ type Serve struct {
 	Allow     []string `toml:"allow" eg:"['note', 'score', 'run']"`   // what it may change: note, score, run
 }
 
-// Fleet names the hosts that send a load together.
+// Fleet names the hosts of a fleet, and which of them `kasoku run` records.
 type Fleet struct {
 	Hosts   []string `toml:"hosts" eg:"['gen1', 'gen2=deploy@10.0.0.7']"` // that `kasoku fleet up` brings up, as ssh takes them
+	Record  []string `toml:"record" eg:"['web', 'db']"`                   // that record themselves for each run
 	Allow   []string `toml:"allow" eg:"['load=http://10.0.0.5/']"`        // what each may be asked
 	MaxRate float64  `toml:"max_rate" eg:"20000"`                         // most requests per second of each; 0: no limit
 }
@@ -91,6 +92,7 @@ type LoadTable struct {
 	Pause       time.Duration `toml:"pause" eg:"'1s'"`                             // between steps
 	Settle      time.Duration `toml:"settle" eg:"'5s'"`                            // recorded after the last step
 
+	From        []string      `toml:"from" eg:"['gen1', 'gen2']"` // hosts of the fleet that send it; empty: this one
 	Engine      string        `toml:"engine" eg:"'epollhttp'"`    // one of Engines; empty: by the targets
 	Pacing      string        `toml:"pacing" eg:"'economical'"`   // one of Pacings; empty: precise
 	Spacing     string        `toml:"spacing" eg:"'poisson'"`     // even, also when empty, poisson, or burst:N

@@ -129,8 +129,8 @@ func TestParse_Failure(t *testing.T) {
 	f("[graphite]\nagents = ['agents.a']", "kasoku.toml:2: graphite.agents: does not say where to look", "query")
 	f("[mysql]\ndsn = 'x'\ndefaults_file = 'y'", "kasoku.toml:3: mysql.defaults_file: contradicts mysql.dsn", "password")
 	f("interval = '1ms'", "kasoku.toml:1: interval: 1ms: want at least 100ms", "")
-	f("x = '''\n\n'''\ny = \"a\\\"#\" # [z]\nload = { fro = '1s' }", "kasoku.toml:1: x: no such key", "")
-	f("project = '''\n\n'''\nload = { fro = '1s' }", "kasoku.toml:4: load.fro: no such key", `did you mean "for"?`)
+	f("x = '''\n\n'''\ny = \"a\\\"#\" # [z]\nload = { forr = '1s' }", "kasoku.toml:1: x: no such key", "")
+	f("project = '''\n\n'''\nload = { forr = '1s' }", "kasoku.toml:4: load.forr: no such key", `did you mean "for"?`)
 }
 
 func TestLoad(t *testing.T) {

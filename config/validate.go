@@ -127,13 +127,20 @@ func (v *validator) sending(l *LoadTable) {
 		key string
 		set bool
 	}{
-		{"engine", l.Engine != ""}, {"pacing", l.Pacing != ""}, {"spacing", l.Spacing != ""}, {"max_in_flight", l.MaxInFlight != 0},
+		{"from", len(l.From) > 0}, {"engine", l.Engine != ""}, {"pacing", l.Pacing != ""}, {"spacing",
+			l.Spacing != ""}, {"max_in_flight", l.MaxInFlight != 0},
 		{"timeout", l.Timeout != standard.Timeout}, {"variables", l.Variables != nil}, {"csv", l.CSV != ""}, {"seed", l.Seed != 0},
 	} {
 		if k.set && l.Kind() != Targets {
 			v.fail("load."+k.key, "add targets = ['GET http://127.0.0.1:8080/']", "is for load that kasoku makes, and "+
 				"load.targets is not set")
 		}
+	}
+	if len(l.From) > 0 && l.CSV != "" {
+		v.fail("load.csv", "write the values into the targets", "the hosts of load.from take no table from another")
+	}
+	if len(l.From) > 0 && l.Settle > 0 {
+		v.fail("load.settle", "leave it out", "load of the hosts of load.from ends with its last step")
 	}
 	v.oneOf("load.engine", l.Engine, Engines())
 	v.oneOf("load.pacing", l.Pacing, Pacings())

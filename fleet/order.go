@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -111,16 +113,30 @@ func NewOrder(run string, a *vegeta.AttackOptions) (Order, error) {
 type Limit struct {
 	Load    []*url.URL // targets begin so: scheme, host, port, and the path's beginning
 	PerSec  float64    // most requests per second of this host; 0: no limit
+	Record  bool       // this host is recorded
+	Config  string     // the kasoku.toml that says what of it; empty: the host and its processes
 	allowed []string
 }
 
-// ParseLimit reads what is allowed, such as load=http://10.0.0.5:8080/api.
+// ParseLimit reads what is allowed, such as load=http://10.0.0.5:8080/api, record, and
+// record=/home/isucon/kasoku.toml.
 func ParseLimit(allow []string) (Limit, error) {
 	var l Limit
 	for _, a := range allow {
+		if kind, path, named := strings.Cut(a, "="); kind == Record {
+			if l.Record || named && (!filepath.IsAbs(path) || strings.ContainsFunc(path, unicode.IsControl)) {
+				return Limit{},
+					fmt.Errorf("bad permission %q: want record, or record=FILE with the absolute path of a "+
+						"kasoku.toml of that host, once", clip(a))
+			}
+			l.Record, l.Config, l.allowed = true, path, append(l.allowed, a)
+			continue
+		}
 		text, ok := strings.CutPrefix(a, "load=")
 		if !ok {
-			return Limit{}, fmt.Errorf("bad permission %q: want load=URL, such as load=http://10.0.0.5:8080/", clip(a))
+			return Limit{},
+				fmt.Errorf("bad permission %q: want load=URL, such as load=http://10.0.0.5:8080/, or record=FILE",
+					clip(a))
 		}
 		u, err := parseTarget(text)
 		if err != nil {
@@ -237,7 +253,7 @@ const (
 // Check returns a [*RefusedError] when the host, whose clock shows now, does not carry the
 // order out: a target that it does not allow, too high a rate, a start that is past.
 func (o *Order) Check(l *Limit, now time.Duration) error {
-	if len(o.Run) != 16 || strings.Trim(o.Run, "0123456789abcdef") != "" {
+	if !isRun(o.Run) {
 		return &RefusedError{Reason: "the run has no name"}
 	}
 	if err := o.Share.Validate(); err != nil {

@@ -31,6 +31,7 @@ const (
 	KindProfile   Kind = "profile"   // where processes spent their time, without a run
 	KindAttack    Kind = "attack"    // what a load came to that was made outside of a run
 	KindList      Kind = "list"      // a list of runs
+	KindFleet     Kind = "fleet"     // the hosts of a fleet
 )
 
 // Prose is text of kasoku's own, in which `backticks` mark code.

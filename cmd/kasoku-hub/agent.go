@@ -204,13 +204,15 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 		notes.say(m.Name + " has joined hub " + m.Address)
 		return nil
 	}
-	a := agent.New(agent.Options{Program: version, Limit: limit, Lease: o.Lease, Note: notes.say})
+	a := agent.New(agent.Options{Program: version, Limit: limit, Lease: o.Lease, Note: notes.say,
+		Recordings: filepath.Join(o.Dir, "recordings"), Kasoku: relay.FindFirst})
 	defer a.Close()
 	if err := conn.Serve(m.Name, a.Answer); err != nil {
 		return err
 	}
 	if len(o.Allow) == 0 {
-		notes.say(m.Name + " answers at hub " + m.Address + ", and nothing is allowed: --allow load=URL")
+		notes.say(m.Name + " answers at hub " + m.Address + ", and nothing is allowed: --allow load=URL, " +
+			"--allow record=FILE")
 	} else {
 		notes.say(m.Name + " answers at hub " + m.Address)
 	}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/store"
 )
 
 // An sshHosts are hosts in network namespaces, each with an sshd, keys and a state of its own, and a
@@ -58,27 +60,37 @@ func newSSHHosts(t *testing.T, names ...string) *sshHosts {
 	h.write("ssh_config", fmt.Sprintf("Host *\n User root\n IdentityFile %s/id\n IdentitiesOnly yes\n UserKnownHostsFile %[1]s/known\n"+
 		" StrictHostKeyChecking yes\n ConnectTimeout 5\n", h.dir))
 	for i, name := range names {
-		ns, peer := fmt.Sprintf("kf%d-%d", os.Getpid(), i+1), fmt.Sprintf("kf%d", i+1)
+		ns, address := h.namespace(i + 1)
 		h.ns[name] = ns
-		must(t, "ip", "netns", "add", ns)
-		t.Cleanup(func() {
-			for _, pid := range strings.Fields(must(t, "ip", "netns", "pids", ns)) { // of a test that failed
-				n, _ := strconv.Atoi(pid)
-				_ = syscall.Kill(n, syscall.SIGKILL)
-			}
-			must(t, "ip", "netns", "del", ns)
-		})
-		must(t, "ip", "link", "add", peer, "type", "veth", "peer", "name", "eth0", "netns", ns)
-		must(t, "ip", "address", "add", fmt.Sprintf("10.77.%d.1/24", i+1), "dev", peer)
-		must(t, "ip", "link", "set", peer, "up")
-		address := fmt.Sprintf("10.77.%d.2", i+1)
-		for _, c := range [][]string{{"address", "add", address + "/24", "dev", "eth0"}, {"link", "set", "eth0", "up"}, {"link", "set", "lo", "up"},
-			{"route", "add", "default", "via", fmt.Sprintf("10.77.%d.1", i+1)}} {
-			must(t, "ip", append([]string{"-n", ns}, c...)...)
-		}
 		h.sshd(name, ns, address, 22, "")
 	}
 	return h
+}
+
+// namespace makes the n-th host of a test: a network namespace at 10.77.n.2, to which this host is 10.77.n.1.
+func (r *fleetRig) namespace(n int) (ns, address string) {
+	t := r.t
+	t.Helper()
+	ns, peer := fmt.Sprintf("kf%d-%d", os.Getpid(), n), fmt.Sprintf("kf%d", n)
+	must(t, "ip", "netns", "add", ns)
+	t.Cleanup(func() {
+		for _, pid := range strings.Fields(must(t, "ip", "netns", "pids", ns)) { // of a test that failed
+			if n, _ := strconv.Atoi(pid); n > 1 && n != os.Getpid() {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+		must(t, "ip", "netns", "del", ns)
+	})
+	must(t, "ip", "link", "add", peer, "type", "veth", "peer", "name", "eth0", "netns", ns)
+	must(t, "ip", "address", "add", fmt.Sprintf("10.77.%d.1/24", n), "dev", peer)
+	must(t, "ip", "link", "set", peer, "up")
+	address = fmt.Sprintf("10.77.%d.2", n)
+	for _, c := range [][]string{{"address", "add", address + "/24", "dev", "eth0"}, {"link", "set", "eth0", "up"},
+		{"link", "set", "lo", "up"},
+		{"route", "add", "default", "via", fmt.Sprintf("10.77.%d.1", n)}} {
+		must(t, "ip", append([]string{"-n", ns}, c...)...)
+	}
+	return ns, address
 }
 
 func (h *sshHosts) write(name, text string) {
@@ -257,6 +269,7 @@ func TestFleetUp(t *testing.T) {
 	}
 	h.answering(4)
 
+	h.recorded(srv.URL)
 	h.fleetMistakes(srv.URL)
 	h.fleetInterrupted(srv.URL)
 	h.fleet(0, "gen3 is down", "down", "gen3", "--purge")
@@ -276,6 +289,30 @@ func TestFleetUp(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "hub", "kasoku", "fleet", "hosts.json")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
+}
+
+// recorded: a host that may be recorded gets kasoku itself, too, can be recorded, and records itself.
+func (h *sshHosts) recorded(url string) {
+	h.t.Helper()
+	h.fleet(0, "gen2 is up, kept by sh, the program copied", "up", "--allow", "load="+url+"/", "--allow", "record",
+		"gen2")
+	if out := h.fleet(0, "Each host can do what it may be asked.", "doctor", "gen2"); !strings.Contains(out,
+		"it can be recorded") {
+		h.t.Errorf("doctor: %s", out)
+	}
+	path := filepath.Join(h.dir, "recorded.kasoku")
+	if out, errs, code := h.run("hub", "record", "--with", "gen2", "--for", "2s", "--out", path); code != 0 {
+		h.t.Errorf("record --with: exit %d, %s%s", code, out, errs)
+		return
+	}
+	rec, err := store.Open(path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if len(rec.Run.Hosts) != 2 || rec.Run.Hosts[1].Name != "gen2" {
+		h.t.Errorf("hosts %v", rec.Run.Hosts)
+	}
+	h.up(0, "gen2 is up", url, "gen2")
 }
 
 // fleetMistakes: what goes wrong has its exit code and a line that helps, and the others stay up.

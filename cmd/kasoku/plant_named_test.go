@@ -58,6 +58,7 @@ var plantedElsewhere = map[string]string{
 	"output page of metrics":         "export TestPlantedPage",
 	"output page of a server":        "serve TestPlantedPage",
 	"panel run":                      "watch TestPlantedRun",
+	"step recording":                 "fleet/gather TestPlantedRecording",
 }
 
 // unplanted are the parts in which none does, each with why.

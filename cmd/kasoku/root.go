@@ -89,7 +89,7 @@ fix, and proves the difference by running again.`,
 	root.PersistentFlags().BoolVar(&e.ASCII, "ascii", false, "draw with plain ASCII")
 	root.PersistentFlags().BoolVar(&e.Share, "share", false,
 		"let others read the files that are written: 0644 and 0755, less the umask, instead of 0600 and 0700")
-	root.AddCommand(recordcmd.NewRecord(e), recordcmd.NewRun(e), recordcmd.NewFinalize(e))
+	root.AddCommand(recordcmd.NewRecord(e), recordcmd.NewRun(e), recordcmd.NewFinalize(e), recordcmd.NewHostRecorder(e))
 	root.AddCommand(attackcmd.NewAttack(e), attackcmd.NewReport(e), attackcmd.NewEncode(e), attackcmd.NewPlot(e), attackcmd.NewDump(e))
 	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e),
 		showcmd.NewCompare(e),

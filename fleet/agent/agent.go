@@ -1,5 +1,6 @@
 // Package agent answers for one host of a fleet: it says who it is and what its clock shows,
-// sends its share of a load that its own flags allow, and hands over what that counted.
+// sends its share of a load that its own flags allow, and hands over what that counted; it has
+// kasoku record the host as the host's own kasoku.toml says, and hands over the run file.
 //
 // It never acts by itself: what was counted waits until it is asked for. When no one has
 // asked for a while, the lease, a load stops: who ordered it is gone.
@@ -26,7 +27,10 @@ import (
 type Options struct {
 	Program string // kasoku's version
 	Limit   fleet.Limit
-	Lease   time.Duration // a load stops when no one asked for so long; 0: DefaultLease
+	Lease   time.Duration // a load or a recording ends when no one asked for so long; 0: DefaultLease
+
+	Recordings string                 // directory of those that no one has fetched
+	Kasoku     func() (string, error) // returns the program that records
 
 	// Note, when not nil, is called with what was asked and done, in words for people.
 	Note func(text string)
@@ -42,6 +46,8 @@ type Agent struct {
 
 	mu   sync.Mutex
 	part *part // of a load, under way or over; nil: none yet
+
+	recorder *recorder // under way or over; nil: none yet
 }
 
 // New returns an agent.
@@ -91,6 +97,24 @@ func (a *Agent) Answer(verb string, question []byte) any {
 			return fleet.Ack{Error: "bad question: " + err.Error()}
 		}
 		return a.stop(q)
+	case fleet.Record:
+		var o fleet.RecordOrder
+		if err := json.Unmarshal(question, &o); err != nil {
+			return fleet.Ack{Error: "bad order: " + err.Error()}
+		}
+		return a.record(&o)
+	case fleet.Recording:
+		var q fleet.RecordingQuestion
+		if err := json.Unmarshal(question, &q); err != nil {
+			return fleet.RecordingAnswer{Error: "bad question: " + err.Error()}
+		}
+		return a.recording(&q)
+	case fleet.Part:
+		var q fleet.PartQuestion
+		if err := json.Unmarshal(question, &q); err != nil {
+			return fleet.PartAnswer{Error: "bad question: " + err.Error()}
+		}
+		return a.piece(&q)
 	}
 	a.opts.Note("refused: an unknown question, " + verb)
 	return fleet.Ack{Error: "unknown question"}
@@ -107,12 +131,7 @@ func (a *Agent) begin(o *fleet.Order, now time.Duration) fleet.Ack {
 	}
 	if err != nil {
 		a.opts.Note("load " + err.Error())
-		ack := fleet.Ack{Error: err.Error()}
-		var refused *fleet.RefusedError
-		if errors.As(err, &refused) {
-			ack.Fix = refused.Fix
-		}
-		return ack
+		return refusal(err)
 	}
 	a.part = newPart(o, &a.opts, now)
 	a.opts.Note("load " + o.Run + " begins")
@@ -156,11 +175,15 @@ func (a *Agent) stop(q fleet.StopQuestion) fleet.Ack {
 	return fleet.Ack{}
 }
 
-// Close stops a load that is under way and waits for its end.
+// Close stops a load and ends a recording that are under way, and waits for their end.
 func (a *Agent) Close() {
 	a.mu.Lock()
-	p := a.part
+	p, r := a.part, a.recorder
 	a.mu.Unlock()
+	if r != nil {
+		r.halt("its agent was ended")
+		defer func() { <-r.ended }()
+	}
 	if p != nil {
 		p.halt(errors.New("its agent was ended"), true)
 		<-p.ended

@@ -206,45 +206,16 @@ func (l *whole) each(f func(h *host) error) error {
 }
 
 func (h *host) ask(ctx context.Context, verb string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	return h.bus.Ask(ctx, h.name, verb, question, answer)
+	return ask(ctx, h.bus, h.name, verb, question, answer)
 }
 
-func (h *host) greet(ctx context.Context) error {
-	if err := h.ask(ctx, fleet.Hello, struct{}{}, &h.greets); err != nil {
-		return err
-	}
-	if h.greets.Version != fleet.Version {
-		return fmt.Errorf("%s speaks version %d of the questions, and this is %d", h.name, h.greets.Version, fleet.Version)
-	}
-	var err error
-	h.clock, err = h.compare(ctx)
+func (h *host) greet(ctx context.Context) (err error) {
+	h.greets, h.clock, err = Greet(ctx, h.bus, h.name)
 	return err
 }
 
-// compare asks what the clock of the host shows.
 func (h *host) compare(ctx context.Context) (fleet.Exchange, error) {
-	var all []fleet.Exchange
-	for range questions {
-		var x fleet.Exchange
-		var err error
-		if x.Asked, err = fleet.Monotonic(); err != nil {
-			return x, err
-		}
-		if err := h.ask(ctx, fleet.Clock, struct{}{}, &x.ClockAnswer); err != nil {
-			return x, err
-		}
-		if x.Answered, err = fleet.Monotonic(); err != nil {
-			return x, err
-		}
-		all = append(all, x)
-	}
-	best, ok := fleet.Nearest(all)
-	if !ok {
-		return best, fmt.Errorf("%s: what it says of its clock cannot be", h.name)
-	}
-	return best, nil
+	return Compare(ctx, h.bus, h.name)
 }
 
 // A RefusedError reports that a host does not carry an order out.

@@ -16,8 +16,11 @@ import (
 	"time"
 )
 
-// Program is the name of the second program, which lies beside kasoku.
-const Program = "kasoku-hub"
+// Program is the name of the second program, which lies beside kasoku; First that of the first.
+const (
+	Program = "kasoku-hub"
+	First   = "kasoku"
+)
 
 // Env names the variable with [Options], as JSON. A variable is read by its user alone
 // (/proc/PID/environ), and the command line by everybody.
@@ -87,7 +90,7 @@ func ParseOptions(text string) (o Options, err error) {
 	return o, nil
 }
 
-// A MissingError reports that the second program is not there, or not to be run.
+// A MissingError reports that the other program is not there, or not to be run.
 type MissingError struct{ Path, Why string }
 
 // Error names the program.
@@ -95,28 +98,34 @@ func (e *MissingError) Error() string { return e.Path + ": " + e.Why }
 
 // Hint returns where it comes from.
 func (e *MissingError) Hint() string {
-	return Program + " lies beside kasoku: make install, the archive of a release and the packages have it; " +
+	return Program + " and kasoku lie beside one another: make install, the archive of a release and the packages " +
+		"have it; " +
 		"go install github.com/kasoku/kasoku/cmd/" + Program + "@latest"
 }
 
 // Find returns the path of the second program: beside this one, and of an owner and a mode by
 // which no one may change it who may not change this one.
-func Find() (string, error) {
+func Find() (string, error) { return find(Program) }
+
+// FindFirst is [Find] of the first program, for the second one.
+func FindFirst() (string, error) { return find(First) }
+
+func find(name string) (string, error) {
 	own, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("look for %s: %w", Program, err)
+		return "", fmt.Errorf("look for %s: %w", name, err)
 	}
 	if real, err := filepath.EvalSymlinks(own); err == nil {
 		own = real
 	}
-	return beside(own)
+	return beside(own, name)
 }
 
-func beside(own string) (string, error) {
-	path := filepath.Join(filepath.Dir(own), Program)
+func beside(own, name string) (string, error) {
+	path := filepath.Join(filepath.Dir(own), name)
 	mine, err := os.Stat(own)
 	if err != nil {
-		return "", fmt.Errorf("look for %s: %w", Program, err)
+		return "", fmt.Errorf("look for %s: %w", name, err)
 	}
 	st, err := os.Lstat(path)
 	switch {

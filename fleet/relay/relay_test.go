@@ -164,7 +164,7 @@ func TestBeside(t *testing.T) {
 		if err := prepare(); err != nil {
 			t.Fatal(err)
 		}
-		path, err := beside(own)
+		path, err := beside(own, Program)
 		if want == "" && (err != nil || path != second) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s, %v; want %q", path, err, want)
 		}

@@ -12,7 +12,7 @@ by_systemd() {
   [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1 || return 1
   set -- --quiet --collect --unit=kasoku-fleet -p Restart=on-failure -p RestartSec=2 -p NoNewPrivileges=yes
   if [ "$(id -u)" = 0 ]; then
-    set -- "$@" -p ProtectSystem=strict -p "ReadWritePaths=$d" -p ProtectKernelTunables=yes \
+    set -- "$@" -p ProtectSystem=strict -p "ReadWritePaths=$(dirname "$d") -/tmp" -p ProtectKernelTunables=yes \
       -p ProtectControlGroups=yes -p RestrictSUIDSGID=yes -p LockPersonality=yes
   else
     systemctl --user show-environment >/dev/null 2>&1 || return 1
@@ -40,7 +40,8 @@ up)
   ;;
 run)
   KASOKU_HUB_OPTIONS=$(cat options.json) || exit 3
-  export KASOKU_HUB_OPTIONS
+  KASOKU_STATE=$(dirname "$d") # where a recorder keeps what it has to put back; a unit has no HOME
+  export KASOKU_HUB_OPTIONS KASOKU_STATE
   exec bin/kasoku-hub >>agent.log 2>&1
   ;;
 loop)

@@ -23,10 +23,10 @@ func TestNamed(t *testing.T) {
 // TestFoundIn: what a host says of itself leads to a socket in a directory of its own, or nowhere.
 func TestFoundIn(t *testing.T) {
 	said := func(dir string) string {
-		return "Last login: today\nkasoku-dir " + dir + "\nkasoku-system Linux x86_64\nkasoku-sum 1f\n"
+		return "Last login: today\nkasoku-dir " + dir + "\nkasoku-system Linux x86_64\nkasoku-sum 1f\nkasoku-first 2e\n"
 	}
 	f, err := foundIn("gen1", []byte(said("/home/a/.local/state/kasoku/fleet")))
-	if err != nil || f != (found{"/home/a/.local/state/kasoku/fleet", "Linux", "x86_64", "1f"}) {
+	if err != nil || f != (found{"/home/a/.local/state/kasoku/fleet", "Linux", "x86_64", "1f", "2e"}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, text := range []string{"", "kasoku-dir\n", said("home"), said("/a:127.0.0.1:22"), said("/[::1]"), said("/a b"),

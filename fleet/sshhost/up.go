@@ -19,11 +19,15 @@ import (
 type Program struct {
 	Path string
 	Arch string // as Go names it
+	name string // on the host
 	sum  string
 }
 
-// Hashed hashes a program of this host's architecture.
-func Hashed(path, arch string) (p Program, err error) {
+// Hashed hashes the second program, of this host's architecture.
+func Hashed(path, arch string) (Program, error) { return HashedAs(path, relay.Program, arch) }
+
+// HashedAs hashes a program that is to have a name on the hosts.
+func HashedAs(path, name, arch string) (p Program, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return p, err
@@ -33,15 +37,16 @@ func Hashed(path, arch string) (p Program, err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return p, fmt.Errorf("read %s: %w", path, err)
 	}
-	return Program{Path: path, Arch: arch, sum: hex.EncodeToString(h.Sum(nil))}, nil
+	return Program{Path: path, Arch: arch, name: name, sum: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 // An Agent is what a host is to be.
 type Agent struct {
 	Program Program
-	Hub     string // address, as it is reached from here
-	Join    string // line
-	Kasoku  string // version
+	First   *Program // kasoku itself, for a host that is recorded; nil: none
+	Hub     string   // address, as it is reached from here
+	Join    string   // line
+	Kasoku  string   // version
 	Options relay.Agent
 }
 
@@ -52,7 +57,7 @@ type Done struct {
 }
 
 // found is what a host says of itself.
-type found struct{ dir, system, arch, sum string }
+type found struct{ dir, system, arch, sum, first string }
 
 // An ArchError reports a host for which there is no program here.
 type ArchError struct{ Host, Theirs, Ours string }
@@ -74,7 +79,8 @@ const maxSocket = 107
 func (h *Host) probe(ctx context.Context) (f found, err error) {
 	out, err := h.run(ctx, nil, `mkdir -p "$d/bin" && chmod 700 "$d" && rm -f "$d/hub.sock" && echo "kasoku-dir $d" && `+
 		`echo "kasoku-system $(uname -s) $(uname -m)" && `+
-		`echo "kasoku-sum $(sha256sum "$d/bin/kasoku-hub" 2>/dev/null | cut -c1-64)"`)
+		`echo "kasoku-sum $(sha256sum "$d/bin/kasoku-hub" 2>/dev/null | cut -c1-64)" && `+
+		`echo "kasoku-first $(sha256sum "$d/bin/kasoku" 2>/dev/null | cut -c1-64)"`)
 	if err != nil {
 		return f, err
 	}
@@ -93,6 +99,8 @@ func foundIn(name string, out []byte) (f found, err error) {
 			f.system, f.arch, _ = strings.Cut(rest, " ")
 		case "kasoku-sum":
 			f.sum = rest
+		case "kasoku-first":
+			f.first = rest
 		}
 	}
 	if f.dir == "" || f.dir[0] != '/' || len(f.dir)+len("/hub.sock") > maxSocket ||
@@ -122,8 +130,14 @@ func (h *Host) Up(ctx context.Context, a *Agent) (done Done, err error) {
 	if f.system != "Linux" || goArch(f.arch) != a.Program.Arch {
 		return done, &ArchError{Host: h.Name, Theirs: fleet.Clean(f.system + " " + f.arch), Ours: a.Program.Arch}
 	}
-	if f.sum != a.Program.sum {
-		if err := h.copyProgram(ctx, &a.Program); err != nil {
+	for _, p := range []struct {
+		*Program
+		there string
+	}{{&a.Program, f.sum}, {a.First, f.first}} {
+		if p.Program == nil || p.sum == p.there {
+			continue
+		}
+		if err := h.copyProgram(ctx, p.Program); err != nil {
 			return done, err
 		}
 		done.Copied = true
@@ -164,12 +178,12 @@ func (h *Host) copyProgram(ctx context.Context, p *Program) error {
 		return err
 	}
 	defer b.Close()
-	_, err = h.run(ctx, b, `cd "$d/bin" && cat >kasoku-hub.new && `+
-		`{ [ "$(sha256sum kasoku-hub.new | cut -c1-64)" = `+p.sum+` ] || `+
+	_, err = h.run(ctx, b, `cd "$d/bin" && f=`+p.name+` && cat >$f.new && `+
+		`{ [ "$(sha256sum $f.new | cut -c1-64)" = `+p.sum+` ] || `+
 		`{ echo it came other than it was sent >&2; exit 3; }; } && `+
-		`chmod 700 kasoku-hub.new && mv -f kasoku-hub.new kasoku-hub`)
+		`chmod 700 $f.new && mv -f $f.new $f`)
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", relay.Program, err)
+		return fmt.Errorf("copy %s: %w", p.name, err)
 	}
 	return nil
 }

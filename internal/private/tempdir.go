@@ -93,7 +93,8 @@ func (t *TempDir) Close() error {
 
 // Prefixes are those of the directories in the directory for temporary files, which
 // [SweepTemp] looks for.
-var Prefixes = []string{"kasoku-load-", "kasoku-open-", "kasoku-note-", "kasoku-demo-", "kasoku-server-"}
+var Prefixes = []string{"kasoku-load-", "kasoku-open-", "kasoku-note-", "kasoku-demo-", "kasoku-server-",
+	"kasoku-fleet-"}
 
 // SweepTemp removes what processes of this user that were killed left in the directory
 // for temporary files. Each start of the program does so, but for its version's.

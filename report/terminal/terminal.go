@@ -77,8 +77,7 @@ func (p *printer) contained(name string, write func()) {
 // showsVerdict are the kinds of documents whose verdict is more than what the
 // recorded command said.
 var showsVerdict = map[report.Kind]bool{report.KindList: true, report.KindCompare: true, report.KindFinalize: true,
-	report.KindLab:       true,
-	report.KindDoctor:    true,
+	report.KindLab: true, report.KindDoctor: true, report.KindFleet: true,
 	report.KindAccessLog: true, report.KindLogDiff: true,
 	report.KindPlans: true, report.KindDigests: true, report.KindSlowLog: true, report.KindAttack: true,
 	report.KindProbe: true, report.KindTry: true, report.KindAnswers: true, report.KindAutopilot: true}

@@ -141,6 +141,7 @@ var unbounded = map[string]string{
 	"diagnose/internal/extract ParseGroup": "reads recorded cases of the tests",
 	"fleet Second.Decode":                  "one of an answer, of at most MaxAnswer",
 	"fleet/relay ParseOptions":             "what kasoku passes to its own program",
+	"fleet/relay ParseRecorder":            "what kasoku-hub passes to its own program",
 	"fleet ParseTicket":                    "a line that the caller types, by one pattern",
 	"fleet ParseLimit":                     "a flag that the caller types",
 	"load/vegeta AttackOptions.ReadPlan":   "reads with ReadTargets, which has a row",

@@ -44,7 +44,7 @@ be asked.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newUp(e), newFleetStatus(e), newLogs(e), newDown(e))
+	cmd.AddCommand(newUp(e), newFleetStatus(e), newFleetDoctor(e), newLogs(e), newDown(e))
 	return cmd
 }
 

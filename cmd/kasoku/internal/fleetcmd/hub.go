@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/fleet/hubdir"
 	"github.com/kasoku/kasoku/fleet/relay"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/cell"
 	"github.com/kasoku/kasoku/report/encode"
@@ -239,8 +240,8 @@ func greet(ctx context.Context, conn *Connection, name string) hostState {
 
 func statusDocument(all []hostState, e *cli.Env) *report.Document {
 	o := e.ReportOptions("")
-	d := &report.Document{Kind: "fleet", Title: "fleet",
-		Verdict: fmt.Sprintf("%d of %d hosts answer.", answering(all), len(all)), Footer: report.FooterOf(o, "")}
+	d := &report.Document{Kind: report.KindFleet, Title: "fleet", Verdict: statusVerdict(all),
+		Footer: report.FooterOf(o, "")}
 	t := &report.Table{ID: "hosts", Columns: []report.Column{{Key: "host", Head: "host", Cut: true},
 		{Key: "answers", Head: "answers"},
 		{Key: "kasoku", Head: "kasoku", Cut: true}, {Key: "cores", Head: "cores", Align: report.Right},
@@ -267,6 +268,22 @@ func statusDocument(all []hostState, e *cli.Env) *report.Document {
 		return report.Section{ID: "hosts", Title: "Hosts", Count: len(all), Blocks: []report.Block{t}}
 	})
 	return d
+}
+
+// statusVerdict says whether all is as it should be, else which hosts are not.
+func statusVerdict(all []hostState) string {
+	n := answering(all)
+	if n == len(all) {
+		return fmt.Sprintf("All %s answer.", unit.Counted(uint64(n), "host", "hosts"))
+	}
+	var silent []string
+	for _, h := range all {
+		if !h.Connected {
+			silent = append(silent, h.Host)
+		}
+	}
+	return fmt.Sprintf("%d of %s answer; not %s.", n, unit.Counted(uint64(len(all)), "host", "hosts"),
+		strings.Join(silent, ", "))
 }
 
 func answering(all []hostState) (n int) {

@@ -30,6 +30,7 @@ type upping struct {
 	m       *members
 	options relay.Agent // of all
 	program sshhost.Program
+	first   *sshhost.Program // for hosts that are recorded
 	hub     *hubdir.Dir
 	address string // of the hub
 
@@ -118,6 +119,9 @@ func up(ctx context.Context, e *cli.Env, args []string, o relay.Agent, sshConfig
 	if u.program, err = sshhost.Hashed(path, runtime.GOARCH); err != nil {
 		return err
 	}
+	if err := u.findFirst(); err != nil {
+		return err
+	}
 	if err := m.control(); err != nil {
 		return err
 	}
@@ -145,6 +149,20 @@ func up(ctx context.Context, e *cli.Env, args []string, o relay.Agent, sshConfig
 		return errors.Join(err, m.write())
 	}
 	return m.write()
+}
+
+// findFirst finds kasoku itself, where the hosts are to be recorded.
+func (u *upping) findFirst() error {
+	if limit, err := fleet.ParseLimit(u.options.Allow); err != nil || !limit.Record {
+		return err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("copy kasoku: %w", err)
+	}
+	p, err := sshhost.HashedAs(own, relay.First, runtime.GOARCH)
+	u.first = &p
+	return err
 }
 
 // bring connects to one host after the other, as ssh may ask for a password, and brings all up at once.
@@ -191,7 +209,7 @@ func (u *upping) one(ctx context.Context, h *sshhost.Host) (done sshhost.Done, e
 	if err != nil {
 		return done, err
 	}
-	done, err = h.Up(ctx, &sshhost.Agent{Program: u.program, Hub: u.address, Join: t.String(),
+	done, err = h.Up(ctx, &sshhost.Agent{Program: u.program, First: u.first, Hub: u.address, Join: t.String(),
 		Kasoku: cli.VersionString(), Options: u.options})
 	if err != nil {
 		return done, err

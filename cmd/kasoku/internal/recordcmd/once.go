@@ -16,6 +16,7 @@ import (
 func Once(ctx context.Context, e *cli.Env, c *config.Config, hard context.Context, label, base string, earlier []*kasoku.Recording) (*kasoku.Recording, error) {
 	f := &runFlags{label: label, base: base, times: len(earlier) + 2} // each may be repeated
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress()}
+	s.team = team{hosts: c.Fleet.Record, say: s.progress.Say}
 	s.options = func() (record.Options, error) {
 		o, err := f.options(e, c, hard)
 		o.Stdout = terminal.Raw(e.Stderr)

@@ -42,6 +42,7 @@ type recordFlags struct {
 	settings   map[string]string
 	capture    cli.CaptureFlags
 	out        cli.Output
+	team       team
 	reconnects func(dsn string) bool // what kasoku.toml confirms for a database; nil without one
 }
 
@@ -123,6 +124,8 @@ Exit code 1: COMMAND ended without success, or nothing that it asked for succeed
 	fl.BoolVar(&f.keepRights, "keep-rights", false, "as root: do not give up the rights that the rest of the "+
 		"recording does not need")
 	fl.BoolVar(&f.passExit, "pass-exit", false, "exit with the command's exit code")
+	fl.StringSliceVar(&f.team.hosts, "with", nil, "`HOSTS` of the fleet that record themselves for this run, web,db")
+	fl.StringVar(&f.team.hub, "hub", "", "`DIRECTORY` of the hub that asks them; default that of `kasoku hub`")
 	f.out.RegisterMade(cmd, &f.loop.Path)
 	return cmd
 }
@@ -139,9 +142,10 @@ func runRecord(cmd *cobra.Command, e *cli.Env, f *recordFlags, args []string) er
 	if len(args) == 0 {
 		o.OnProgress = func(now record.Progress) { cli.ShowProgress(p, now, o.For) }
 	}
+	f.team.say = p.Say
 	for made := 0; ; made++ {
 		sayWaits(e, p, o)
-		res, err := record.Record(ctx, *o)
+		res, err := f.team.record(ctx, e, *o)
 		p.Clear()
 		if res == nil {
 			return notBegun(ctx, err, made)
@@ -194,7 +198,7 @@ func sayWaits(e *cli.Env, p *terminal.Progress, o *record.Options) {
 	switch {
 	case o.On.Path != "":
 		p.Say("waits for " + o.On.String() + "; Ctrl-C ends it")
-	case len(o.Command) == 0 && o.For == 0 && o.UntilIdle == 0:
+	case o.Load == nil && len(o.Command) == 0 && o.For == 0 && o.UntilIdle == 0:
 		p.Say("records until Ctrl-C; --for 60s, --until-idle 10s or a command after -- end it by themselves")
 	}
 }
@@ -238,6 +242,9 @@ func wholeRun(rec *kasoku.Recording) error {
 			"the rest is in the run file; keep the logs until the run has ended")
 
 	}
+	if lost := lostHosts(rec); lost != "" && record.Leftovers(rec) == "" {
+		return cli.Stopped(lost)
+	}
 	if left := record.Leftovers(rec); left != "" {
 		return cli.WithHint(cli.Stopped("left on the database server: "+left), "`kasoku restore` tries again and says "+
 			"what is left")
@@ -258,6 +265,9 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	o.OnDoubt = func(w kasoku.Warning) { e.Warn([]kasoku.Warning{w}) }
 	o.Capture = f.capture.Options()
 	f.nameService(e)
+	if err := f.team.check(f.on); err != nil {
+		return err
+	}
 	if len(args) > 0 && o.For > 0 {
 		return cli.Usagef("", "--for is for a recording without a command")
 	}

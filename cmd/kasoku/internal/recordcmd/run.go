@@ -131,6 +131,10 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 		return err
 	}
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress(), after: announcer{After: c.After, dir: c.Dir}}
+	s.team = team{hosts: c.Fleet.Record, say: s.progress.Say}
+	if err := s.team.check(c.Load.On); err != nil {
+		return err
+	}
 	if err := s.after.check(); err != nil {
 		return err
 	}
@@ -252,6 +256,7 @@ type series struct {
 	last     *record.Result
 	first    []string // what runs put first, as it was printed
 	after    announcer
+	team     team
 	stopped  string // why it ended early
 }
 
@@ -337,7 +342,7 @@ func (s *series) one(ctx context.Context, observers string) (*record.Result, err
 	}
 	o.Env = []string{"KASOKU_RUN_FILE=" + file, "KASOKU_RUN_LABEL=" + o.Run.Label, "KASOKU_REPEAT=" + strconv.Itoa(max(o.Run.Repeat, 1))}
 	o.OnProgress, o.OnDoubt = s.show, func(w kasoku.Warning) { s.e.Warn([]kasoku.Warning{w}) }
-	res, err := record.Record(ctx, o)
+	res, err := s.team.record(ctx, s.e, o)
 	if res != nil {
 		g.id = cmp.Or(g.id, o.Run.ID)
 		g.runs = append(g.runs, res.Recording)
