@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/store"
 )
 
 // A fleetRig runs kasoku and kasoku-hub as a user does, each host with a state of its own.
@@ -131,6 +134,51 @@ func (r *fleetRig) end(host string, cmd *exec.Cmd) {
 	}
 }
 
+// configured: load.from of kasoku.toml has the hosts send the load of a run; what a host lacks is found.
+func (r *fleetRig) configured(url string, came *atomic.Int64) {
+	t := r.t
+	t.Helper()
+	dir := filepath.Join(r.dir, "configured")
+	toml := "project = 'shop'\n[load]\ntargets = ['GET " + url + "/a', 'GET " + url + "/b']\n" +
+		"steps = [100, 200]\neach = '1s'\nfrom = ['gen1', 'gen2']\n"
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte(toml),
+		0o644)); err != nil {
+		t.Fatal(err)
+	}
+	before := came.Load()
+	cmd := r.command(t.Context(), "hub", "run", "--label", "from")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	all, _ := filepath.Glob(filepath.Join(dir, "runs", "*-from.kasoku"))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("run with load.from: %v, %v, %s", err, all, out)
+	}
+	rec, err := store.Open(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked uint64
+	for _, s := range rec.Seconds {
+		asked += s.Asked
+	}
+	if n := came.Load() - before; n != 300 || asked != 300 || len(rec.Steps) != 2 ||
+		!strings.HasSuffix(rec.Run.Load, ", from gen1, gen2") {
+		t.Errorf("%d came, %d in the run, steps %v, load %q", n, asked, rec.Steps, rec.Run.Load)
+	}
+	if out, errs, code := r.run("hub", "hub", "status"); code != 0 || !strings.Contains(out, "All 2 hosts answer.") {
+		t.Errorf("status: exit %d, %s%s", code, out, errs)
+	}
+	if out, errs, code := r.run("hub", "fleet", "doctor"); code != 0 || !strings.Contains(out,
+		"Each host can do what it may be asked.") ||
+		strings.Count(out, "compared to ±") != 2 || !strings.Contains(out, url) {
+		t.Errorf("doctor: exit %d, %s%s", code, out, errs)
+	}
+	if _, errs, code := r.run("hub", "fleet", "doctor", "gen9"); code != 2 || !strings.Contains(errs,
+		`no host "gen9" is a member`) {
+		t.Errorf("doctor of a stranger: exit %d, %s", code, errs)
+	}
+}
+
 // TestFleet: a hub, two agents and a load from both, by the commands of the page; what is
 // refused has its exit code and the line that helps.
 func TestFleet(t *testing.T) {
@@ -235,6 +283,7 @@ func TestFleet(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(text), "stopped before the end") || strings.Contains(string(text), "not sent") {
 		t.Errorf("%v: %s", err, text)
 	}
+	r.configured(srv.URL, &came)
 	if _, _, code := r.run("hub", "hub", "remove", "gen2"); code != 0 {
 		t.Errorf("remove: exit %d", code)
 	}

@@ -18,11 +18,13 @@ func NewAgent(e *cli.Env) *cobra.Command {
 	var o relay.Agent
 	cmd := &cobra.Command{
 		Use:   "agent [JOIN-LINE]",
-		Short: "Answer for this host in a fleet: send a share of a load",
+		Short: "Answer for this host in a fleet: send a share of a load, be recorded",
 		Long: `Join the hub of a join line, or the one that this host is a member of, and answer
 until it is ended. The host does what it is allowed here and nothing else: --allow
-load=URL lets it send load to targets that begin so. No question runs a command or
-reads a file. Its key is made here and stays here.
+load=URL lets it send load to targets that begin so; --allow record=FILE lets it be
+recorded as that kasoku.toml of this host says, --allow record the host and its
+processes alone. No question names a command or a file. Its key is made here and
+stays here.
 
 JOIN-LINE - reads the line from standard input, so that no process list shows it.`,
 		Example: `  kasoku agent kasoku-join:10.0.0.9:7422,ca=…,token=…,until=… --allow load=http://10.0.0.5/
@@ -42,14 +44,16 @@ JOIN-LINE - reads the line from standard input, so that no process list shows it
 	agentFlags(fl, &o)
 	fl.StringVar(&o.Name, "name", "", "of this host in the fleet; default its host name")
 	fl.StringVar(&o.Dir, "dir", "", "`DIRECTORY` of its key; default agent in kasoku's state directory")
+	cmd.AddCommand(newInstall(e))
 	return cmd
 }
 
 // agentFlags are what the agent of a host may be asked, wherever it is started.
 func agentFlags(fl *pflag.FlagSet, o *relay.Agent) {
-	fl.StringArrayVar(&o.Allow, "allow", nil, "what it may be asked: `load=URL`, where targets begin; may be repeated")
+	fl.StringArrayVar(&o.Allow, "allow", nil,
+		"what it may be asked: `load=URL`, where targets begin, record=FILE; may be repeated")
 	fl.Float64Var(&o.PerSec, "max-rate", 0, "most requests a second that it sends; 0: no limit")
-	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load when no one has asked for its counts for so long")
+	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load or a recording when no one has asked for it for so long")
 }
 
 // checkAllowed checks what agentFlags read.

@@ -203,6 +203,9 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 		return o, cli.Usagef("add load.on = 'POST /initialize'", "-n 0: %s does not say with which request a "+
 			"run begins", c.Path)
 	}
+	if err := sendFrom(&c.Load, &o); err != nil {
+		return o, err
+	}
 	e.HintOnce(o.MySQLNotes)
 	if o.Run.Price.Currency == "" {
 		o.Run.Price.Currency = c.Price.Currency
