@@ -40,7 +40,7 @@ begin_hub() {
   XDG_STATE_HOME=$dir/hub KASOKU_STATE='' "$bin/kasoku" hub --listen 127.0.0.1:0 --invites 0 >"$dir/hub.log" &
   hub=$!
   pids+=("$hub")
-  until grep -q 'hub at' "$dir/hub.log"; do sleep 0.1; done
+  until grep -qs 'hub at' "$dir/hub.log"; do sleep 0.1; done
 }
 
 begin_agents() { # N
@@ -50,7 +50,7 @@ begin_agents() { # N
       --allow "load=http://127.0.0.1:18099/" >"$dir/gen$i.log" &
     pids+=($!)
   done
-  for i in $(seq "$1"); do until grep -q answers "$dir/gen$i.log"; do sleep 0.1; done; done
+  for i in $(seq "$1"); do until grep -qs answers "$dir/gen$i.log"; do sleep 0.1; done; done
 }
 
 begin_target() {
