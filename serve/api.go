@@ -140,19 +140,38 @@ func (s api) postNote(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s api) postScore(w http.ResponseWriter, r *http.Request) error {
-	if s.Score == nil {
+// scoreOf reads a score as people write it, 12,345 or 98.5; empty is none. 12,5 is neither: which number is meant is
+// not known.
+func scoreOf(text string) (*float64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	groups := strings.Split(whole, ",")
+	bad := strings.Contains(fraction, ",") || len(groups) > 1 && len(strings.TrimLeft(groups[0], "-")) > 3
+	for _, g := range groups[1:] {
+		bad = bad || len(g) != 3
+	}
+	value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
+	if err != nil || bad || math.IsNaN(value) || math.IsInf(value, 0) {
+		return nil, &askedError{strconv.Quote(text) + " is no score", "a number such as 12345, 12,345 or 98.5; empty removes it"}
+	}
+	return &value, nil
+}
+
+func (a api) postScore(w http.ResponseWriter, r *http.Request) error {
+	if a.Score == nil {
 		return errForbidden
 	}
-	path, text, err := s.posted(r, "score")
+	path, text, err := a.posted(r, "score")
 	if err != nil {
 		return err
 	}
-	value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return &askedError{strconv.Quote(text) + " is no score", "a number such as 12345"}
+	value, err := scoreOf(text)
+	if err != nil {
+		return err
 	}
-	if err := s.Score(path, value); err != nil {
+	if err := a.Score(path, value); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -204,7 +204,7 @@ func TestCatchesUp(t *testing.T) {
 	serveOnce := func(l net.Listener) (stop func()) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
-		go func() { done <- serve.New(options(dir)).Serve(ctx, l) }()
+		go func() { done <- serve.New(options(dir)).Serve(ctx, l, nil) }()
 		return func() {
 			cancel()
 			if err := <-done; err != nil {

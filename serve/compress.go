@@ -11,7 +11,8 @@ import (
 // takes the time. A stream of events is sent as it is, for each of them is to arrive at once.
 func compressed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.Method == http.MethodHead ||
+		w.Header().Add("Vary", "Accept-Encoding")
+		if !takesGzip(r.Header.Get("Accept-Encoding")) || r.Method == http.MethodHead ||
 			strings.HasSuffix(r.URL.Path, "/events") {
 			next.ServeHTTP(w, r)
 			return
@@ -20,6 +21,17 @@ func compressed(next http.Handler) http.Handler {
 		defer z.close()
 		next.ServeHTTP(z, r)
 	})
+}
+
+// takesGzip reads Accept-Encoding: gzip;q=0 refuses it.
+func takesGzip(accepted string) bool {
+	for one := range strings.SplitSeq(accepted, ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(one, " ", ""), ";")
+		if name == "gzip" || name == "*" {
+			return strings.Trim(strings.TrimPrefix(weight, "q="), "0.") != "" || weight == ""
+		}
+	}
+	return false
 }
 
 // zipped begins to compress with the first byte of a body that has no length or encoding yet.
@@ -36,7 +48,6 @@ func (z *zipped) WriteHeader(code int) {
 		h := z.Header()
 		if code != http.StatusNotModified && code != http.StatusNoContent && h.Get("Content-Encoding") == "" {
 			h.Set("Content-Encoding", "gzip")
-			h.Add("Vary", "Accept-Encoding")
 			h.Del("Content-Length")
 			z.to, _ = gzip.NewWriterLevel(z.ResponseWriter, gzip.BestSpeed)
 		}

@@ -26,7 +26,8 @@ type piece struct {
 
 // news looks at the directories once a second while someone wants to know.
 type news struct {
-	runs *library
+	runs    *library
+	starter Starter // nil: none
 
 	mu      sync.Mutex
 	readers map[chan piece]bool
@@ -34,7 +35,9 @@ type news struct {
 	looking bool
 }
 
-func newNews(runs *library) *news { return &news{runs: runs, readers: map[chan piece]bool{}} }
+func newNews(runs *library, starter Starter) *news {
+	return &news{runs: runs, starter: starter, readers: map[chan piece]bool{}}
+}
 
 const (
 	lookEvery = time.Second
@@ -71,19 +74,22 @@ func (n *news) join() (pieces <-chan piece, leave func(), ok bool) {
 func (n *news) look(before map[string]seen) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
-	defer func() { // also where a look panics: the next reader begins another
+	ended := false
+	defer func() { // where a look panics the next reader begins another
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.looking = false
+		if !ended {
+			n.looking = false
+		}
 	}()
 	for range every.C {
-		if !n.wanted() {
+		if ended = !n.wanted(); ended {
 			return
 		}
 		now := n.state()
 		for name, v := range now {
 			old, known := before[name]
-			if known && old.running && v.running && (old.version != v.version || n.runs.unread(v.path, v.version)) {
+			if name != startKey && known && old.running && v.running && (old.version != v.version || n.runs.unread(v.path, v.version)) {
 				n.report(piece{kind: "second", Run: name, Second: v.second})
 			}
 		}
@@ -94,10 +100,12 @@ func (n *news) look(before map[string]seen) {
 	}
 }
 
+// wanted reports whether there is a reader; where there is none the look ends, so that the next one begins another.
 func (n *news) wanted() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.readers) > 0
+	n.looking = len(n.readers) > 0
+	return n.looking
 }
 
 // A seen is a run as a look found it.
@@ -114,6 +122,10 @@ func (n *news) state() map[string]seen {
 	if err != nil {
 		return out
 	}
+	if n.starter != nil {
+		busy, ended := n.starter.State()
+		out[startKey] = seen{running: busy, path: ended}
+	}
 	for _, i := range infos {
 		v, _ := versionOf(i.Path)
 		x := seen{path: i.Path, version: v, running: changed(i)}
@@ -125,6 +137,9 @@ func (n *news) state() map[string]seen {
 	return out
 }
 
+// startKey is where the state of a run that a page begins stands; no file is called so.
+const startKey = "/"
+
 // digest is a sum of the state of one run, of all where the name is empty: another state has another.
 func (n *news) digest(name string) string {
 	state := n.state()
@@ -133,6 +148,9 @@ func (n *news) digest(name string) string {
 		if v := state[k]; name == "" || name == k {
 			// How far a run is, is news of its own.
 			fmt.Fprintf(sum, "%q %t", k, v.running)
+			if k == startKey {
+				fmt.Fprintf(sum, " %q", v.path)
+			}
 			if !v.running || name != "" {
 				fmt.Fprintf(sum, " %d %d %d %d", v.version.size, v.version.time.UnixNano(), v.version.wal,
 					v.version.moved.UnixNano())
@@ -149,7 +167,7 @@ func others(before, now map[string]seen) bool {
 	}
 	for name, v := range now {
 		old, known := before[name]
-		if !known || old.running != v.running || (!v.running && old.version != v.version) {
+		if !known || old.running != v.running || name == startKey && old.path != v.path || (!v.running && old.version != v.version) {
 			return true
 		}
 	}

@@ -143,7 +143,7 @@ func serving(t testing.TB, o serve.Options) (url string) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- serve.New(o).Serve(ctx, l) }()
+	go func() { done <- serve.New(o).Serve(ctx, l, nil) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -82,6 +84,13 @@ func versionOf(path string) (v version, ok bool) {
 // NameOf is how pages and addresses call a run: its file without directory and extension.
 func NameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), store.Extension) }
 
+// isName reports whether an address can name a file so: commas set names apart in it, and what does not print, or
+// is a directory to a browser, leads elsewhere.
+func isName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.Contains(name, ",") && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, logs.ActsOnTerminal)
+}
+
 // paths are the files of all runs by name. A name in several directories is the file in the first of them.
 func (l *library) paths() (map[string]string, error) {
 	out := map[string]string{}
@@ -98,6 +107,9 @@ func (l *library) paths() (map[string]string, error) {
 				continue
 			}
 			path := filepath.Join(dir, e.Name())
+			if !isName(NameOf(path)) {
+				continue
+			}
 			if _, taken := out[NameOf(path)]; !taken {
 				out[NameOf(path)] = path
 			}

@@ -308,6 +308,10 @@ const starts = () => {
 
 // ---- what came since
 // renew takes over what differs of the page as it is now, part by part: nothing else moves.
+const areas = (/** @type {ParentNode} */ m) => new Map([...m.querySelectorAll(':scope > header, :scope > section, :scope > .now, :scope > .start')].map(e => [e.getAttribute('aria-labelledby') || e.tagName + e.className + (e.querySelector('a')?.getAttribute('href') || ''), e]));
+// was is how the server sent each part: scripts have changed what stands here since.
+/** @type {Map<string, string>} */
+const was = new Map([...areas(main)].map(([id, e]) => [id, e.outerHTML]));
 const renew = async () => {
   const doc = await ask('page', location.pathname + location.search);
   if (!doc) return;
@@ -320,16 +324,17 @@ const renew = async () => {
   document.title = doc.title;
   const open = new Set($$('details[open]', main).map(d => d.id));
   const focused = document.activeElement?.id;
-  const parts = (/** @type {ParentNode} */ m) => new Map([...m.querySelectorAll(':scope > header, :scope > section, :scope > .now, :scope > .start')].map(e => [e.getAttribute('aria-labelledby') || e.tagName + e.className, e]));
-  const had = parts(main);
+  const had = areas(main);
   /** @type {Element|null} */
   let last = null;
-  for (const [id, e] of parts(now)) {
+  for (const [id, e] of areas(now)) {
     const old = had.get(id);
     had.delete(id);
-    if (old && old.getAttribute('data-was') === e.outerHTML) { last = old; continue; }
+    if (old && was.get(id) === e.outerHTML) { last = old; continue; }
+    const typed = old && $$('input', old).some(i => /** @type {HTMLInputElement} */ (i).value !== /** @type {HTMLInputElement} */ (i).defaultValue);
+    if (typed) { last = old; continue; } // what a person types stays until it is sent
     const next = adopt(e);
-    next.dataset.was = e.outerHTML;
+    was.set(id, e.outerHTML);
     for (const d of $$('details', next)) if (d.id && open.has(d.id)) d.setAttribute('open', '');
     if (old) old.replaceWith(next); else if (last) last.after(next); else main.prepend(next);
     ready(next);
@@ -338,26 +343,41 @@ const renew = async () => {
   for (const old of had.values()) old.remove();
   if (focused) document.getElementById(focused)?.focus();
   page.show();
+  if (brush.t && whole.size) { whole.clear(); await select(); } // the tables are of the stretch again
 };
 const stalled = 4000; // ms without a word, of a run that has one each second
 const listen = () => {
   const home = location.pathname === '/' || location.pathname === '/live';
   if (!home && !main.hasAttribute('data-running')) return;
   let heard = Date.now();
-  const source = new EventSource('/api/v1/events?' + new URLSearchParams({ run }));
+  /** @type {EventSource|null} */
+  let source = null;
   const later = () => { heard = Date.now(); document.documentElement.classList.remove('stalled'); };
-  source.addEventListener('open', later);
-  source.addEventListener('state', e => { // what came before this, or while the line was down
-    if (JSON.parse(e.data) !== main.dataset.state) news();
-  });
-  source.addEventListener('second', e => { later(); if (JSON.parse(e.data).run === run) void renew().catch(() => {}); });
   const news = () => {
     if (location.pathname === '/live') location.reload();
     else if (!ticked.length) void renew().catch(() => {});
   };
-  source.addEventListener('runs', () => { later(); news(); });
+  const join = () => {
+    source = new EventSource('/api/v1/events?' + new URLSearchParams({ run }));
+    source.addEventListener('open', later);
+    source.addEventListener('state', e => { // what came before this, or while the line was down
+      if (JSON.parse(e.data) !== main.dataset.state) news();
+    });
+    source.addEventListener('second', e => { later(); if (JSON.parse(e.data).run === run) void renew().catch(() => {}); });
+    source.addEventListener('runs', () => { later(); news(); });
+    source.addEventListener('error', () => { // a browser asks again but after an answer such as 401
+      if (source?.readyState === EventSource.CLOSED) setTimeout(() => { if (!document.hidden) join(); }, 5000);
+    });
+  };
+  // A browser has six connections to a server at most: a page that no one sees keeps none.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) { source?.close(); return; }
+    heard = Date.now();
+    join();
+  });
+  if (!document.hidden) join();
   if (run) setInterval(() => {
-    const lost = Date.now() - heard > stalled;
+    const lost = !document.hidden && Date.now() - heard > stalled;
     document.documentElement.classList.toggle('stalled', lost);
     let said = $('.stall');
     if (!lost) { said?.remove(); return; }

@@ -3,7 +3,9 @@ package serve_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -174,8 +176,8 @@ func TestChanges(t *testing.T) {
 	o.Note = func(path, text string) error {
 		return edited(path, func(e *store.Editor) error { return e.SetNote(text) })
 	}
-	o.Score = func(path string, v float64) error {
-		return edited(path, func(e *store.Editor) error { return e.SetScore(&kasoku.Score{Value: v}) })
+	o.Score = func(path string, v *float64) error {
+		return edited(path, func(e *store.Editor) error { return e.SetScore(&kasoku.Score{Value: *v}) })
 	}
 	h := handler(o)
 	if code, body := send(h, "note", "note", hostile); code != 204 {
@@ -184,7 +186,7 @@ func TestChanges(t *testing.T) {
 	if code, body := send(h, "score", "score", "12,345"); code != 204 {
 		t.Errorf("%d %s", code, body)
 	}
-	for _, bad := range []string{"", "many", "NaN", "Inf"} {
+	for _, bad := range []string{"12,5", "1.5,7", "many", "NaN", "Inf"} {
 		if code, _ := send(h, "score", "score", bad); code != 400 {
 			t.Errorf("score %q: %d", bad, code)
 		}
@@ -342,6 +344,8 @@ func (f *fakeStarter) Start(label, note string) error {
 
 func (f *fakeStarter) Stop() { f.stopped++ }
 
+func (f *fakeStarter) Wait() {}
+
 func (f *fakeStarter) State() (busy bool, ended string) { return f.started > 0, "exit status 3" }
 
 // TestStart: a run begins where that is allowed, by a button or a webhook, and no other site's page begins one.
@@ -393,5 +397,73 @@ func TestStart(t *testing.T) {
 	if _, page := get(t, handler(o), "/"); !strings.Contains(page, "stop the run") || !strings.Contains(page,
 		"exit status 3") {
 		t.Error("the page does not say how it stands")
+	}
+}
+
+// TestTLS: pages and events are sent by HTTP/2, too, which every browser speaks by TLS.
+func TestTLS(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lent := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate
+	defer lent.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	secure := &tls.Config{Certificates: lent.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}}
+	go func() { done <- serve.New(options(write(t, newRun("run", 1, 1)))).Serve(ctx, l, secure) }()
+	trusted := lent.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	client := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: trusted}}
+	for _, path := range []string{"/runs/run", "/api/v1/runs", "/api/v1/events"} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+l.Addr().String()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(answer.Body).ReadString('\n')
+		if answer.StatusCode != 200 || answer.ProtoMajor != 2 || err != nil || line == "" {
+			t.Errorf("%s: %s by %s, %q, %v", path, answer.Status, answer.Proto, line, err)
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	client.CloseIdleConnections()
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOddNames: files that no address can name are left out, whatever they hold.
+func TestOddNames(t *testing.T) {
+	dir := write(t, newRun("good", 1, 1))
+	for _, name := range []string{"a,b", "..", "", "tu\u202ern", "line\nbreak", "\xff"} {
+		if err := store.Copy(filepath.Join(dir, "good"+store.Extension), filepath.Join(dir, name+store.Extension)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, page := get(t, handler(options(dir)), "/")
+	if n := strings.Count(page, "data-key="); n != 1 {
+		t.Errorf("%d runs are listed:\n%s", n, page)
+	}
+}
+
+// TestStyleInARoute: what a stranger's text looks like in a template stays as it is.
+func TestStyleInARoute(t *testing.T) {
+	rec := newRun("run", 1, 1)
+	rec.Endpoints[0].Route = `/x style="color:red" style=`
+	rec.Run.Note = "A\x1b["
+	h := handler(options(write(t, rec)))
+	_, page := get(t, h, "/runs/run")
+	if !strings.Contains(page, `data-key="e=web GET /x style=&#34;color:red&#34; style="`) || !strings.Contains(page, "A[<") {
+		t.Errorf("the page has other texts:\n%s", page)
+	}
+	if code, _ := get(t, h, "/runs/run/focus?e="+url.QueryEscape("web GET "+rec.Endpoints[0].Route)); code != 200 {
+		t.Errorf("its drawer: %d", code)
 	}
 }

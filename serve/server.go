@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -29,7 +30,7 @@ type Options struct {
 	Complete func(rec *kasoku.Recording)
 	// Note and Score write into a run file; nil where that is not allowed.
 	Note  func(path, text string) error
-	Score func(path string, value float64) error
+	Score func(path string, value *float64) error // nil removes it
 	// Starter begins runs; nil where that is not allowed.
 	Starter Starter
 
@@ -50,6 +51,7 @@ const (
 	mostConnections = 256
 	headerWithin    = 5 * time.Second
 	askedWithin     = 10 * time.Second
+	answerWithin    = time.Minute // how long a reader may take for an answer; one that waits for news has no limit
 	idleWithin      = 2 * time.Minute
 	// mostAsked bounds what is sent to this server.
 	mostAsked = 64 << 10
@@ -58,8 +60,9 @@ const (
 // New returns a server, which serves nothing yet.
 func New(o Options) *Server {
 	s := &Server{Options: o, runs: newLibrary(o.Dirs, o.Open, o.Now), pages: http.NewServeMux()}
-	s.news = newNews(s.runs)
-	s.sending = &http.Server{ReadHeaderTimeout: headerWithin, ReadTimeout: askedWithin, IdleTimeout: idleWithin,
+	s.news = newNews(s.runs, o.Starter)
+	s.sending = &http.Server{ReadHeaderTimeout: headerWithin, ReadTimeout: askedWithin, WriteTimeout: answerWithin,
+		IdleTimeout:    idleWithin,
 		MaxHeaderBytes: 1 << 14}
 	s.route("GET /{$}", s.home)
 	s.route("GET /live", s.live)
@@ -119,8 +122,13 @@ func (s *Server) Handler(at net.Addr) http.Handler {
 	})
 }
 
-// Serve serves at a listener until the context ends, and closes it.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+// Serve serves at a listener until the context ends, and closes it. With TLS it is around what is bounded:
+// net/http speaks HTTP/2 on connections of crypto/tls alone.
+func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config) error {
+	l = localhttp.Bound(l, mostConnections)
+	if secure != nil {
+		l = tls.NewListener(l, secure)
+	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	s.sending.Handler = s.Handler(l.Addr())
@@ -128,7 +136,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.stopAtEnd(ctx)
 	served := errors.New("the server is lost")
 	ended := contain.Go(contain.Part{Kind: contain.Output, Name: "server of pages"}, func() {
-		served = s.sending.Serve(localhttp.Bound(l, mostConnections))
+		served = s.sending.Serve(l)
 	})
 	every := time.NewTicker(keepOpen)
 	defer every.Stop()
@@ -142,7 +150,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			end()
 			within, stop := context.WithTimeout(context.Background(), time.Second)
 			defer stop()
-			if err := s.sending.Shutdown(within); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			err := s.sending.Shutdown(within)
+			if errors.Is(err, context.DeadlineExceeded) { // who is slow has had his second
+				err = s.sending.Close()
+			}
+			if s.Starter != nil { // what the run has changed is put back before this ends
+				s.Starter.Wait()
+			}
+			if err != nil {
 				return fmt.Errorf("serve pages: %w", err)
 			}
 			return nil

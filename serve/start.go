@@ -15,6 +15,8 @@ type Starter interface {
 	Start(label, note string) error
 	// Stop ends it as Ctrl-C does: what was measured stays. It does nothing when none goes on.
 	Stop()
+	// Wait waits until none goes on.
+	Wait()
 	// State says whether one goes on, and how the last one ended; empty when it ended well.
 	State() (busy bool, ended string)
 }

@@ -181,7 +181,7 @@ func listen(dir string) (base string, end func(), err error) {
 		}}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := contain.Go(contain.Part{Kind: contain.Output, Name: "server of pages"}, func() {
-		if err := serve.New(o).Serve(ctx, l); err != nil {
+		if err := serve.New(o).Serve(ctx, l, nil); err != nil {
 			fmt.Fprintln(os.Stderr, "serve:", err)
 		}
 	})

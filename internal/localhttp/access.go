@@ -38,7 +38,7 @@ type Access struct {
 func (a Access) Guard(at net.Addr, next http.Handler) http.Handler {
 	local := IsLoopback(at.String())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if local && !IsLoopback(r.Host) && !slices.Contains(a.Hosts, hostOf(r.Host)) {
+		if local && !IsLoopback(r.Host) && !a.named(r.Host) {
 			http.Error(w, "this page is for names of this machine alone", http.StatusForbidden)
 			return
 		}
@@ -51,6 +51,14 @@ func (a Access) Guard(at net.Addr, next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// named reports whether a Host is one of the other names: names have no case, and may end in a dot (RFC 4343).
+func (a Access) named(host string) bool {
+	host = strings.TrimSuffix(hostOf(host), ".")
+	return slices.ContainsFunc(a.Hosts, func(name string) bool {
+		return strings.EqualFold(strings.TrimSuffix(name, "."), host)
 	})
 }
 

@@ -33,11 +33,11 @@ func Write(w io.Writer, d *report.Document) error { return (&renderer{doc: d}).w
 
 // write executes one of the templates.
 func (r *renderer) write(w io.Writer, name string) error {
-	t, err := template.New("page").Funcs(r.funcs()).Parse(pageText)
+	t, err := template.New("page").Funcs(r.funcs()).Parse(r.styled(pageText))
 	if err != nil {
 		return fmt.Errorf("parse page template: %w", err)
 	}
-	if r.templates, err = t.Parse(blocksText); err != nil {
+	if r.templates, err = t.Parse(r.styled(blocksText)); err != nil {
 		return fmt.Errorf("parse block templates: %w", err)
 	}
 	// A page that fails half-way is worse than none: it is built before it is written.
@@ -45,14 +45,18 @@ func (r *renderer) write(w io.Writer, name string) error {
 	if err := r.templates.ExecuteTemplate(&b, name, r.page()); err != nil {
 		return fmt.Errorf("render report: %w", err)
 	}
-	text := printable(b.Bytes())
-	if r.site != nil {
-		text = bytes.ReplaceAll(text, []byte(inlineStyle), []byte(scriptedStyle))
-	}
-	if _, err := w.Write(text); err != nil {
+	if _, err := w.Write(printable(b.Bytes())); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
+}
+
+// styled is the text of a template, whose style attributes a script sets on a page of a server.
+func (r *renderer) styled(text string) string {
+	if r.site == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, inlineStyle, scriptedStyle)
 }
 
 // A renderer makes one page.
@@ -173,8 +177,9 @@ func keep(s string) string {
 	return together.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, " ", "\u00a0") })
 }
 
-// escapes are the escape sequences of terminals that set colours and move cursors.
-var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+// escapes are the escape sequences of terminals that set colours and move cursors. They are looked for in a page
+// that is made: none reaches over what is markup.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;:?]*[A-Za-z@~]`)
 
 // printable takes out of a page what has no place in one and can only come from a
 // log: escape sequences, control characters, and marks that turn the direction of

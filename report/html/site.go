@@ -27,8 +27,8 @@ type Link struct {
 	Here          bool // it is this page
 }
 
-// Style attributes are inline style to a policy. In a template's text alone the quote stands as it is: in what
-// comes from logs it is escaped. A script sets them one by one, which a policy allows (CSP 3, 6.7.3.3).
+// Style attributes are inline style to a policy: in the templates of a page of a server they are data. A script
+// sets them one by one, which a policy allows (CSP 3, 6.7.3.3).
 const (
 	inlineStyle   = ` style="`
 	scriptedStyle = ` data-css="`

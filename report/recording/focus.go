@@ -50,6 +50,8 @@ type focus struct {
 	title string
 	rec   *kasoku.Recording
 	words []string // by which findings name it
+
+	statements []string // their fingerprints, which findings quote with other letters, and cut
 }
 
 // focusOn narrows a run to what a key names.
@@ -100,7 +102,8 @@ func (of *focus) fill(run *kasoku.Recording, endpoint func(host, method, route s
 	for _, q := range run.Queries {
 		if statement(q.Host, q.ID) {
 			of.rec.Queries = append(of.rec.Queries, q)
-			of.words = append(of.words, q.ID, opening(q.Fingerprint))
+			of.words = append(of.words, q.ID)
+			of.statements = append(of.statements, strings.ToLower(q.Fingerprint))
 			for _, t := range q.Tables {
 				tables[bare(t)] = true
 			}
@@ -138,16 +141,6 @@ func (of *focus) named(key string) bool {
 	return len(of.rec.Queries) > 0
 }
 
-// shortest is how much of a fingerprint has to stand in a finding's evidence to be meant.
-const shortest = 40
-
-func opening(fingerprint string) string {
-	if len(fingerprint) <= shortest {
-		return fingerprint
-	}
-	return strings.ToValidUTF8(fingerprint[:shortest], "")
-}
-
 // bare takes schema and quotes off a table's name.
 func bare(table string) string {
 	if i := strings.LastIndexByte(table, '.'); i >= 0 {
@@ -166,27 +159,39 @@ func (of *focus) isNamedBy(f *kasoku.Finding, tables map[string]bool) bool {
 		texts = append(texts, e.Text, e.Note)
 	}
 	return slices.ContainsFunc(texts, func(text string) bool {
-		return slices.ContainsFunc(of.words, func(word string) bool { return quotes(text, word) })
+		return slices.ContainsFunc(of.words, func(word string) bool { return quotes(text, word) }) ||
+			slices.ContainsFunc(of.statements, func(fingerprint string) bool { return quotesStatement(text, fingerprint) })
 	})
 }
 
-// quotes reports whether a text has the words and no longer ones: GET /users is not GET /users/:id.
+// quotes reports whether a text has the words and no longer ones: GET /users is not GET /users/:id, nor GET / GET /@me.
 func quotes(text, words string) bool {
 	for at := 0; words != ""; {
 		i := strings.Index(text[at:], words)
 		if i < 0 {
 			return false
 		}
-		end := at + i + len(words)
-		if end == len(text) || !strings.ContainsRune("/-_.:", rune(text[end])) && !isWord(text[end]) {
+		at += i + len(words)
+		rest := strings.TrimLeft(text[at:], `.:,;)"'`)
+		if rest == "" || rest[0] == ' ' || rest[0] == '\n' {
 			return true
 		}
-		at = end
 	}
 	return false
 }
 
-func isWord(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+// leastQuoted is how much of a statement has to stand in a text that cuts it.
+const leastQuoted = 20
+
+// quotesStatement reports whether a text has a statement whole, or so much of it before it is cut.
+func quotesStatement(text, fingerprint string) bool {
+	text = strings.ToLower(text)
+	if fingerprint != "" && quotes(text, fingerprint) {
+		return true
+	}
+	begin, _, cut := strings.Cut(text, "…")
+	return cut && len(begin) >= leastQuoted && strings.HasPrefix(fingerprint, begin)
+}
 
 // verdict says how much it was.
 func (of *focus) verdict(run *kasoku.Recording) string {

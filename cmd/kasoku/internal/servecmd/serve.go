@@ -3,6 +3,7 @@ package servecmd
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -103,6 +104,10 @@ func (f *serveFlags) check() error {
 	if f.open && f.token != "" {
 		return cli.Usagef("", "--open and a token: give one")
 	}
+	if f.open && len(f.allow) > 0 && !localhttp.IsLoopback(f.listen) {
+		return cli.Usagef("leave out --open: the address that is printed has the token in it",
+			"--open and --allow %s at %s: whoever reaches it could change it", strings.Join(f.allow, ","), f.listen)
+	}
 	if (f.tls.cert == "") != (f.tls.key == "") {
 		return cli.Usagef("", "--tls-cert and --tls-key go together")
 	}
@@ -153,10 +158,11 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env) error {
 		return cli.WithHint(fmt.Errorf("serve: %w", err), "--listen 127.0.0.1:0 takes a free port")
 	}
 	scheme := "http"
+	var secure *tls.Config
 	if f.tls.wanted(listener.Addr()) {
 		scheme, access.Secure = "https", true
-		if listener, err = f.tls.listener(e, listener); err != nil {
-			return err
+		if secure, err = f.tls.config(e); err != nil {
+			return errors.Join(err, listener.Close())
 		}
 	}
 	_, port, err := net.SplitHostPort(listener.Addr().String())
@@ -173,7 +179,7 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env) error {
 	}
 	fmt.Fprintln(e.Stdout, at.String())
 	fmt.Fprintln(e.Stderr, "serving the runs of "+strings.Join(cli.RunDirs(f.dir), ", ")+" (Ctrl-C ends it)")
-	return serve.New(f.options(e, access)).Serve(ctx, listener)
+	return serve.New(f.options(e, access)).Serve(ctx, listener, secure)
 }
 
 // shown is an address that a browser of this machine finds: 0.0.0.0 is none.
@@ -219,9 +225,12 @@ func (f *serveFlags) options(e *cli.Env, access localhttp.Access) serve.Options 
 		o.Starter = &starter{e: e}
 	}
 	if slices.Contains(f.allow, allowScore) {
-		o.Score = func(path string, value float64) error {
-			return edit(path, fmt.Sprintf("score %v", value), func(ed *store.Editor) error {
-				return ed.SetScore(&kasoku.Score{Value: value, Source: "typed"})
+		o.Score = func(path string, value *float64) error {
+			if value == nil {
+				return edit(path, "score removed", func(ed *store.Editor) error { return ed.SetScore(nil) })
+			}
+			return edit(path, fmt.Sprintf("score %v", *value), func(ed *store.Editor) error {
+				return ed.SetScore(&kasoku.Score{Value: *value, Source: "typed"})
 			})
 		}
 	}

@@ -2,11 +2,14 @@ package servecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/command"
@@ -24,6 +27,7 @@ const keptOutput = 4 << 10
 type starter struct {
 	e *cli.Env
 
+	runs  sync.WaitGroup
 	mu    sync.Mutex
 	stop  context.CancelFunc // nil while none goes on
 	ended string
@@ -46,28 +50,57 @@ func (s *starter) Start(label, note string) error {
 			args = append(args, f.flag+"="+f.value)
 		}
 	}
-	said := command.NewTail(keptOutput)
+	said, err := newSaid()
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(context.Background())
-	p, err := command.Start(ctx, command.Spec{Path: self, Args: args, Stdout: said, Stderr: said, Grace: endWithin,
+	p, err := command.Start(ctx, command.Spec{Path: self, Args: args, Stdout: said.file, Stderr: said.file, Grace: endWithin,
 		EndWithParent: true})
 	if err != nil {
 		stop()
-		return fmt.Errorf("start a run: %w", err)
+		return errors.Join(fmt.Errorf("start a run: %w", err), said.file.Close())
 	}
 	s.stop, s.ended = stop, ""
 	s.e.SayLine("kasoku %s, by the page", strings.Join(args, " "))
+	s.runs.Add(1)
 	contain.Go(contain.Part{Kind: contain.Step, Name: "run of the page"}, func() {
+		defer s.runs.Done()
 		res, err := p.Wait()
 		stop()
+		defer said.file.Close()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stop = nil
 		if err != nil || !res.Success() {
-			s.ended = lastLines(said.String(), res.String())
+			s.ended = lastLines(said.last(), res.String())
 		}
 		s.e.SayLine("kasoku run of the page: %s", res)
 	})
 	return nil
+}
+
+// said is what a run prints, in memory without a name (memfd_create(2)): a pipe would end the run with the server
+// that reads it, before it has put back what it changed.
+type said struct{ file *os.File }
+
+func newSaid() (said, error) {
+	fd, err := unix.MemfdCreate("kasoku run", unix.MFD_CLOEXEC)
+	if err != nil {
+		return said{}, fmt.Errorf("start a run: %w", err)
+	}
+	return said{os.NewFile(uintptr(fd), "kasoku run")}, nil
+}
+
+// last is the end of it.
+func (s said) last() string {
+	st, err := s.file.Stat()
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(st.Size(), keptOutput))
+	n, _ := s.file.ReadAt(b, st.Size()-int64(len(b))) // what can be read of it
+	return string(b[:n])
 }
 
 // lastLines are what a run said last, or how it ended.
@@ -84,6 +117,14 @@ func (s *starter) Stop() {
 	if s.stop != nil {
 		s.stop()
 	}
+}
+
+// Wait implements serve.Starter. It says what it waits for: the run puts back what it changed.
+func (s *starter) Wait() {
+	if busy, _ := s.State(); busy {
+		fmt.Fprintln(s.e.Stderr, "the run that the page began ends, and puts back what it changed")
+	}
+	s.runs.Wait()
 }
 
 // State implements serve.Starter.

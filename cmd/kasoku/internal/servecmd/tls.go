@@ -44,18 +44,18 @@ func (f *tlsFlags) wanted(at net.Addr) bool {
 	return f.cert != "" || !f.plain && !localhttp.IsLoopback(at.String())
 }
 
-// listener puts TLS on a listener, which it closes where that fails.
-func (f *tlsFlags) listener(e *cli.Env, l net.Listener) (net.Listener, error) {
+// config is how the page is served by TLS.
+func (f *tlsFlags) config(e *cli.Env) (*tls.Config, error) {
 	c, err := f.certificate()
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, err
 	}
 	if f.cert == "" {
 		sum := sha256.Sum256(c.Certificate[0])
 		e.SayLine("certificate of its own, SHA-256 %s", strings.ToUpper(fmt.Sprintf("% x", sum[:])))
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"h2", "http/1.1"}}), nil
+	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
 // certificate reads the one that was given, else its own, which it makes when there is none yet.
@@ -84,7 +84,16 @@ func (f *tlsFlags) certificate() (c tls.Certificate, err error) {
 	if err != nil {
 		return c, fmt.Errorf("own certificate: %w", err)
 	}
-	if c, err = tls.X509KeyPair(text, text); err != nil {
+	c, err = tls.X509KeyPair(text, text)
+	if err == nil && time.Now().After(c.Leaf.NotAfter) {
+		if text, err = newCertificate(time.Now()); err == nil {
+			err = private.State.WriteFile(path, text)
+		}
+		if err == nil {
+			c, err = tls.X509KeyPair(text, text)
+		}
+	}
+	if err != nil {
 		return c, cli.WithHint(fmt.Errorf("own certificate %s: %w", path, err), "remove the file; another one is made")
 	}
 	return c, nil

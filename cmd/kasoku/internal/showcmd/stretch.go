@@ -1,9 +1,11 @@
 package showcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +22,10 @@ import (
 )
 
 // stretchFlags say which seconds of a run are shown.
-type stretchFlags struct{ from, to string }
+type stretchFlags struct {
+	from, to string
+	arg      string // RUN@FROM-TO that they stand in, instead of flags
+}
 
 func (f *stretchFlags) register(cmd *cobra.Command) {
 	fl := cmd.Flags()
@@ -66,7 +71,7 @@ func (f *stretchFlags) part(rec *kasoku.Recording, o report.Options) (*part.Part
 		at, err := momentOf(whole, one.text)
 		if err != nil {
 			return nil, cli.Usagef("12s and 1m30s count from the run's begin, which is at "+whole.Clock(0),
-				"%s %s: %v", one.flag, one.text, err)
+				"%s %s: %v", cmp.Or(f.arg, one.flag), one.text, err)
 		}
 		*one.at = at
 	}
@@ -94,7 +99,7 @@ func stretchOf(dir, arg string) (name string, seconds *stretchFlags) {
 	if _, err := findRuns(dir, arg); err == nil {
 		return arg, nil
 	}
-	return arg[:i], &stretchFlags{from: from, to: to}
+	return arg[:i], &stretchFlags{from: from, to: to, arg: arg + ","}
 }
 
 // momentOf returns the offset of a moment: a time after the run's begin, or a time of day on its day, or after midnight
@@ -112,6 +117,9 @@ func momentOf(r recorded.View, text string) (time.Duration, error) {
 			at = at.Add(24 * time.Hour)
 		}
 		return at.Sub(began).Truncate(time.Second), nil // the second of the run in which it lies
+	}
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 && seconds < 1e8 { // as pages have it
+		return time.Duration(seconds * float64(time.Second)), nil
 	}
 	d, err := unit.ParseDuration(text)
 	if err != nil {
