@@ -241,7 +241,7 @@ func keepsJoins(text string) func(*server) (string, error) {
 
 // valuesOf returns the numbers of a statement.
 func valuesOf(text string) (out []string) {
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' || r == ',' || r == ')' }) {
 		if w[0] >= '0' && w[0] <= '9' {
 			out = append(out, w)
 		}
