@@ -52,7 +52,7 @@ var bare = map[string]string{
 	"load/vegeta/writer.go NewWriter":                            "run contains the writing of each chunk",
 	"mysqlflags/defaults.go openFile":                            "calls Open and Close of a file alone",
 	"observe/profile/take.go Take":                               "waits for channels and ends a context",
-	"store/list.go describeAll":                                  "describeContained contains what it opens",
+	"store/list.go DescribeAll":                                  "describeContained contains what it opens",
 	"load/scenario/agent/conn.go startWriting":                   "calls WriteTo of net.Buffers alone",
 	"export/serve.go Serve":                                      "net/http recovers each handler",
 }

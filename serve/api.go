@@ -45,28 +45,28 @@ func sendProblem(w http.ResponseWriter, code int, detail, hint string) {
 	_ = json.NewEncoder(w).Encode(problem)
 }
 
-func (s api) openAPI(w http.ResponseWriter, _ *http.Request) error {
+func (a api) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return sendJSON(w, func(to io.Writer) error { _, err := to.Write(openAPIText); return err })
 }
 
 // listJSON is what kasoku list -o json prints.
-func (s api) listJSON(w http.ResponseWriter, _ *http.Request) error {
-	infos, err := s.runs.list()
+func (a api) listJSON(w http.ResponseWriter, _ *http.Request) error {
+	infos, err := a.runs.list()
 	if err != nil {
 		return err
 	}
 	return sendJSON(w, func(to io.Writer) error {
-		return encode.ListJSON(to, runlist.ListSteps(infos, runlist.ListOptions{Options: s.Report("")}))
+		return encode.ListJSON(to, runlist.ListSteps(infos, runlist.ListOptions{Options: a.Report("")}))
 	})
 }
 
 // runJSON is what kasoku show -o json prints, with from and to of some seconds.
-func (s api) runJSON(w http.ResponseWriter, r *http.Request) error {
-	rec, path, err := s.runs.run(r.PathValue("name"))
+func (a api) runJSON(w http.ResponseWriter, r *http.Request) error {
+	rec, path, err := a.runs.run(r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	o := s.Report(path)
+	o := a.Report(path)
 	if r.FormValue("from") == "" && r.FormValue("to") == "" {
 		return sendJSON(w, func(to io.Writer) error { return encode.RunJSON(to, rec, o) })
 	}
@@ -90,8 +90,8 @@ func (s api) runJSON(w http.ResponseWriter, r *http.Request) error {
 }
 
 // compareJSON is what kasoku compare -o json prints.
-func (s api) compareJSON(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.compared(r)
+func (a api) compareJSON(w http.ResponseWriter, r *http.Request) error {
+	c, err := a.compared(r)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (s api) compareJSON(w http.ResponseWriter, r *http.Request) error {
 var errForbidden = errors.New("this server changes nothing of the kind")
 
 // posted reads what a form or a program sends for a run that is finished.
-func (s api) posted(r *http.Request, key string) (path, value string, err error) {
-	if path, err = s.runs.find(r.PathValue("name")); err != nil {
+func (a api) posted(r *http.Request, key string) (path, value string, err error) {
+	if path, err = a.runs.find(r.PathValue("name")); err != nil {
 		return "", "", err
 	}
 	if err := r.ParseForm(); err != nil {
@@ -113,7 +113,7 @@ func (s api) posted(r *http.Request, key string) (path, value string, err error)
 		return "", "", &askedError{key + " is missing",
 			"send " + key + "=… as a form (application/x-www-form-urlencoded)"}
 	}
-	infos, err := s.runs.recording()
+	infos, err := a.runs.recording()
 	if err != nil {
 		return "", "", err
 	}
@@ -125,15 +125,15 @@ func (s api) posted(r *http.Request, key string) (path, value string, err error)
 	return path, strings.TrimSpace(r.PostForm.Get(key)), nil
 }
 
-func (s api) postNote(w http.ResponseWriter, r *http.Request) error {
-	if s.Note == nil {
+func (a api) postNote(w http.ResponseWriter, r *http.Request) error {
+	if a.Note == nil {
 		return errForbidden
 	}
-	path, text, err := s.posted(r, "note")
+	path, text, err := a.posted(r, "note")
 	if err != nil {
 		return err
 	}
-	if err := s.Note(path, text); err != nil {
+	if err := a.Note(path, text); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -128,7 +128,7 @@ func (n *news) state() map[string]seen {
 	}
 	for _, i := range infos {
 		v, _ := versionOf(i.Path)
-		x := seen{path: i.Path, version: v, running: changed(i)}
+		x := seen{path: i.Path, version: v, running: changes(i)}
 		if x.running {
 			x.second = int(n.runs.now().Sub(i.Started) / time.Second)
 		}

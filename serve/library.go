@@ -126,25 +126,27 @@ func (l *library) list() ([]store.Info, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []store.Info
-	seen := map[string]bool{}
+	now := map[string]described{}
+	var stale []string
 	for _, path := range paths {
 		v, ok := versionOf(path)
 		if !ok {
 			continue
 		}
-		seen[path] = true
 		d, known := l.described[path]
-		if !known || d.version != v || d.info.State == kasoku.Running { // who records may be gone
-			d = described{v, store.Describe(path)}
-			l.described[path] = d
+		if !known || d.version != v || changes(d.info) { // who records may be gone
+			d.version = v
+			stale = append(stale, path)
 		}
-		out = append(out, d.info)
+		now[path] = d
 	}
-	for path := range l.described {
-		if !seen[path] {
-			delete(l.described, path)
-		}
+	for i, info := range store.DescribeAll(stale) {
+		now[stale[i]] = described{now[stale[i]].version, info}
+	}
+	l.described = now
+	var out []store.Info
+	for _, d := range now {
+		out = append(out, d.info)
 	}
 	slices.SortStableFunc(out, func(a, b store.Info) int {
 		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(b.ID, a.ID), strings.Compare(a.Path, b.Path))
@@ -260,8 +262,11 @@ func (l *library) sweep() {
 	l.forget("")
 }
 
-// recording returns the names of the runs that are being recorded, the newest first.
+// changes reports whether anything of a run may still change: it is being recorded.
+func changes(i store.Info) bool { return i.State == kasoku.Running }
+
+// recording describes the runs that are being recorded, the newest first.
 func (l *library) recording() ([]store.Info, error) {
 	all, err := l.list()
-	return slices.DeleteFunc(all, func(i store.Info) bool { return i.State != kasoku.Running }), err
+	return slices.DeleteFunc(all, func(i store.Info) bool { return !changes(i) }), err
 }

@@ -125,7 +125,7 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 	site := s.site("/")
 	site.State = state
 	for _, i := range infos {
-		if changed(i) {
+		if changes(i) {
 			site.Panels += recordingPanel(i)
 		}
 	}
@@ -192,8 +192,6 @@ func (s *Server) runPage(rec *kasoku.Recording, path string) ([]byte, error) {
 	site.Run, site.Running = NameOf(path), rec.Run.State == kasoku.Running
 	if site.Running {
 		site.State = state
-	}
-	if site.Running {
 		timelineFirst(d)
 	}
 	site.Length = int((view.Length() + time.Second - 1) / time.Second)

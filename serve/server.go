@@ -13,7 +13,6 @@ import (
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/report"
-	"github.com/kasoku/kasoku/store"
 )
 
 // Options say what a server shows, to whom, and what may be changed by it. All functions are called by several
@@ -164,6 +163,3 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config) 
 		}
 	}
 }
-
-// changed reports whether anything of a run may still change.
-func changed(i store.Info) bool { return i.State == kasoku.Running }

@@ -26,8 +26,8 @@ var ErrBusy = errors.New("a run that this page began goes on")
 
 // startable refuses what this server does not allow, and what another site's page sends by a GET, which the check of
 // origins lets through: the address of a webhook is one.
-func (s api) startable(r *http.Request) error {
-	if s.Starter == nil {
+func (a api) startable(r *http.Request) error {
+	if a.Starter == nil {
 		return errForbidden
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
@@ -37,8 +37,8 @@ func (s api) startable(r *http.Request) error {
 }
 
 // postStart begins a run.
-func (s api) postStart(w http.ResponseWriter, r *http.Request) error {
-	if err := s.startable(r); err != nil {
+func (a api) postStart(w http.ResponseWriter, r *http.Request) error {
+	if err := a.startable(r); err != nil {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
@@ -48,7 +48,7 @@ func (s api) postStart(w http.ResponseWriter, r *http.Request) error {
 	if strings.HasPrefix(label, "-") || strings.ContainsAny(label, "/\x00") {
 		return &askedError{"a label does not begin with - and has no /", ""}
 	}
-	if err := s.Starter.Start(label, strings.TrimSpace(r.PostForm.Get("note"))); err != nil {
+	if err := a.Starter.Start(label, strings.TrimSpace(r.PostForm.Get("note"))); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -56,21 +56,21 @@ func (s api) postStart(w http.ResponseWriter, r *http.Request) error {
 }
 
 // postStop ends the run that this page began.
-func (s api) postStop(w http.ResponseWriter, r *http.Request) error {
-	if err := s.startable(r); err != nil {
+func (a api) postStop(w http.ResponseWriter, r *http.Request) error {
+	if err := a.startable(r); err != nil {
 		return err
 	}
-	s.Starter.Stop()
+	a.Starter.Stop()
 	w.WriteHeader(http.StatusAccepted)
 	return nil
 }
 
 // collect is what benchmarks and hooks call that were made for pprotein: it begins a run.
-func (s api) collect(w http.ResponseWriter, r *http.Request) error {
-	if err := s.startable(r); err != nil {
+func (a api) collect(w http.ResponseWriter, r *http.Request) error {
+	if err := a.startable(r); err != nil {
 		return err
 	}
-	if err := s.Starter.Start("", "by /api/group/collect"); err != nil {
+	if err := a.Starter.Start("", "by /api/group/collect"); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

@@ -72,7 +72,7 @@ func List(dir string) ([]Info, error) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	out := describeAll(paths)
+	out := DescribeAll(paths)
 	slices.SortStableFunc(out, func(a, b Info) int {
 		return cmp.Or(compareBool(a.Err != nil, b.Err != nil), b.Started.Compare(a.Started),
 			strings.Compare(b.ID, a.ID))
@@ -80,9 +80,9 @@ func List(dir string) ([]Info, error) {
 	return out, nil
 }
 
-// describeAll describes files on all cores: opening a database takes a millisecond,
+// DescribeAll describes files on all cores: opening a database takes a millisecond,
 // nearly all of it CPU.
-func describeAll(paths []string) []Info {
+func DescribeAll(paths []string) []Info {
 	out := make([]Info, len(paths))
 	next := make(chan int)
 	var workers sync.WaitGroup

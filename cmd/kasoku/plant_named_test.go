@@ -81,6 +81,7 @@ var unplanted = map[string]string{
 	"source runs of a directory":       "it looks each second while a page waits for news; the next page begins another",
 	"step sums of a run":               "what it adds up is added up where it is asked for",
 	"step run of the page":             "it waits for a run that a page began; the run is a process of its own",
+	"step output of the page's run":    "as above: more of it stays in memory",
 	"step end of the page's run":       "as above",
 	"step autopilot":                   "it needs a lab that it may change; TestAutopilot has its errors",
 	"step trial:*":                     "it needs a project that it may change; an error of a trial puts back all the same",

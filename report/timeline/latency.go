@@ -55,35 +55,52 @@ func (r loadCharts) latencies() latencyCharts {
 	return out
 }
 
+// shown are the percentiles that have a line.
+var shown = []struct {
+	name, colour string
+	q            float64
+}{{"p50", "p50", 0.50}, {"p95", "p95", 0.95}, {"p99", "p99", 0.99}, {"max", "s5", 1}}
+
+// span returns the least and the most of what is drawn, in ms; ok is false where there is nothing. A log that counts
+// milliseconds has zeros, which a logarithm has not.
+func (r latencyCharts) span() (lo, hi float64, ok bool) {
+	lo = math.Inf(1)
+	for _, h := range r.columns {
+		if h == nil {
+			continue
+		}
+		ok, hi = true, max(hi, h.Max().Seconds()*1e3)
+		for _, p := range shown {
+			if v := h.Quantile(p.q).Seconds() * 1e3; v > 0 {
+				lo = min(lo, v)
+				break
+			}
+		}
+	}
+	return min(lo, hi), hi, ok
+}
+
 // percentilesChart shows percentiles of each column, from merged histograms.
 func (r latencyCharts) percentilesChart() *plot {
+	lo, hi, ok := r.span()
+	if !ok {
+		return nil
+	}
 	c := &plot{Chart: report.Chart{ID: "latency", Title: "Latency", Unit: r.unit, Suffix: " ms", Places: -1,
 		Height: latencyHeight},
 		quotes: []quote{{source: "load"}, {source: "access"}, {source: "accesslog"}}}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, q := range []struct {
-		name, colour string
-		q            float64
-	}{{"p50", "p50", 0.50}, {"p95", "p95", 0.95}, {"p99", "p99", 0.99}, {"max", "s5", 1}} {
+	for _, q := range shown {
 		vs := nan(len(r.columns))
 		for i, h := range r.columns {
-			if h == nil {
-				continue
-			}
-			vs[i] = h.Quantile(q.q).Seconds() * 1e3
-			hi = max(hi, vs[i])
-			if vs[i] > 0 { // a log that counts milliseconds has zeros, which a logarithm has not
-				lo = min(lo, vs[i])
+			if h != nil {
+				vs[i] = h.Quantile(q.q).Seconds() * 1e3
 			}
 		}
 		c.Series = append(c.Series, report.ChartSeries{Name: q.name, Colour: q.colour, Dotted: q.name == "max",
 			Form:  report.Lines,
 			Spans: r.grid.middles(vs), Values: vs, End: true})
 	}
-	if math.IsInf(hi, 0) {
-		return nil
-	}
-	c.Axis = report.LogAxis(min(lo, hi), hi, report.LatencyLabel)
+	c.Axis = report.LogAxis(lo, hi, report.LatencyLabel)
 	linear := report.LinearAxis(hi, nil, report.LatencyLabel)
 	c.Linear = &linear
 	c.Peaks()
@@ -95,12 +112,11 @@ func (r latencyCharts) percentilesChart() *plot {
 // heatChart shows how many requests took how long, on the axis of the percentiles: two humps and stalls are seen
 // that percentiles hide.
 func (r latencyCharts) heatChart() *plot {
-	lines := latencyCharts{loadCharts{drawing{r.View, r.grid, &report.Timeline{}}}, r.columns,
-		r.unit}.percentilesChart()
-	if lines == nil {
+	lo, hi, ok := r.span()
+	if !ok {
 		return nil
 	}
-	axis := lines.Axis
+	axis := report.LogAxis(lo, hi, report.LatencyLabel)
 	joined := (len(r.columns) + mostHeat - 1) / mostHeat
 	var counts [][heatRows]float64
 	most := 0.0

@@ -66,9 +66,11 @@ func (s *starter) Start(label, note string) error {
 	s.runs.Add(1)
 	contain.Go(contain.Part{Kind: contain.Step, Name: "run of the page"}, func() {
 		defer s.runs.Done()
-		res, err := p.Wait()
-		stop()
 		defer said.file.Close()
+		forget := said.forgetAlways()
+		res, err := p.Wait()
+		forget()
+		stop()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stop = nil
@@ -90,6 +92,28 @@ func newSaid() (said, error) {
 		return said{}, fmt.Errorf("start a run: %w", err)
 	}
 	return said{os.NewFile(uintptr(fd), "kasoku run")}, nil
+}
+
+// forgetAlways gives back the memory of what lies further back than is kept, until it is ended.
+func (s said) forgetAlways() (end func()) {
+	ctx, end := context.WithCancel(context.Background())
+	contain.Go(contain.Part{Kind: contain.Step, Name: "output of the page's run"}, func() {
+		every := time.NewTicker(time.Second)
+		defer every.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-every.C:
+			}
+			if st, err := s.file.Stat(); err == nil && st.Size() > keptOutput {
+				// Whole pages are given back; if none is, the memory stays.
+				_ = unix.Fallocate(int(s.file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0,
+					st.Size()-keptOutput)
+			}
+		}
+	})
+	return end
 }
 
 // last is the end of it.
