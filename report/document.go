@@ -193,8 +193,8 @@ func (o Options) Rows() int {
 	return MostRows
 }
 
-// wants reports whether a section is asked for.
-func (o Options) wants(id string) bool {
+// Wants reports whether a section is asked for.
+func (o Options) Wants(id string) bool {
 	if len(o.Sections) == 0 {
 		return true
 	}
@@ -208,7 +208,7 @@ func (o Options) wants(id string) bool {
 
 // add appends a section that is asked for and has something in it.
 func (d *Document) add(o Options, s Section) {
-	if o.wants(s.ID) && len(s.Blocks) > 0 {
+	if o.Wants(s.ID) && len(s.Blocks) > 0 {
 		d.Sections = append(d.Sections, s)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kasoku/kasoku"
 )
 
-// excerpt returns what was sampled, and the load, of an interval of a run, as a run whose clock begins with it.
+// excerpt returns the load of an interval of a run, and what happened, as a run whose clock begins with it.
 func excerpt(rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
 	out := &kasoku.Recording{
 		Run: rec.Run, Load: rec.Load, Settings: rec.Settings, Service: rec.Service,
@@ -16,17 +16,11 @@ func excerpt(rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
 	out.Run.Started, out.Run.Length = rec.Run.Started.Add(iv.From), iv.Len()
 	out.Run.Score, out.Run.Command = nil, nil // they are of the whole
 	out.Run.State, out.Run.StopReason = kasoku.Finished, ""
-	out.Series = seriesIn(rec.Series, iv)
 	first, end := int(iv.From/time.Second), int(iv.To/time.Second)
 	for i := range rec.Seconds {
 		if s := rec.Seconds[i]; s.Second >= first && s.Second < end {
 			s.Second -= first
 			out.Seconds = append(out.Seconds, s)
-		}
-	}
-	for i := range rec.Endpoints {
-		if e := countsIn(&rec.Endpoints[i], first, end); len(e.Seconds) > 0 {
-			out.Endpoints = append(out.Endpoints, e)
 		}
 	}
 	out.Steps = clipped(rec.Steps, iv, func(s *kasoku.Step) *kasoku.Interval { return &s.Interval })
@@ -41,14 +35,22 @@ func excerpt(rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
 	return out
 }
 
+// charted completes an excerpt by what was sampled, and the counts of endpoints.
+func charted(out, rec *kasoku.Recording, iv kasoku.Interval) *kasoku.Recording {
+	out.Series = seriesIn(rec.Series, iv)
+	for i := range rec.Endpoints {
+		e := countsIn(&rec.Endpoints[i], int(iv.From/time.Second), int(iv.To/time.Second))
+		if len(e.Seconds) > 0 {
+			out.Endpoints = append(out.Endpoints, e)
+		}
+	}
+	return out
+}
+
 // countsIn returns an endpoint with nothing but its counts by the second, for charts.
 func countsIn(e *kasoku.Endpoint, first, end int) kasoku.Endpoint {
 	out := kasoku.Endpoint{Host: e.Host, Method: e.Method, Route: e.Route, Seconds: map[int]kasoku.EndpointSecond{}}
-	for s, n := range e.Seconds {
-		if s >= first && s < end {
-			out.Seconds[s-first] = n
-		}
-	}
+	eachIn(e.Seconds, first, end, func(s int, n kasoku.EndpointSecond) { out.Seconds[s-first] = n })
 	return out
 }
 

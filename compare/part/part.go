@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -14,9 +15,7 @@ import (
 type Part struct {
 	Of       *kasoku.Recording // the whole run
 	Interval kasoku.Interval   // of the run's clock, whole seconds
-	// Run is the run as if it had been recorded in these seconds alone: its clock begins with them. It has
-	// what was sampled, events, load and counts of endpoints by the second; neither findings nor tables of logs.
-	Run *kasoku.Recording
+	run      func() *kasoku.Recording
 
 	Load      *kasoku.Tally // of kasoku's own load; nil without one
 	Endpoints []Endpoint    // the one that took the most time first
@@ -68,9 +67,10 @@ func Of(rec *kasoku.Recording, length time.Duration, iv kasoku.Interval) (*Part,
 	if iv.Empty() {
 		return nil, &EmptyError{asked, length}
 	}
-	p := &Part{Of: rec, Interval: iv, Run: excerpt(rec, iv)}
+	short := excerpt(rec, iv)
+	p := &Part{Of: rec, Interval: iv, run: sync.OnceValue(func() *kasoku.Recording { return charted(short, rec, iv) })}
 	if len(rec.Seconds) > 0 {
-		p.Load = p.Run.Tally(0)
+		p.Load = short.Tally(0)
 	}
 	from, to := int(iv.From/time.Second), int(iv.To/time.Second)
 	for i := range rec.Endpoints {
@@ -86,11 +86,7 @@ func Of(rec *kasoku.Recording, length time.Duration, iv kasoku.Interval) (*Part,
 	for i := range rec.Messages {
 		m := &rec.Messages[i]
 		one := Message{Host: m.Host, Level: m.Level, Pattern: m.Pattern}
-		for s, n := range m.Seconds {
-			if s >= from && s < to {
-				one.Count += n
-			}
-		}
+		eachIn(m.Seconds, from, to, func(_ int, n uint64) { one.Count += n })
 		if one.Count > 0 {
 			p.Messages = append(p.Messages, one)
 		}
@@ -98,6 +94,11 @@ func Of(rec *kasoku.Recording, length time.Duration, iv kasoku.Interval) (*Part,
 	p.sort()
 	return p, nil
 }
+
+// Run returns the run as if it had been recorded in these seconds alone: its clock begins with them. It has what was
+// sampled, events, load and counts of endpoints by the second; neither findings nor tables of logs. It is made when it
+// is asked for first, since tables do without it.
+func (p *Part) Run() *kasoku.Recording { return p.run() }
 
 func (p *Part) sort() {
 	slices.SortStableFunc(p.Endpoints, func(a, b Endpoint) int {
@@ -109,14 +110,30 @@ func (p *Part) sort() {
 	slices.SortStableFunc(p.Messages, func(a, b Message) int { return cmp.Compare(b.Count, a.Count) })
 }
 
+// eachIn calls f for the seconds from <= s < to that there are, in no order. It looks at no more of them than there
+// are, or than lie in the stretch.
+func eachIn[T any](seconds map[int]T, from, to int, f func(second int, one T)) {
+	if to-from < len(seconds)/2 {
+		for s := from; s < to; s++ {
+			if one, ok := seconds[s]; ok {
+				f(s, one)
+			}
+		}
+		return
+	}
+	for s, one := range seconds {
+		if s >= from && s < to {
+			f(s, one)
+		}
+	}
+}
+
 // endpointIn adds up an endpoint's seconds from <= s < to.
 func endpointIn(e *kasoku.Endpoint, from, to int) Endpoint {
 	out := Endpoint{Host: e.Host, Method: e.Method, Route: e.Route}
-	for s, n := range e.Seconds {
-		if s >= from && s < to {
-			out.Count, out.Failed = out.Count+n.Count, out.Failed+n.Failed
-		}
-	}
+	eachIn(e.Seconds, from, to, func(_ int, n kasoku.EndpointSecond) {
+		out.Count, out.Failed = out.Count+n.Count, out.Failed+n.Failed
+	})
 	if e.BySecond != nil {
 		out.Latency = e.BySecond.Between(int64(from), int64(to))
 	}
@@ -126,11 +143,9 @@ func endpointIn(e *kasoku.Endpoint, from, to int) Endpoint {
 // queryIn adds up the seconds from <= s < to of a class of statements.
 func queryIn(q *kasoku.Query, from, to int) Query {
 	out := Query{Host: q.Host, ID: q.ID, Fingerprint: q.Fingerprint}
-	for s, n := range q.Seconds {
-		if s >= from && s < to {
-			out.Calls, out.Total, out.Rows = out.Calls+n.Calls, out.Total+n.Total, out.Rows+n.Rows
-		}
-	}
+	eachIn(q.Seconds, from, to, func(_ int, n kasoku.QuerySecond) {
+		out.Calls, out.Total, out.Rows = out.Calls+n.Calls, out.Total+n.Total, out.Rows+n.Rows
+	})
 	if q.BySecond != nil {
 		out.Latency = q.BySecond.Between(int64(from), int64(to))
 	}

@@ -118,11 +118,11 @@ func TestOf_Run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Run.Series) != 2 || fmt.Sprint(p.Run.Series[1].Points) != "[{-1s 3} {1s 5} {3s 7}]" {
-		t.Errorf("series %+v", p.Run.Series)
+	if len(p.Run().Series) != 2 || fmt.Sprint(p.Run().Series[1].Points) != "[{-1s 3} {1s 5} {3s 7}]" {
+		t.Errorf("series %+v", p.Run().Series)
 	}
-	got := fmt.Sprintf("%s %s %v %v %v %v", p.Run.Run.Started.Sub(began), p.Run.Run.Length, p.Run.Run.Score,
-		p.Run.Series[0].Points, p.Run.Events, p.Run.Gaps[0].Interval)
+	got := fmt.Sprintf("%s %s %v %v %v %v", p.Run().Run.Started.Sub(began), p.Run().Run.Length, p.Run().Run.Score,
+		p.Run().Series[0].Points, p.Run().Events, p.Run().Gaps[0].Interval)
 	if want := "4s 2s <nil> [{0s 4} {2s 6}] [{1s  mark }] {0s 1s}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -31,7 +31,7 @@ func newPart(p *part.Part, o report.Options) *Part {
 	doc := recording.ShowPart(p, o)
 	out := &Part{
 		Schema: Schema, Kind: "part", Run: p.Of.Run.ID, Project: p.Of.Run.Project, Label: p.Of.Run.Label,
-		Started: p.Run.Run.Started, From: p.Interval.From.Seconds(), To: p.Interval.To.Seconds(),
+		Started: p.Of.Run.Started.Add(p.Interval.From), From: p.Interval.From.Seconds(), To: p.Interval.To.Seconds(),
 		Complete:  p.Complete(),
 		Alerts:    list(doc.Alerts, func(a *report.Alert) string { return a.Text }),
 		Endpoints: list(p.Endpoints, newPartEndpoint), Queries: list(p.Queries, newPartQuery),

@@ -16,13 +16,13 @@ import (
 
 // ShowPart returns the document of some seconds of a run.
 func ShowPart(p *part.Part, o report.Options) *report.Document {
-	whole, r := recorded.Of(p.Of, o), recorded.Of(p.Run, o)
+	whole := recorded.Of(p.Of, o)
 	stretch := unit.Exact(p.Interval.From) + " to " + unit.Exact(p.Interval.To)
 	d := &report.Document{
 		Kind: report.KindRun, Project: p.Of.Run.Project, Name: whole.Name() + ", " + stretch, File: o.File,
 		Title: whole.Title() + ", " + stretch,
 		Head: []string{whole.Title(), stretch + " of " + whole.Lasted(),
-			r.Clock(0) + " to " + r.Clock(p.Interval.Len())},
+			whole.Clock(p.Interval.From) + " to " + whole.Clock(p.Interval.To)},
 		Footer: report.FooterOf(o, p.Of.Run.Version),
 	}
 	tables := partTables{p, o.Rows()}
@@ -34,7 +34,9 @@ func ShowPart(p *part.Part, o report.Options) *report.Document {
 	}
 	d.Fill("verdict", func() { d.Verdict = tables.verdict() })
 	d.Fill("facts", func() { d.Facts = tables.facts() })
-	d.PutSection(o, "timeline", func() report.Section { return timeline.Section(r) })
+	if o.Wants(report.SectionTimeline) { // what it draws takes longer to cut out than the tables do
+		d.PutSection(o, "timeline", func() report.Section { return timeline.Section(recorded.Of(p.Run(), o)) })
+	}
 	d.PutSection(o, "endpoints", tables.endpoints)
 	d.PutSection(o, "queries", tables.queries)
 	d.PutSection(o, "messages", tables.messages)
