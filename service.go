@@ -292,28 +292,38 @@ func (s *Service) Picture() string {
 	if !s.Known() {
 		return ""
 	}
+	out := "load"
+	for _, members := range s.Stops() {
+		var names []string
+		for _, m := range members {
+			name := m.Label()
+			if m.Sure == Low {
+				name += "?"
+			}
+			names = append(names, name)
+		}
+		out += " → " + strings.Join(names, ", ")
+	}
+	return out
+}
+
+// Stops returns the members in the order in which requests reach them; those that are called
+// side by side stand in one place.
+func (s *Service) Stops() [][]*Member {
+	if !s.Known() {
+		return nil
+	}
 	rank := s.ranks()
 	most := 0
 	for _, r := range rank {
 		most = max(most, r)
 	}
-	out := "load"
-	for r := 0; r <= most; r++ {
-		var names []string
-		for i := range s.Members {
-			if rank[s.Members[i].ID] == r {
-				name := s.Members[i].Label()
-				if s.Members[i].Sure == Low {
-					name += "?"
-				}
-				names = append(names, name)
-			}
-		}
-		if len(names) > 0 {
-			out += " → " + strings.Join(names, ", ")
-		}
+	stops := make([][]*Member, most+1)
+	for i := range s.Members {
+		m := &s.Members[i]
+		stops[rank[m.ID]] = append(stops[rank[m.ID]], m)
 	}
-	return out
+	return slices.DeleteFunc(stops, func(members []*Member) bool { return len(members) == 0 })
 }
 
 // ranks returns how far from the load each member is. A member that no edge leads to

@@ -102,7 +102,7 @@ type Section struct {
 }
 
 // A Block is one thing inside a section: *Table, *Findings, *Timeline, *Moves, *Curve, *Flame,
-// *Notes, *Pairs, *Diff, *Trend, *Tale, *Strips or Para.
+// *Notes, *Pairs, *Diff, *Trend, *Tale, *Strips, *Picture or Para.
 type Block interface{ block() }
 
 // Para is a paragraph.
@@ -253,6 +253,7 @@ func (Para) block()      {}
 
 // The ids of the sections, in the order in which they come.
 const (
+	SectionService   = "service"
 	SectionFindings  = "findings"
 	SectionTimeline  = "time"
 	SectionSteps     = "steps"

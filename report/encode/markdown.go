@@ -102,6 +102,9 @@ func (m *markdown) head(d *report.Document) {
 }
 
 func (m *markdown) section(s *report.Section) {
+	if s.Drawn() {
+		return
+	}
 	m.line("\n## %s", escape(s.Title))
 	if s.Sub != "" && s.ID != report.SectionTimeline {
 		m.line("\n%s", prose(s.Sub))

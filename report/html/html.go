@@ -121,6 +121,8 @@ func (r *renderer) block(b report.Block) (template.HTML, error) {
 		return r.execute("curve", curveView(b))
 	case *report.Flame:
 		return r.execute("flame", flameView(b))
+	case *report.Picture:
+		return r.execute("picture", b)
 	case *report.Trend:
 		return r.execute("trend", trendView(b))
 	case *report.Tale:

@@ -137,6 +137,12 @@ func TestHostileText(t *testing.T) {
 			r.Seconds[i].Errors = map[string]uint64{evil: n}
 		}
 	}
+	r.Service = shop.Service
+	for i := range r.Service.Members {
+		m := &r.Service.Members[i]
+		m.Program, m.Version, m.Language, m.Host = evil, evil, evil, evil
+		r.Service.Edges[i].Protocol = evil
+	}
 	got := string(render(t, recording.Show(r, report.Options{File: evil, Commands: []string{evil}})))
 	if n := strings.Count(got, "<script"); n != 2 {
 		t.Errorf("%d script elements, want the data and the script", n)

@@ -3,10 +3,12 @@ package recording
 import (
 	"strings"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/machine"
+	"github.com/kasoku/kasoku/report/recorded"
 )
 
 // serviceFacts draw what was measured: the way of a request, what others on the host used
@@ -44,13 +46,9 @@ func (r summary) neighbours() string {
 	c := diagnose.NewCase(r.Recording, nil)
 	var parts []string
 	for _, h := range r.Run.Hosts {
-		cores, ok := c.NeighbourCores(h.Name)
-		if !ok {
+		text := neighboursOn(c, h)
+		if text == "" {
 			continue
-		}
-		text := machine.Neighbours(cores, h.Cores)
-		if used, all, ok := c.Hosts().NeighbourBytes(h.Name); ok && all >= leastDisk {
-			text += ", " + unit.Percent(used/all) + " of the bytes on disks"
 		}
 		if len(r.Run.Hosts) > 1 {
 			text += " of " + h.Name
@@ -58,4 +56,29 @@ func (r summary) neighbours() string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// neighboursOn says what programs outside of the service used on one host; empty when that is not known.
+func neighboursOn(c *diagnose.Case, h kasoku.Host) string {
+	cores, ok := c.NeighbourCores(h.Name)
+	if !ok {
+		return ""
+	}
+	text := machine.Neighbours(cores, h.Cores)
+	if used, all, ok := c.Hosts().NeighbourBytes(h.Name); ok && all >= leastDisk {
+		text += ", " + unit.Percent(used/all) + " of the bytes on disks"
+	}
+	return text
+}
+
+// serviceSection draws the service.
+func serviceSection(r recorded.View) report.Section {
+	return machine.PictureSection(r, func(host string) string {
+		for _, h := range r.Run.Hosts {
+			if h.Name == host || len(r.Run.Hosts) == 1 {
+				return neighboursOn(diagnose.NewCase(r.Recording, nil), h)
+			}
+		}
+		return ""
+	})
 }

@@ -27,6 +27,7 @@ func Show(run *kasoku.Recording, o report.Options) *report.Document {
 		Footer: report.FooterOf(o, run.Run.Version),
 	}
 	DescribeRun(d, r)
+	d.PutSection(o, "service", func() report.Section { return serviceSection(r) })
 	d.PutSection(o, "findings", func() report.Section { return findings.Section(r) })
 	d.PutSection(o, "hosts", func() report.Section { return hostsSection(r) })
 	d.PutSection(o, "timeline", func() report.Section { return timeline.Section(r) })

@@ -190,6 +190,9 @@ func (p *printer) service(facts []report.Fact) {
 }
 
 func (p *printer) section(s *report.Section) {
+	if s.Drawn() {
+		return
+	}
 	p.gap()
 	title := p.text(lower(s.Title))
 	p.line(piece{title, bold})

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -142,6 +143,9 @@ var roleColours = map[kasoku.MemberRole]string{
 	kasoku.RoleApplication: "s1", kasoku.RoleDatabase: "s2", kasoku.RoleWeb: "s4",
 	kasoku.RoleCache: "p95", kasoku.RoleStore: "p95", kasoku.RoleQueue: "p95", kasoku.RolePooler: "p95", kasoku.RoleForwarder: "p95",
 }
+
+// ColourOf is the colour of a member by its role.
+func ColourOf(role kasoku.MemberRole) string { return cmp.Or(roleColours[role], "s5") }
 
 // byMember gives the members their colours by role, in the order of a request's way; what
 // is not shown are neighbours. It is nil when no process of a member was recorded.

@@ -93,6 +93,25 @@ func shop(label string, later time.Duration) *kasoku.Recording {
 		Hosts:   []kasoku.Host{{Name: "web1", Cores: 2, MemoryBytes: 4 << 30}},
 		Command: &kasoku.Command{Args: []string{"./bench", "--target", "http://127.0.0.1:8080"}, Wall: time.Minute},
 	}}
+	r.Service = &kasoku.Service{
+		Members: []kasoku.Member{
+			{ID: "web nginx :8080", Role: kasoku.RoleWeb, Program: "nginx", Host: "web1", Version: "1.22.1", Sure: kasoku.High,
+				Listeners: []kasoku.Listener{{Network: "tcp", Address: "0.0.0.0:8080"}}},
+			{ID: "application ruby :9292", Role: kasoku.RoleApplication, Program: "puma", Host: "web1", Language: "ruby",
+				Sure: kasoku.High, Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:9292"}}},
+			{ID: "database mariadbd :3306", Role: kasoku.RoleDatabase, Program: "mariadbd", Host: "web1",
+				Version: "10.11.14-MariaDB-0+deb12u2", Sure: kasoku.High,
+				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:3306"}}},
+			{ID: "cache redis-server :6379", Role: kasoku.RoleCache, Program: "redis-server", Host: "web1", Sure: kasoku.Low,
+				Listeners: []kasoku.Listener{{Network: "tcp", Address: "127.0.0.1:6379"}}},
+		},
+		Edges: []kasoku.Edge{
+			{To: "web nginx :8080", Protocol: "http", Seen: 32},
+			{From: "web nginx :8080", To: "application ruby :9292", Protocol: "http", Seen: 8},
+			{From: "application ruby :9292", To: "database mariadbd :3306", Protocol: "mysql", Seen: 10},
+			{From: "application ruby :9292", To: "cache redis-server :6379", Protocol: "redis", Seen: 1, Weak: true},
+		},
+	}
 	r.Settings = []kasoku.Setting{
 		{Host: "web1", Scope: "mysql", Name: "innodb_flush_log_at_trx_commit", Value: "1"},
 		{Host: "web1", Scope: "mysql", Name: "innodb_buffer_pool_size", Value: "134217728"},
