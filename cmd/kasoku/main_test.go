@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if strings.HasSuffix(os.Args[0], ".test") { // not as one of the programs
 		heedSignals()
 	}
-	testscript.Main(m, map[string]func(){"kasoku": main, "planted": plantedMain, "userapi": main, "isuumo": main,
+	testscript.Main(m, map[string]func(){"kasoku": mainHeldToSchema, "planted": plantedMain, "userapi": main, "isuumo": main,
 		"insertbench": main, "isucholar": main, "isucond": main, "isuportal": main, "isutrain": main, "goldrush": main,
 		"isuportal-beside": main,
 		"isutrain-beside":  main, "testserver": testServer})
@@ -73,14 +73,21 @@ func plantedMain() {
 }
 
 // TestScript runs the command line as a user does; the first word of a script's
-// name is the command.
+// name is the command. What they write with -o json is held to the schema.
 func TestScript(t *testing.T) {
+	schema := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(schema, strictSchema(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
-		Setup:               setupScript,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv(schemaFile, schema)
+			return setupScript(e)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": cmdExits, "await": cmdAwait, "getenv": cmdGetenv, "same": cmdSame,
 		},

@@ -77,35 +77,42 @@ func noteOf(i Item) report.Note {
 	return n
 }
 
+// Checklist is the JSON of finalize; docs/json.md has the fields.
+type Checklist struct {
+	Schema  int             `json:"schema"`
+	Kind    report.Kind     `json:"kind"` // finalize
+	Project string          `json:"project"`
+	Started time.Time       `json:"started"`
+	LengthS float64         `json:"length_s"`
+	Verdict string          `json:"verdict"`
+	Stopped string          `json:"stopped,omitempty"`
+	Items   []checklistItem `json:"items"`
+	Probes  []dataProbe     `json:"probes"`
+	Run     string          `json:"run,omitempty"`
+}
+
+type checklistItem struct {
+	Part   string   `json:"part"`
+	What   string   `json:"what"`
+	Status Status   `json:"status"`
+	Saw    []string `json:"saw"`
+	Fix    string   `json:"fix,omitempty"`
+}
+
+type dataProbe struct {
+	At    string            `json:"at"`
+	Facts map[string]string `json:"facts"`
+}
+
 // JSON writes the checklist as docs/json.md describes it.
 func JSON(w io.Writer, r *Result, project string) error {
-	type item struct {
-		Part   string   `json:"part"`
-		What   string   `json:"what"`
-		Status Status   `json:"status"`
-		Saw    []string `json:"saw"`
-		Fix    string   `json:"fix,omitempty"`
-	}
-	type probe struct {
-		At    string            `json:"at"`
-		Facts map[string]string `json:"facts"`
-	}
-	out := struct {
-		Kind    report.Kind `json:"kind"`
-		Project string      `json:"project"`
-		Started time.Time   `json:"started"`
-		LengthS float64     `json:"length_s"`
-		Verdict string      `json:"verdict"`
-		Stopped string      `json:"stopped,omitempty"`
-		Items   []item      `json:"items"`
-		Probes  []probe     `json:"probes"`
-		Run     string      `json:"run,omitempty"`
-	}{report.KindFinalize, project, r.Started, r.Length.Seconds(), r.Verdict(), r.Stopped, []item{}, []probe{}, r.Path}
+	out := Checklist{encode.Schema, report.KindFinalize, project, r.Started, r.Length.Seconds(), r.Verdict(), r.Stopped,
+		[]checklistItem{}, []dataProbe{}, r.Path}
 	for _, i := range r.Items {
-		out.Items = append(out.Items, item(i))
+		out.Items = append(out.Items, checklistItem(i))
 	}
 	for _, p := range r.Probes {
-		out.Probes = append(out.Probes, probe(p))
+		out.Probes = append(out.Probes, dataProbe(p))
 	}
 	return encode.JSON(w, out)
 }

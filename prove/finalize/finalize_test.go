@@ -460,24 +460,3 @@ func TestDocument(t *testing.T) {
 		}
 	}
 }
-
-// TestJSON: docs/json.md has each field.
-func TestJSON(t *testing.T) {
-	r := &Result{Stopped: "interrupt", Path: "runs/x.kasoku", Items: []Item{{Part: PartLogs, What: "silent", Status: Bad, Saw: []string{"a"}, Fix: "b"}},
-		Probes: []diagnose.Probe{{At: diagnose.AtStart, Facts: map[string]string{"rows a.b": "5"}}}}
-	var b strings.Builder
-	if err := JSON(&b, r, "shop"); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "## kasoku finalize\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	for line := range strings.Lines(b.String()) {
-		if key, _, ok := strings.Cut(strings.TrimSpace(line), `": `); ok && !strings.Contains(key, " ") && !strings.Contains(section, "`"+key[1:]+"`") {
-			t.Errorf("docs/json.md does not describe %s\"", key)
-		}
-	}
-}

@@ -2,12 +2,7 @@ package encode
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"os"
-	"reflect"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -103,62 +98,6 @@ func TestEmptyRun(t *testing.T) {
 		if l, ok := got[name].([]any); !ok || len(l) != 0 {
 			t.Errorf("%s is %v, want an empty list", name, got[name])
 		}
-	}
-}
-
-// Every field of the JSON is described in docs/json.md.
-func TestFieldsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[reflect.Type]bool{}
-	var missing []string
-	var walk func(reflect.Type)
-	walk = func(x reflect.Type) {
-		for x.Kind() == reflect.Pointer || x.Kind() == reflect.Slice || x.Kind() == reflect.Map {
-			x = x.Elem()
-		}
-		if x.Kind() != reflect.Struct || x == reflect.TypeFor[time.Time]() || seen[x] {
-			return
-		}
-		seen[x] = true
-		_, section, ok := strings.Cut(string(text), "\n### "+x.Name()+"\n")
-		if !ok {
-			missing = append(missing, x.Name())
-			return
-		}
-		section, _, _ = strings.Cut(section, "\n##")
-		for f := range x.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			row := "| `" + name + "` |"
-			if f.Anonymous {
-				row = "(#" + strings.ToLower(f.Name) + ")"
-			}
-			if !strings.Contains(section, row) {
-				missing = append(missing, x.Name()+"."+cmp.Or(name, f.Name))
-			}
-			walk(f.Type)
-		}
-	}
-	walk(reflect.TypeFor[Run]())
-	walk(reflect.TypeFor[Part]())
-	walk(reflect.TypeFor[Parts]())
-	walk(reflect.TypeFor[List]())
-	walk(reflect.TypeFor[Comparison]())
-	walk(reflect.TypeFor[AccessLog]())
-	walk(reflect.TypeFor[AccessDiff]())
-	walk(reflect.TypeFor[Attack]())
-	walk(reflect.TypeFor[Carbon]())
-	walk(reflect.TypeFor[SlowLog]())
-	walk(reflect.TypeFor[SlowDiff]())
-	walk(reflect.TypeFor[Plans]())
-	walk(reflect.TypeFor[DigestFile]())
-	walk(reflect.TypeFor[Probe]())
-	walk(reflect.TypeFor[ProfilesTaken]())
-	slices.Sort(missing)
-	if len(missing) > 0 {
-		t.Errorf("docs/json.md lacks:\n%s", strings.Join(missing, "\n"))
 	}
 }
 

@@ -251,7 +251,8 @@ func (a *adviser) table() report.Section {
 
 // The JSON of advise; docs/json.md has the fields.
 type (
-	advisedJSON struct {
+	// Advised is all of it.
+	Advised struct {
 		Schema  int             `json:"schema"`
 		Kind    string          `json:"kind"`
 		Source  string          `json:"source"`
@@ -263,16 +264,16 @@ type (
 		Persist bool            `json:"persist"`
 		Verdict string          `json:"verdict"`
 		Advice  []encode.Advice `json:"advice"`
-		Unseen  []unseenJSON    `json:"unseen"`
-		Quiet   []quietJSON     `json:"quiet"`
+		Unseen  []unseenCheck   `json:"unseen"`
+		Quiet   []quietCheck    `json:"quiet"`
 	}
-	unseenJSON struct {
+	unseenCheck struct {
 		ID    string `json:"id"`
 		Title string `json:"title"`
 		Why   string `json:"why"`
 		Grant string `json:"grant,omitempty"`
 	}
-	quietJSON struct {
+	quietCheck struct {
 		ID        string `json:"id"`
 		Title     string `json:"title"`
 		Formula   string `json:"formula"`
@@ -282,9 +283,9 @@ type (
 )
 
 func (a *adviser) json(w io.Writer) error {
-	out := advisedJSON{
+	out := Advised{
 		Schema: encode.Schema, Kind: "advise", Source: a.source, Server: a.Server, Host: a.in.Host, RAMFrom: a.in.Memory.From, Persist: a.Persist, Verdict: a.verdict(),
-		Advice: []encode.Advice{}, Unseen: []unseenJSON{}, Quiet: []quietJSON{},
+		Advice: []encode.Advice{}, Unseen: []unseenCheck{}, Quiet: []quietCheck{},
 	}
 	if a.in.Grown != nil {
 		seconds := a.in.Window.Seconds()
@@ -297,10 +298,10 @@ func (a *adviser) json(w io.Writer) error {
 		out.Advice = append(out.Advice, encode.NewAdvice(&a.Advice[i]))
 	}
 	for _, u := range a.Unseen {
-		out.Unseen = append(out.Unseen, unseenJSON{u.ID, u.Title, u.Why, u.Grant})
+		out.Unseen = append(out.Unseen, unseenCheck{u.ID, u.Title, u.Why, u.Grant})
 	}
 	for _, q := range a.Quiet {
-		out.Quiet = append(out.Quiet, quietJSON(q))
+		out.Quiet = append(out.Quiet, quietCheck(q))
 	}
 	return encode.JSON(w, out)
 }

@@ -202,8 +202,8 @@ func (d *doctor) printGrants(w io.Writer) error {
 	return err
 }
 
-// examined is the JSON of doctor; docs/json.md has the fields.
-type examined struct {
+// Examination is the JSON of doctor; docs/json.md has the fields.
+type Examination struct {
 	Schema int     `json:"schema"`
 	Kind   string  `json:"kind"`
 	Host   string  `json:"host"`
@@ -214,5 +214,5 @@ type examined struct {
 }
 
 func (d *doctor) json(w io.Writer) error {
-	return encode.JSON(w, examined{1, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
+	return encode.JSON(w, Examination{encode.Schema, "doctor", d.found.Host, d.who.Name, d.file, d.cannot() == 0, d.checks})
 }

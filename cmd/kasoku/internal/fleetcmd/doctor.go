@@ -23,6 +23,13 @@ import (
 	"github.com/kasoku/kasoku/report/encode"
 )
 
+// FleetExamination is the JSON of fleet doctor; docs/json.md has the fields.
+type FleetExamination struct {
+	Schema int         `json:"schema"`
+	Kind   string      `json:"kind"` // fleet doctor
+	Checks []hostCheck `json:"checks"`
+}
+
 // A hostCheck is one thing that was looked at on a host.
 type hostCheck struct {
 	Host  string `json:"host"`
@@ -54,7 +61,7 @@ is forgotten before anything is changed.`,
 				return err
 			}
 			if err := out.Print(e, cli.Printer{Doc: doctorDocument(all, e),
-				JSON: func(w io.Writer) error { return encode.JSON(w, map[string]any{"checks": all}) }}); err != nil {
+				JSON: func(w io.Writer) error { return encode.JSON(w, FleetExamination{encode.Schema, "fleet doctor", all}) }}); err != nil {
 				return err
 			}
 			if lacking(all) > 0 {

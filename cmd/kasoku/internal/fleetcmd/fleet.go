@@ -193,7 +193,7 @@ func newFleetStatus(e *cli.Env) *cobra.Command {
 			}
 			all := m.status(ctx, e, hosts)
 			if err := out.Print(e, cli.Printer{Doc: statusDocument(all, e),
-				JSON: func(w io.Writer) error { return encode.JSON(w, map[string]any{"hosts": all}) }}); err != nil {
+				JSON: func(w io.Writer) error { return encode.JSON(w, Members{encode.Schema, "members", all}) }}); err != nil {
 				return err
 			}
 			if answering(all) < len(all) {

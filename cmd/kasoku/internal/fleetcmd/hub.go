@@ -157,6 +157,13 @@ func newRemove(e *cli.Env, dir *string) *cobra.Command {
 	}
 }
 
+// Members is the JSON of fleet status and of hub status; docs/json.md has the fields.
+type Members struct {
+	Schema int         `json:"schema"`
+	Kind   string      `json:"kind"` // members
+	Hosts  []hostState `json:"hosts"`
+}
+
 // A hostState is what a member says, or why it says nothing.
 type hostState struct {
 	Host      string   `json:"host"`
@@ -185,7 +192,7 @@ func newStatus(e *cli.Env, dir *string) *cobra.Command {
 				return err
 			}
 			if err := out.Print(e, cli.Printer{Doc: statusDocument(all, e),
-				JSON: func(w io.Writer) error { return encode.JSON(w, map[string]any{"hosts": all}) }}); err != nil {
+				JSON: func(w io.Writer) error { return encode.JSON(w, Members{encode.Schema, "members", all}) }}); err != nil {
 				return err
 			}
 			if slices.ContainsFunc(all, func(h hostState) bool { return !h.Connected }) {

@@ -179,7 +179,7 @@ func (f *autopilotFlags) run(parent context.Context, e *cli.Env) (err error) {
 	if f.into != "" {
 		err = errors.Join(err, t.write(f.into, story))
 	}
-	p := cli.Printer{Doc: storyDocument(story), JSON: func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }}
+	p := cli.Printer{Doc: storyDocument(story), JSON: func(w io.Writer) error { return encode.JSON(w, newAutopilot(story)) }}
 	err = errors.Join(err, f.runs.out.Print(e, p))
 	if ctx.Err() != nil {
 		return cli.Stopped("stopped before the end: " + context.Cause(ctx).Error())
@@ -234,7 +234,7 @@ func writeTuning(dir string, story *prove.Story, files map[string]string, notes 
 	}
 	doc := storyDocument(story, notes...)
 	return errors.Join(
-		cli.WriteFile(filepath.Join(dir, "story.json"), func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }),
+		cli.WriteFile(filepath.Join(dir, "story.json"), func(w io.Writer) error { return encode.JSON(w, newAutopilot(story)) }),
 		cli.WriteFile(filepath.Join(dir, "story.md"), func(w io.Writer) error { return encode.Markdown(w, doc) }),
 		cli.WriteFile(filepath.Join(dir, "story.html"), func(w io.Writer) error { return html.Write(w, doc) }),
 	)

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 // storyVerdict describes what came of it.
@@ -77,33 +78,33 @@ func changeText(e kasoku.Edit) string {
 	return oneLine(e.Do)
 }
 
-// storyJSON is what kasoku autopilot -o json writes; docs/json.md has the fields.
-type storyJSON struct {
-	Schema  int        `json:"schema"`
-	Kind    string     `json:"kind"` // autopilot
-	Verdict string     `json:"verdict"`
-	First   float64    `json:"score_first"`
-	Last    float64    `json:"score_last"`
-	Runs    int        `json:"runs"`
-	Length  float64    `json:"length_s"`
-	Stopped string     `json:"stopped"`
-	Steps   []stepJSON `json:"changes"`
+// Autopilot is what kasoku autopilot -o json writes; docs/json.md has the fields.
+type Autopilot struct {
+	Schema  int               `json:"schema"`
+	Kind    string            `json:"kind"` // autopilot
+	Verdict string            `json:"verdict"`
+	First   float64           `json:"score_first"`
+	Last    float64           `json:"score_last"`
+	Runs    int               `json:"runs"`
+	Length  float64           `json:"length_s"`
+	Stopped string            `json:"stopped"`
+	Steps   []autopilotChange `json:"changes"`
 }
 
-type stepJSON struct {
-	Number  int        `json:"number"`
-	Finding string     `json:"finding"`
-	Object  string     `json:"object"`
-	Title   string     `json:"title"`
-	Before  float64    `json:"score_before"`
-	After   *float64   `json:"score_after"`
-	Outcome string     `json:"outcome"`
-	Why     string     `json:"why"`
-	Runs    []string   `json:"runs"`
-	Edits   []editJSON `json:"edits"`
+type autopilotChange struct {
+	Number  int             `json:"number"`
+	Finding string          `json:"finding"`
+	Object  string          `json:"object"`
+	Title   string          `json:"title"`
+	Before  float64         `json:"score_before"`
+	After   *float64        `json:"score_after"`
+	Outcome string          `json:"outcome"`
+	Why     string          `json:"why"`
+	Runs    []string        `json:"runs"`
+	Edits   []autopilotEdit `json:"edits"`
 }
 
-type editJSON struct {
+type autopilotEdit struct {
 	Kind    string `json:"kind"`
 	Do      string `json:"do,omitempty"`
 	Undo    string `json:"undo,omitempty"`
@@ -112,17 +113,17 @@ type editJSON struct {
 	Lines   string `json:"lines,omitempty"`
 }
 
-func newStoryJSON(s *prove.Story) storyJSON {
-	out := storyJSON{1, "autopilot", storyVerdict(s), s.First, s.Last, s.Runs, s.Length.Seconds(), s.Stopped, []stepJSON{}}
+func newAutopilot(s *prove.Story) Autopilot {
+	out := Autopilot{encode.Schema, "autopilot", storyVerdict(s), s.First, s.Last, s.Runs, s.Length.Seconds(), s.Stopped, []autopilotChange{}}
 	for i := range s.Steps {
 		x := &s.Steps[i]
-		step := stepJSON{Number: x.Number, Finding: x.Finding.ID, Object: x.Finding.Object.String(), Title: x.Finding.Title, Before: x.Before, Outcome: x.Outcome, Why: x.Why,
-			Runs: []string{}, Edits: []editJSON{}}
+		step := autopilotChange{Number: x.Number, Finding: x.Finding.ID, Object: x.Finding.Object.String(), Title: x.Finding.Title, Before: x.Before, Outcome: x.Outcome, Why: x.Why,
+			Runs: []string{}, Edits: []autopilotEdit{}}
 		for _, r := range x.Runs {
 			step.Runs, step.After = append(step.Runs, r.Run.ID), &x.After
 		}
 		for _, e := range x.Edits {
-			step.Edits = append(step.Edits, editJSON{e.Kind, e.Do, e.Undo, e.Conf, e.Context, e.Lines})
+			step.Edits = append(step.Edits, autopilotEdit{e.Kind, e.Do, e.Undo, e.Conf, e.Context, e.Lines})
 		}
 		out.Steps = append(out.Steps, step)
 	}

@@ -156,7 +156,7 @@ func (f *autopilotFlags) fly(ctx context.Context, e *cli.Env, c *config.Config, 
 		files["nginx.patch"] = patch
 	}
 	err = errors.Join(err, writeTuning(into, story, files, notes...))
-	p := cli.Printer{Doc: storyDocument(story, notes...), JSON: func(w io.Writer) error { return encode.JSON(w, newStoryJSON(story)) }}
+	p := cli.Printer{Doc: storyDocument(story, notes...), JSON: func(w io.Writer) error { return encode.JSON(w, newAutopilot(story)) }}
 	err = errors.Join(err, f.runs.out.Print(e, p))
 	switch {
 	case ctx.Err() != nil:

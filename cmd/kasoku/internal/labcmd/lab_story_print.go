@@ -16,23 +16,25 @@ import (
 	"github.com/kasoku/kasoku/report/encode"
 )
 
-// writeupJSON is a story with what was measured; docs/json.md has the fields.
-type writeupJSON struct {
-	Lab      string            `json:"lab"`
-	Database string            `json:"database"`
-	Seconds  float64           `json:"seconds_per_step"` // of load
-	Figures  []figureJSON      `json:"figures"`
-	Steps    []writeupStepJSON `json:"steps"`
-	Effects  []effectJSON      `json:"effects"`
+// LabStory is a story with what was measured; docs/json.md has the fields.
+type LabStory struct {
+	Schema   int           `json:"schema"`
+	Kind     string        `json:"kind"` // lab story
+	Lab      string        `json:"lab"`
+	Database string        `json:"database"`
+	Seconds  float64       `json:"seconds_per_step"` // of load
+	Figures  []storyFigure `json:"figures"`
+	Steps    []storyStep   `json:"steps"`
+	Effects  []storyEffect `json:"effects"`
 }
 
-type figureJSON struct {
+type storyFigure struct {
 	Key        string `json:"key"`
 	Name       string `json:"name"`
 	LessBetter bool   `json:"less_is_better"`
 }
 
-type writeupStepJSON struct {
+type storyStep struct {
 	Name    string              `json:"name"`
 	Saw     string              `json:"saw,omitempty"`
 	Did     string              `json:"did"`
@@ -42,7 +44,7 @@ type writeupStepJSON struct {
 	Finding string              `json:"first_finding,omitempty"`
 }
 
-type effectJSON struct {
+type storyEffect struct {
 	Step     string   `json:"step"`
 	Against  string   `json:"against"`
 	Figure   string   `json:"figure"`
@@ -62,15 +64,15 @@ func (s *walker) printer() cli.Printer {
 	}
 }
 
-func (s *walker) json() writeupJSON {
-	out := writeupJSON{Lab: s.Lab, Database: s.flags.database, Seconds: s.flags.duration.Seconds(), Effects: []effectJSON{}}
+func (s *walker) json() LabStory {
+	out := LabStory{Schema: encode.Schema, Kind: "lab story", Lab: s.Lab, Database: s.flags.database, Seconds: s.flags.duration.Seconds(), Effects: []storyEffect{}}
 	for _, f := range s.Figures {
-		out.Figures = append(out.Figures, figureJSON{f.Key, f.Name, f.Less})
+		out.Figures = append(out.Figures, storyFigure{f.Key, f.Name, f.Less})
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		m := s.got[step.Name]
-		x := writeupStepJSON{Name: step.Name, Saw: step.Saw, Did: step.Did, Author: map[string]*float64{},
+		x := storyStep{Name: step.Name, Saw: step.Saw, Did: step.Did, Author: map[string]*float64{},
 			Here: map[string]*float64{}}
 		for k, f := range s.Figures {
 			x.Author[f.Key], x.Here[f.Key] = known(step.Of(k)), known(m.Of(k))
@@ -81,7 +83,7 @@ func (s *walker) json() writeupJSON {
 		out.Steps = append(out.Steps, x)
 	}
 	for _, e := range s.Effects(s.got) {
-		out.Effects = append(out.Effects, effectJSON{e.Step, e.Against, e.Figure.Key, known(e.Author), string(e.Expect),
+		out.Effects = append(out.Effects, storyEffect{e.Step, e.Against, e.Figure.Key, known(e.Author), string(e.Expect),
 			known(e.Here), string(e.Verdict()), e.Differs, e.Kept, e.Holds()})
 	}
 	return out

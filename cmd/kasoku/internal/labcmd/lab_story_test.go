@@ -3,7 +3,6 @@ package labcmd
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -129,39 +128,5 @@ func TestStoryDocument(t *testing.T) {
 	}
 	if err := s.judgeEffects(); err == nil || !strings.Contains(err.Error(), "index: score: the other way") {
 		t.Errorf("judged as %v", err)
-	}
-}
-
-// TestStoryIsDocumented: docs/json.md has each field of what lab story writes.
-func TestStoryIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## kasoku lab\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	s := exampleStory()
-	s.Steps[2].Expect = writeup.Better
-	b, err := json.Marshal(s.json())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(b, &fields); err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range []string{"figures", "steps", "effects"} {
-		for _, entry := range fields[list].([]any) {
-			for name, v := range entry.(map[string]any) {
-				if _, byFigure := v.(map[string]any); !byFigure {
-					fields[name] = v
-				}
-			}
-		}
-	}
-	for name := range fields {
-		if !strings.Contains(section, "`"+name+"`") {
-			t.Errorf("docs/json.md does not have %s", name)
-		}
 	}
 }

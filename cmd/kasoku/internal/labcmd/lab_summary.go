@@ -23,42 +23,42 @@ const (
 	stepPolygon    = "POST /api/estate/nazotte"
 )
 
-// labSummary is a side in figures: medians over its runs that have them. The JSON of
+// LabRun is a side in figures: medians over its runs that have them. The JSON of
 // lab run is a list of them; docs/json.md has the fields.
-type labSummary struct {
-	Variant    string   `json:"variant"`
-	Runs       int      `json:"runs"`
-	Passed     int      `json:"passed"`
-	Score      *float64 `json:"score"`
-	Least      *float64 `json:"score_least"`
-	Most       *float64 `json:"score_most"`
-	Level      *float64 `json:"level"`
-	Polygon    *float64 `json:"polygon_mean_s"`
-	Initialize *float64 `json:"initialize_s"`
-	Upload     *float64 `json:"upload_max_s"`    // the slowest of a run
-	CPU        *float64 `json:"cpu_s_per_1000"`  // of app, database and nginx, for 1,000 requests of people that succeeded
-	Messages   *float64 `json:"messages"`        // of errors
-	Generator  *float64 `json:"generator_cores"` // that the benchmark took
-	Ratio      *ratios  `json:"ratio,omitempty"` // against the first side
-	TopLevel   []topP99 `json:"top_level"`       // each request at the level that was reached last
-	Files      []string `json:"files"`
+type LabRun struct {
+	Variant    string    `json:"variant"`
+	Runs       int       `json:"runs"`
+	Passed     int       `json:"passed"`
+	Score      *float64  `json:"score"`
+	Least      *float64  `json:"score_least"`
+	Most       *float64  `json:"score_most"`
+	Level      *float64  `json:"level"`
+	Polygon    *float64  `json:"polygon_mean_s"`
+	Initialize *float64  `json:"initialize_s"`
+	Upload     *float64  `json:"upload_max_s"`    // the slowest of a run
+	CPU        *float64  `json:"cpu_s_per_1000"`  // of app, database and nginx, for 1,000 requests of people that succeeded
+	Messages   *float64  `json:"messages"`        // of errors
+	Generator  *float64  `json:"generator_cores"` // that the benchmark took
+	Ratio      *labRatio `json:"ratio,omitempty"` // against the first side
+	TopLevel   []labP99  `json:"top_level"`       // each request at the level that was reached last
+	Files      []string  `json:"files"`
 }
 
-// ratios are the figures of a side over those of the first one.
-type ratios struct {
+// labRatio are the figures of a side over those of the first one.
+type labRatio struct {
 	Score   *float64 `json:"score"`
 	Polygon *float64 `json:"polygon_mean"`
 	CPU     *float64 `json:"cpu_per_1000"`
 }
 
-type topP99 struct {
+type labP99 struct {
 	Step string   `json:"step"`
 	P99  *float64 `json:"p99_s"`
 }
 
 // summaries are the sides that have runs, in figures.
-func (r *labRuns) summaries() []labSummary {
-	var out []labSummary
+func (r *labRuns) summaries() []LabRun {
+	var out []LabRun
 	for _, side := range r.sides {
 		if len(side.runs) > 0 {
 			out = append(out, side.summary())
@@ -66,13 +66,13 @@ func (r *labRuns) summaries() []labSummary {
 	}
 	for i := range out[1:] {
 		first, s := &out[0], &out[i+1]
-		s.Ratio = &ratios{ratioOf(s.Score, first.Score), ratioOf(s.Polygon, first.Polygon), ratioOf(s.CPU, first.CPU)}
+		s.Ratio = &labRatio{ratioOf(s.Score, first.Score), ratioOf(s.Polygon, first.Polygon), ratioOf(s.CPU, first.CPU)}
 	}
 	return out
 }
 
-func (side *labSide) summary() labSummary {
-	s := labSummary{Variant: side.name, Runs: len(side.runs), TopLevel: []topP99{}, Files: []string{}}
+func (side *labSide) summary() LabRun {
+	s := LabRun{Variant: side.name, Runs: len(side.runs), TopLevel: []labP99{}, Files: []string{}}
 	for _, res := range side.runs {
 		s.Files = append(s.Files, res.path)
 		if res.bench != nil && res.bench.Pass {
@@ -168,7 +168,7 @@ func cpuPer1000(b *benchResult, rec *kasoku.Recording) (float64, bool) {
 }
 
 // topLevel is the p99 of each kind of request at the level that was reached last.
-func (side *labSide) topLevel() []topP99 {
+func (side *labSide) topLevel() []labP99 {
 	values := map[string][]float64{}
 	for _, res := range side.runs {
 		if res.bench == nil || res.rec.Run.State != kasoku.Finished {
@@ -181,11 +181,11 @@ func (side *labSide) topLevel() []topP99 {
 			values[x.Step] = append(values[x.Step], x.P99/1e3)
 		}
 	}
-	out := []topP99{}
+	out := []labP99{}
 	for step, v := range values {
-		out = append(out, topP99{step, medianOf(v)})
+		out = append(out, labP99{step, medianOf(v)})
 	}
-	slices.SortFunc(out, func(a, b topP99) int { return strings.Compare(a.Step, b.Step) })
+	slices.SortFunc(out, func(a, b labP99) int { return strings.Compare(a.Step, b.Step) })
 	return out
 }
 
@@ -216,7 +216,7 @@ func (r *labRuns) printSummary() error {
 }
 
 // document words the summary.
-func (r *labRuns) document(all []labSummary) *report.Document {
+func (r *labRuns) document(all []LabRun) *report.Document {
 	d := &report.Document{
 		Kind: report.KindLab, Title: "isuumo", Project: "isuumo",
 		Head: []string{"isuumo", r.load(), unit.Counted(r.made, "run", "runs")}, Verdict: labVerdict(all),
@@ -237,9 +237,9 @@ func (r *labRuns) document(all []labSummary) *report.Document {
 }
 
 // labVerdict describes what the last side came to against the first one.
-func labVerdict(all []labSummary) string {
+func labVerdict(all []LabRun) string {
 	last := &all[len(all)-1]
-	score := func(s *labSummary) string {
+	score := func(s *LabRun) string {
 		if s.Score == nil {
 			return s.Variant + " did not come to a score"
 		}
@@ -255,10 +255,10 @@ func labVerdict(all []labSummary) string {
 	return s + "."
 }
 
-func passedOf(s *labSummary) string { return unit.Count(s.Passed) + " of " + unit.Count(s.Runs) }
+func passedOf(s *LabRun) string { return unit.Count(s.Passed) + " of " + unit.Count(s.Runs) }
 
 // variantTable has a row for each side.
-func variantTable(all []labSummary) *report.Table {
+func variantTable(all []LabRun) *report.Table {
 	t := &report.Table{ID: "variants", Columns: []report.Column{
 		{Key: "variant", Head: "variant"},
 		{Key: "passed", Head: "passed", Align: report.Right},
@@ -292,7 +292,7 @@ func variantTable(all []labSummary) *report.Table {
 }
 
 // topLevelTable has a row for each kind of request, a column for each side.
-func topLevelTable(all []labSummary) *report.Table {
+func topLevelTable(all []LabRun) *report.Table {
 	t := &report.Table{ID: "top-level", Narrow: true, Columns: []report.Column{{Key: "step", Head: "request", Cut: true}}}
 	var steps []string
 	for i := range all {
@@ -308,7 +308,7 @@ func topLevelTable(all []labSummary) *report.Table {
 		cells := []report.Cell{{Text: step}}
 		for i := range all {
 			var p99 *float64
-			if k := slices.IndexFunc(all[i].TopLevel, func(x topP99) bool { return x.Step == step }); k >= 0 {
+			if k := slices.IndexFunc(all[i].TopLevel, func(x labP99) bool { return x.Step == step }); k >= 0 {
 				p99 = all[i].TopLevel[k].P99
 			}
 			cells = append(cells, figureCell(p99, 1e3, unit.Sig3))

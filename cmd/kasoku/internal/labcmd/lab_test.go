@@ -2,7 +2,6 @@ package labcmd
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"slices"
@@ -39,28 +38,6 @@ func TestDefectsAreDocumented(t *testing.T) {
 		}
 		if got = slices.DeleteFunc(got, func(s string) bool { return strings.ToUpper(s) != s }); !slices.Equal(got, want) {
 			t.Errorf("%s has the defects %v, want %v", page, got, want)
-		}
-	}
-}
-
-// TestLabRunIsDocumented: docs/json.md has each field of what lab run writes.
-func TestLabRunIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/json.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## kasoku lab\n")
-	b, err := json.Marshal([]labSummary{{Ratio: &ratios{}, TopLevel: []topP99{{}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields []map[string]any
-	if err := json.Unmarshal(b, &fields); err != nil {
-		t.Fatal(err)
-	}
-	for name := range fields[0] {
-		if !strings.Contains(section, "`"+name+"`") {
-			t.Errorf("docs/json.md lacks %s", name)
 		}
 	}
 }

@@ -179,7 +179,7 @@ func (f *answersFlags) record(parent context.Context, e *cli.Env, args []string)
 		}
 	}
 	printErr := f.Print(e, cli.Printer{Doc: recordedDocument(out, f.file, len(requests)),
-		JSON: func(w io.Writer) error { return encode.JSON(w, newRecordedJSON(out, f.file)) }})
+		JSON: func(w io.Writer) error { return encode.JSON(w, newAnswersRecorded(out, f.file)) }})
 	if askErr == nil && len(out.Golden.Answers) == 0 {
 		askErr = errors.New("no answer could be kept")
 	}
@@ -204,7 +204,7 @@ func (f *answersFlags) check(parent context.Context, e *cli.Env) error {
 		return askErr
 	}
 	printErr := f.Print(e, cli.Printer{Doc: checkedDocument(out, f.file),
-		JSON: func(w io.Writer) error { return encode.JSON(w, newCheckedJSON(out, f.file)) }})
+		JSON: func(w io.Writer) error { return encode.JSON(w, newAnswersChecked(out, f.file)) }})
 	switch {
 	case askErr != nil:
 		return errors.Join(endOfAsking(ctx, askErr), printErr)

@@ -7,6 +7,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/prove/answers"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
 )
 
 func recordedDocument(out *answers.Recorded, file string, asked int) *report.Document {
@@ -82,55 +83,55 @@ func checkedDocument(out *answers.Checked, file string) *report.Document {
 	return d
 }
 
-// recordedJSON is what kasoku answers record -o json writes; docs/json.md has the fields.
-type recordedJSON struct {
-	Schema  int            `json:"schema"`
-	Kind    string         `json:"kind"` // answers-record
-	File    string         `json:"file"`
-	Answers int            `json:"answers"`
-	Left    []leftOutJSON  `json:"left_out"`
-	Places  []volatileJSON `json:"volatile"`
+// AnswersRecorded is what kasoku answers record -o json writes; docs/json.md has the fields.
+type AnswersRecorded struct {
+	Schema  int             `json:"schema"`
+	Kind    string          `json:"kind"` // answers-record
+	File    string          `json:"file"`
+	Answers int             `json:"answers"`
+	Left    []leftOut       `json:"left_out"`
+	Places  []volatilePlace `json:"volatile"`
 }
 
-type leftOutJSON struct {
+type leftOut struct {
 	Request string `json:"request"`
 	Why     string `json:"why"`
 }
 
-type volatileJSON struct {
+type volatilePlace struct {
 	Request    string `json:"request"`
 	Path       string `json:"path"`
 	What       string `json:"what"`
 	Concurrent bool   `json:"concurrent"`
 }
 
-func newRecordedJSON(r *answers.Recorded, file string) recordedJSON {
-	out := recordedJSON{Schema: 1, Kind: "answers-record", File: file, Answers: len(r.Golden.Answers),
-		Left: []leftOutJSON{}, Places: []volatileJSON{}}
+func newAnswersRecorded(r *answers.Recorded, file string) AnswersRecorded {
+	out := AnswersRecorded{Schema: encode.Schema, Kind: "answers-record", File: file, Answers: len(r.Golden.Answers),
+		Left: []leftOut{}, Places: []volatilePlace{}}
 	for i := range r.Left {
-		out.Left = append(out.Left, leftOutJSON{r.Left[i].Request.String(), r.Left[i].Why})
+		out.Left = append(out.Left, leftOut{r.Left[i].Request.String(), r.Left[i].Why})
 	}
 	for i := range r.Golden.Answers {
 		for _, v := range r.Golden.Answers[i].Volatile {
-			out.Places = append(out.Places, volatileJSON{r.Golden.Answers[i].String(), v.Path, v.What, v.Concurrent})
+			out.Places = append(out.Places, volatilePlace{r.Golden.Answers[i].String(), v.Path, v.What, v.Concurrent})
 		}
 	}
 	return out
 }
 
-// checkedJSON is what kasoku answers check -o json writes; docs/json.md has the fields.
-type checkedJSON struct {
-	Schema      int              `json:"schema"`
-	Kind        string           `json:"kind"` // answers-check
-	File        string           `json:"file"`
-	Answers     int              `json:"answers"`
-	Of          int              `json:"of"`
-	Volatile    int              `json:"volatile"`
-	Same        bool             `json:"same"`
-	Differences []differenceJSON `json:"differences"`
+// AnswersChecked is what kasoku answers check -o json writes; docs/json.md has the fields.
+type AnswersChecked struct {
+	Schema      int                `json:"schema"`
+	Kind        string             `json:"kind"` // answers-check
+	File        string             `json:"file"`
+	Answers     int                `json:"answers"`
+	Of          int                `json:"of"`
+	Volatile    int                `json:"volatile"`
+	Same        bool               `json:"same"`
+	Differences []answerDifference `json:"differences"`
 }
 
-type differenceJSON struct {
+type answerDifference struct {
 	Endpoint   string `json:"endpoint"`
 	Text       string `json:"text"`
 	Path       string `json:"path"`
@@ -145,12 +146,12 @@ type differenceJSON struct {
 	Concurrent bool   `json:"concurrent"`
 }
 
-func newCheckedJSON(c *answers.Checked, file string) checkedJSON {
-	out := checkedJSON{Schema: 1, Kind: "answers-check", File: file, Answers: c.Answers, Of: c.Of, Volatile: c.Volatile,
-		Same: len(c.Differences) == 0 && c.Answers == c.Of, Differences: []differenceJSON{}}
+func newAnswersChecked(c *answers.Checked, file string) AnswersChecked {
+	out := AnswersChecked{Schema: encode.Schema, Kind: "answers-check", File: file, Answers: c.Answers, Of: c.Of, Volatile: c.Volatile,
+		Same: len(c.Differences) == 0 && c.Answers == c.Of, Differences: []answerDifference{}}
 	for i := range c.Differences {
 		d := &c.Differences[i]
-		out.Differences = append(out.Differences, differenceJSON{d.Endpoint, d.Text(), d.Path, d.What, d.Count, d.Of,
+		out.Differences = append(out.Differences, answerDifference{d.Endpoint, d.Text(), d.Path, d.What, d.Count, d.Of,
 			d.Answers, d.Asked, d.Request, d.Was, d.Now, d.Concurrent})
 	}
 	return out

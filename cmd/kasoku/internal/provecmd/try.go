@@ -140,7 +140,7 @@ func (f *tryFlags) run(parent context.Context, e *cli.Env, name, which string) e
 		return err
 	}
 	printErr := f.Print(e, cli.Printer{Doc: trialDocument(res, filepath.Base(path), f.all),
-		JSON: func(w io.Writer) error { return encode.JSON(w, newTrialJSON(res)) }})
+		JSON: func(w io.Writer) error { return encode.JSON(w, newTrial(res)) }})
 	if ctx.Err() != nil {
 		return errors.Join(printErr, cli.Stopped("stopped before the end, and taken back: "+context.Cause(ctx).Error()))
 	}

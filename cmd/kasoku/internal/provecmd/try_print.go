@@ -10,6 +10,7 @@ import (
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/prove"
 	"github.com/kasoku/kasoku/report"
+	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/statements"
 )
 
@@ -143,24 +144,24 @@ func planText(p *kasoku.Plan) string {
 	return strings.Join(parts, ", ")
 }
 
-// trialJSON is what kasoku try -o json writes; docs/json.md has the fields.
-type trialJSON struct {
-	Schema  int           `json:"schema"`
-	Kind    string        `json:"kind"` // try
-	Finding string        `json:"finding"`
-	Title   string        `json:"title"`
-	Gain    *float64      `json:"gain_ratio"`
-	Kept    bool          `json:"kept"`
-	Took    float64       `json:"took_s"`
-	Verdict string        `json:"verdict"`
-	Hidden  string        `json:"hidden_check,omitempty"`
-	Refuted bool          `json:"refuted,omitempty"`
-	Answers *[]string     `json:"answers_differ"` // null when they were not asked for
-	Changes []changeJSON  `json:"changes"`
-	Samples []sampledJSON `json:"statements"`
+// Trial is what kasoku try -o json writes; docs/json.md has the fields.
+type Trial struct {
+	Schema  int              `json:"schema"`
+	Kind    string           `json:"kind"` // try
+	Finding string           `json:"finding"`
+	Title   string           `json:"title"`
+	Gain    *float64         `json:"gain_ratio"`
+	Kept    bool             `json:"kept"`
+	Took    float64          `json:"took_s"`
+	Verdict string           `json:"verdict"`
+	Hidden  string           `json:"hidden_check,omitempty"`
+	Refuted bool             `json:"refuted,omitempty"`
+	Answers *[]string        `json:"answers_differ"` // null when they were not asked for
+	Changes []trialChange    `json:"changes"`
+	Samples []trialStatement `json:"statements"`
 }
 
-type changeJSON struct {
+type trialChange struct {
 	Name     string `json:"name"`
 	Before   string `json:"before"`
 	During   string `json:"during"`
@@ -168,7 +169,7 @@ type changeJSON struct {
 	Note     string `json:"note,omitempty"`
 }
 
-type sampledJSON struct {
+type trialStatement struct {
 	ID          string   `json:"id"`
 	Fingerprint string   `json:"fingerprint"`
 	Calls       uint64   `json:"calls"`
@@ -181,10 +182,10 @@ type sampledJSON struct {
 	Note        string   `json:"note,omitempty"`
 }
 
-func newTrialJSON(t *prove.Trial) trialJSON {
-	out := trialJSON{Schema: 1, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept,
+func newTrial(t *prove.Trial) Trial {
+	out := Trial{Schema: encode.Schema, Kind: "try", Finding: t.Finding.ID, Title: t.Finding.Title, Kept: t.Kept,
 		Took: t.Took.Seconds(), Verdict: trialVerdict(t), Hidden: t.Hidden, Refuted: t.Refuted,
-		Changes: changesJSON(t.Changes), Samples: []sampledJSON{}}
+		Changes: changesJSON(t.Changes), Samples: []trialStatement{}}
 	if t.Known {
 		out.Gain = &t.Gain
 	}
@@ -201,17 +202,17 @@ func newTrialJSON(t *prove.Trial) trialJSON {
 	}
 	for i := range t.Samples {
 		s := &t.Samples[i]
-		out.Samples = append(out.Samples, sampledJSON{s.Query.ID, s.Query.Fingerprint, s.Query.Calls,
+		out.Samples = append(out.Samples, trialStatement{s.Query.ID, s.Query.Fingerprint, s.Query.Calls,
 			seconds(s.Before.Median()), seconds(s.After.Median()), planText(s.PlanBefore), planText(s.PlanAfter),
 			s.About, s.Shown, s.Note})
 	}
 	return out
 }
 
-func changesJSON(changes []mysql.Changed) []changeJSON {
-	out := []changeJSON{}
+func changesJSON(changes []mysql.Changed) []trialChange {
+	out := []trialChange{}
 	for _, c := range changes {
-		out = append(out, changeJSON{c.Name, c.Before, c.During, c.Restored, c.Note})
+		out = append(out, trialChange{c.Name, c.Before, c.During, c.Restored, c.Note})
 	}
 	return out
 }

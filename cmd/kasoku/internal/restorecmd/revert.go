@@ -161,8 +161,10 @@ func takePresent(ctx context.Context, o record.Options) (db *sql.DB, taken *capt
 	return db, capture.Take(ctx, take), nil
 }
 
-// reverted is the JSON of revert; docs/json.md has the fields.
-type reverted struct {
+// Reverted is the JSON of revert; docs/json.md has the fields.
+type Reverted struct {
+	Schema     int             `json:"schema"`
+	Kind       string          `json:"kind"` // revert
 	Run        string          `json:"run"`
 	Applied    bool            `json:"applied"`
 	Checkpoint string          `json:"checkpoint,omitempty"`
@@ -191,7 +193,8 @@ type revertedIndex struct {
 }
 
 func revertedJSON(w io.Writer, x recording.Reverting) error {
-	out := reverted{
+	out := Reverted{
+		Schema: encode.Schema, Kind: "revert",
 		Run: x.Run.Run.ID, Applied: x.Apply, Checkpoint: x.Checkpoint, Files: []revertedFile{}, Indexes: []revertedIndex{},
 		Notes: append([]string{}, x.Plan.Notes...), Reload: append([]string{}, x.Reload...),
 	}
