@@ -209,7 +209,7 @@ func checkPackage(t *testing.T, dist string) {
 	}
 	for _, file := range []string{"bin/kasoku", "bin/mackerel-plugin-mysql", "bin/check-lastlog", "share/man/man1/kasoku.1.gz",
 		"share/man/man1/kasoku-run.1.gz", "share/bash-completion/completions/kasoku", "share/zsh/vendor-completions/_kasoku",
-		"share/fish/vendor_completions.d/kasoku.fish", "share/doc/kasoku/copyright", "lib/systemd/system/kasoku-export.service"} {
+		"share/fish/vendor_completions.d/kasoku.fish", "share/doc/kasoku/copyright", "share/kasoku/grafana/prometheus.json", "lib/systemd/system/kasoku-export.service"} {
 		if st, err := os.Stat(filepath.Join(root, "usr", file)); err != nil || st.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
 		}
