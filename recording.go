@@ -3,6 +3,7 @@ package kasoku
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,49 +61,65 @@ func (r *Recording) WhyFailed() string {
 // CodeDigests is the code of the warning that a run's queries are what the server counted.
 const CodeDigests = "digests"
 
+// CodeTraced is the code of the warning that a run's queries are what a trace of system calls saw.
+const CodeTraced = "traced"
+
 // Where statements are known from, as evidence names it.
 const (
 	slowLogSource = "slow.log"
 	digestsSource = CodeDigests
-	bothSources   = slowLogSource + ", " + digestsSource
+	tracedSource  = "trace"
 )
 
 // FromDigests reports whether the queries of a host are statement digests: no slow log was read
 // there, or it lacked most of the statements.
-func (r *Recording) FromDigests(host string) bool {
-	return slices.ContainsFunc(r.Warnings, func(w Warning) bool {
-		return w.Code == CodeDigests && (w.Host == "" || w.Host == host)
-	})
-}
+func (r *Recording) FromDigests(host string) bool { return r.sourceOf(host) == digestsSource }
 
-// StatementSource names where classes of statements are known from, all of the run where none is
-// given: "slow.log", "digests", or both, as hosts of a merged run differ.
-func (r *Recording) StatementSource(of ...*Query) string {
-	counted, logged := false, false
-	add := func(q *Query) {
-		from := r.FromDigests(q.Host)
-		counted, logged = counted || from, logged || !from
-	}
-	for _, q := range of {
-		add(q)
-	}
-	if len(of) == 0 {
-		for i := range r.Queries {
-			add(&r.Queries[i])
+// FromTrace reports whether the queries of a host are what a trace of system calls saw, scaled to all.
+func (r *Recording) FromTrace(host string) bool { return r.sourceOf(host) == tracedSource }
+
+// sourceOf names where the statements of a host are known from.
+func (r *Recording) sourceOf(host string) string {
+	for _, w := range r.Warnings {
+		if w.Host != "" && w.Host != host {
+			continue
 		}
-	}
-	switch {
-	case counted && logged:
-		return bothSources
-	case counted:
-		return digestsSource
+		switch w.Code {
+		case CodeDigests:
+			return digestsSource
+		case CodeTraced:
+			return tracedSource
+		}
 	}
 	return slowLogSource
 }
 
+// StatementSource names where classes of statements are known from, all of the run where none is
+// given: "slow.log", "digests", "trace", or several, as hosts of a merged run differ.
+func (r *Recording) StatementSource(of ...*Query) string {
+	has := map[string]bool{}
+	for _, q := range of {
+		has[r.sourceOf(q.Host)] = true
+	}
+	if len(of) == 0 {
+		for i := range r.Queries {
+			has[r.sourceOf(r.Queries[i].Host)] = true
+		}
+	}
+	names := slices.DeleteFunc([]string{slowLogSource, digestsSource, tracedSource}, func(s string) bool { return !has[s] })
+	if len(names) == 0 {
+		return slowLogSource
+	}
+	return strings.Join(names, ", ")
+}
+
 // IsStatementSource reports whether evidence of a source quotes statements.
 func IsStatementSource(source string) bool {
-	return source == slowLogSource || source == digestsSource || source == bothSources
+	switch first, _, _ := strings.Cut(source, ", "); first {
+	case slowLogSource, digestsSource, tracedSource:
+		return true
+	}
+	return false
 }
 
 // Find returns the series with the key, nil when it was not recorded. An empty

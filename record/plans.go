@@ -8,8 +8,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose/indexcheck"
-	"github.com/kasoku/kasoku/diagnose/prepared"
-	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/mysql/explain"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/store"
@@ -67,26 +65,4 @@ func (e *ending) checkIndexes(ctx context.Context, plans []kasoku.Plan, tables [
 	if err := indexcheck.Check(ctx, e.db.reader, rec, e.logs.queries); err != nil {
 		e.warn(kasoku.Warning{Code: "indexes", Text: "indexes are not checked: " + err.Error()})
 	}
-}
-
-// prepareFixes asks the server whether it takes the SQL of findings, by a connection of its own: the
-// run's is closed when its file is read.
-func prepareFixes(ctx context.Context, rec *kasoku.Recording, dsn string) (err error) {
-	if !prepared.Asks(rec) {
-		return nil
-	}
-	db, err := mysqlflags.OpenBounded(dsn)
-	if err != nil {
-		prepared.NotAsked(rec)
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	r, err := mysql.New(ctx, db)
-	if err != nil {
-		prepared.NotAsked(rec)
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	prepared.Check(ctx, r, rec, mysqlflags.Database(dsn))
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
+	"github.com/kasoku/kasoku/diagnose/prepared"
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
@@ -28,7 +29,7 @@ func (p proposing) Check(*diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 func TestPreparedFixes_Gone(t *testing.T) {
 	rec := &kasoku.Recording{Diagnosis: &kasoku.Diagnosis{Findings: []kasoku.Finding{{Fixes: []kasoku.Fix{
 		{Lang: "sql", Code: "SELECT 1 FROM t;", Note: "First."}, {Lang: "sh", Code: "true"}}}}}}
-	err := prepareFixes(t.Context(), rec, "root@unix("+filepath.Join(t.TempDir(), "no.sock")+")/")
+	err := prepared.Fixes(t.Context(), rec, "root@unix("+filepath.Join(t.TempDir(), "no.sock")+")/")
 	fixes := rec.Diagnosis.Findings[0].Fixes
 	if err == nil || fixes[0].Note != "First. Not checked on the server: it could not be asked." || fixes[1].Note != "" {
 		t.Errorf("%v, %+v", err, fixes)

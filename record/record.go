@@ -313,14 +313,15 @@ func (s *session) close(ctx context.Context, stopReason string) error {
 	errs := []error{sampleErr, s.part("neighbours", s.nameNeighbours), s.ending.takeConfig(ctx), s.part("profiles", func() error { return s.profiles.end(ctx) })}
 	if s.db != nil {
 		errs = append(errs, s.part("tenants", func() error { return mask.Tenants(s.store, s.db.detail) }), s.ending.askDatabase(ctx), s.db.broken)
+		s.ending.ask(ctx, "rows of statements", answerWithin, func(ctx context.Context) error { s.tracing.unlogged(ctx, s.digests); return nil })
 	}
 	s.joins.join.Halt()
 	if s.o.Probe == nil {
 		s.changes.endGuard()
 	}
 	errs = append(errs, s.part("logs", s.ending.collectLogs), s.part("join", func() error { return s.joins.save(ctx) }),
-		s.part("trace", func() error { return s.tracing.save(s.joins) }),
-		s.part("digests", s.digests.save), s.part("load", s.loads.save), s.part("rows", s.rows.save),
+		s.part("digests", s.digests.save), s.part("trace", func() error { return s.tracing.save(s.joins) }),
+		s.part("load", s.loads.save), s.part("rows", s.rows.save),
 		s.part("phases", func() error { return s.loads.savePhases(s.logs) }))
 	if s.db != nil {
 		s.ending.ask(ctx, "plans of the slowest statements", s.ending.plansLimit(), func(ctx context.Context) error {
@@ -366,7 +367,7 @@ func (s *session) diagnose(ctx context.Context, ask bool) (err error) {
 		if ask && s.db != nil && !s.o.NoPlans {
 			said := len(s.warnings)
 			s.ending.ask(ctx, "the SQL of findings", prepared.Within, func(ctx context.Context) error {
-				return prepareFixes(ctx, rec, s.o.MySQL)
+				return prepared.Fixes(ctx, rec, s.o.MySQL)
 			})
 			if fresh := s.warnings[said:]; len(fresh) > 0 { // the file has those from before
 				if err := ed.SaveWarnings(slices.Concat(rec.Warnings, fresh)); err != nil {

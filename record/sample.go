@@ -69,8 +69,7 @@ func (e *sampleError) Error() string {
 // Hint returns what to do on a server that cannot log a sample.
 func (e *sampleError) Hint() string {
 	return "leave --mysql-sample out (kasoku.toml: sample in [mysql]), or take statement digests, which cost no " +
-		"disk: `--no-slowlog --digests`. " +
-		"MariaDB has log_slow_rate_limit; Percona Server has it too, and kasoku does not set it there"
+		"disk: `--no-slowlog --digests`. MariaDB has log_slow_rate_limit; Percona Server has it too, and kasoku does not set it there"
 }
 
 // expected is how many statements the slow log should hold, below 0 when unknown.

@@ -8,8 +8,10 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/contain"
+	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/record/callers"
 	"github.com/kasoku/kasoku/record/mask"
+	"github.com/kasoku/kasoku/record/unlogged"
 	"github.com/kasoku/kasoku/store"
 	"github.com/kasoku/kasoku/trace/window"
 )
@@ -58,9 +60,31 @@ func (t *tracing) watch(ctx context.Context, length time.Duration) {
 		t.warn(kasoku.Warning{Code: "store", Text: "keep when the trace began: " + err.Error()})
 	}
 	var err error
-	if t.seen, err = window.Take(ctx, targets, length, t.o.Trace.Asked); err != nil {
+	if t.seen, err = window.Take(ctx, targets, length, t.o.Trace.Asked, t.more()); err != nil {
 		t.refused = err.Error()
 	}
+}
+
+// more is asked how much longer is watched, where the slow log may lack statements and nothing else has them.
+func (t *tracing) more() func(uint64) time.Duration {
+	if t.db == nil || !t.db.slowOn || t.db.digests != nil || t.o.sampled() {
+		return nil
+	}
+	return unlogged.NewWatch(t.db.slow.File()).More
+}
+
+// unlogged takes statements from the trace, for where the slow log lacks most. How many there were is known.
+func (t *tracing) unlogged(ctx context.Context, d *digests) {
+	if t.over == nil || t.more() == nil {
+		return
+	}
+	t.over()
+	<-t.done
+	d.queries, d.about = unlogged.Queries(t.seen, t.db.expected())
+	if !t.o.NoPlans {
+		unlogged.CountRows(ctx, t.db.reader, d.queries, mysqlflags.Database(t.o.MySQL))
+	}
+	t.db.counted = d.queries
 }
 
 // endLoad notes that the load has ended.

@@ -77,9 +77,11 @@ type External struct {
 
 // A Class is a class of statements.
 type Class struct {
-	ID          string // as of the slow log's
-	Fingerprint string // without values
-	Cut         bool   // it is longer than what was copied
+	ID          string        // as of the slow log's
+	Fingerprint string        // without values
+	Cut         bool          // it is longer than what was copied
+	Sample      string        // its slowest statement as it was sent, whole; empty where none was, or there was no room
+	Slowest     time.Duration // of Sample
 	Count       uint64
 	Outside     uint64
 	Time        time.Duration

@@ -298,7 +298,7 @@ func (l *driver) wholeRuns(ctx context.Context, pid int, length time.Duration) e
 	var err error
 	with := l.costOf(pid, func() {
 		time.Sleep(after)
-		if _, err = window.Take(ctx, []window.Target{{PID: pid, Member: "goserver"}}, watched, true); err == nil {
+		if _, err = window.Take(ctx, []window.Target{{PID: pid, Member: "goserver"}}, watched, true, nil); err == nil {
 			time.Sleep(length - after - watched)
 		}
 	})

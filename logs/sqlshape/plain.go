@@ -156,3 +156,14 @@ func isInto(word []byte) bool {
 func isVersioned(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("/*!")) || bytes.HasPrefix(text, []byte("/*M!")) || bytes.HasPrefix(text, []byte("*/"))
 }
+
+// Parameters returns where in a statement the parameters of a prepared one stand.
+func Parameters(sql []byte) (at []int) {
+	l := NewLexer(sql)
+	for t := l.Next(); t.Kind != End; t = l.Next() {
+		if t.IsSymbol('?') {
+			at = append(at, l.pos-1)
+		}
+	}
+	return at
+}

@@ -188,8 +188,11 @@ func (p partTables) queries() report.Section {
 }
 
 func queriesSource(rec *kasoku.Recording) string {
-	if rec.StatementSource() == kasoku.CodeDigests {
+	switch rec.StatementSource() {
+	case kasoku.CodeDigests:
 		return "statement digests"
+	case kasoku.FromTrace:
+		return "a trace"
 	}
 	return "the slow log"
 }

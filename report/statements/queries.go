@@ -2,7 +2,6 @@ package statements
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -48,25 +47,33 @@ func QueriesSection(r recorded.View) report.Section {
 // sourceOfQueries says where the queries are from, by host where that differs, and what names the
 // slow log in what follows.
 func sourceOfQueries(r recorded.View) (from report.Prose, read string) {
-	const slowLog, digests = "the slow log", "statement digests of performance_schema"
-	var logged, counted []string
+	const slowLog = "the slow log"
+	names := []string{slowLog, "statement digests of performance_schema", "a trace of system calls"}
+	hosts := make([][]string, len(names))
 	for i := range r.Queries {
-		hosts := &logged
-		if r.FromDigests(r.Queries[i].Host) {
-			hosts = &counted
+		host, at := r.Queries[i].Host, 0
+		switch {
+		case r.FromDigests(host):
+			at = 1
+		case r.FromTrace(host):
+			at = 2
 		}
-		if !slices.Contains(*hosts, r.Queries[i].Host) {
-			*hosts = append(*hosts, r.Queries[i].Host)
+		if !slices.Contains(hosts[at], host) {
+			hosts[at] = append(hosts[at], host)
 		}
 	}
-	switch {
-	case len(counted) == 0:
+	var parts []string
+	for i, name := range names {
+		if len(hosts[i]) == len(hosts[0])+len(hosts[1])+len(hosts[2]) && len(hosts[i]) > 0 {
+			parts = []string{name} // of all hosts
+		} else if len(hosts[i]) > 0 {
+			parts = append(parts, name+" of "+strings.Join(hosts[i], ", "))
+		}
+	}
+	if len(hosts[1])+len(hosts[2]) == 0 {
 		return slowLog, ""
-	case len(logged) == 0:
-		return digests, "slow log: "
 	}
-	return report.Prose(fmt.Sprintf("%s of %s and %s of %s", slowLog, strings.Join(logged, ", "), digests,
-		strings.Join(counted, ", "))), "slow log: "
+	return report.Prose(strings.Join(parts, " and ")), "slow log: "
 }
 
 // queryTables shows the classes of statements of the slow log.

@@ -26,6 +26,7 @@ type Command struct {
 	Code      byte
 	Text      []byte // of Query and Prepare
 	Statement uint32 // of Execute and CloseStmt
+	Values    []byte // of Execute, as [Filled] takes them
 	Cut       bool   // Text is not whole
 }
 
@@ -44,7 +45,7 @@ func Commands(b []byte, each func(Command)) {
 				each(c)
 			case Execute, CloseStmt, BulkExecute:
 				if len(body) >= 5 {
-					c.Statement = binary.LittleEndian.Uint32(body[1:])
+					c.Statement, c.Values = binary.LittleEndian.Uint32(body[1:]), body[5:]
 					each(c)
 				}
 			case Ping:

@@ -287,3 +287,36 @@ func FuzzReadHead(f *testing.F) {
 		}
 	})
 }
+
+// TestFilled: the values of an execution stand in the places of its parameters.
+func TestFilled(t *testing.T) {
+	const text = "SELECT '?' /* ? */ FROM t WHERE a = ? AND b IN (?, ?) AND c < ? AND d = ? AND e > ? LIMIT ?"
+	values := "\x00\x01\x00\x00\x00" + // flags, once
+		"\x10" + "\x01" + // the fifth is NULL
+		"\xfd\x00\x03\x00\x01\x80\xfd\x00\x06\x00\x0c\x00\x08\x00" +
+		"\x03a'b" + "\xfe\xff\xff\xff" + "\xff" + "\x04abcd" + "\x07\xea\x07\x0b\x1e\x14\x05\x09" + "\x0a\x00\x00\x00\x00\x00\x00\x00"
+	const want = "SELECT '?' /* ? */ FROM t WHERE a = 0x612762 AND b IN (-2, 255) AND c < 'abcd' AND d = NULL AND " +
+		"e > '2026-11-30 20:05:09' LIMIT 10"
+	if got, ok := Filled([]byte(text), []byte(values)); !ok || string(got) != want {
+		t.Errorf("%v %s", ok, got)
+	}
+	for n := range len(values) {
+		if got, ok := Filled([]byte(text), []byte(values[:n])); ok {
+			t.Errorf("of %d bytes: %s", n, got)
+		}
+	}
+	again := strings.Replace(values, "\x10\x01", "\x10\x00", 1) // their types were sent before
+	if got, ok := Filled([]byte(text), []byte(again)); ok {
+		t.Errorf("without types: %s", got)
+	}
+}
+
+func FuzzFilled(f *testing.F) {
+	f.Add([]byte("SELECT ? FROM t WHERE a = '?' AND b < ?"), []byte("\x00\x01\x00\x00\x00\x00\x01\xfd\x00\x03\x00\x02ab\x01\x00\x00\x00"))
+	f.Add([]byte("SELECT ?, ?"), []byte("\x00\x01\x00\x00\x00\x01\x01\x05\x00\x0c\x00\x0b\xea\x07\x01\x02\x03\x04\x05\x06\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, text, values []byte) {
+		if got, ok := Filled(text, values); ok && len(got) > 30*len(text)+2*len(values) {
+			t.Errorf("%d bytes of %d and %d", len(got), len(text), len(values))
+		}
+	})
+}

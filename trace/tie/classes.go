@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"strings"
+	"time"
 
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/trace"
+	"github.com/kasoku/kasoku/trace/protocol"
 )
 
 // classes are the classes of statements, by their fingerprints.
@@ -15,8 +17,9 @@ type classes struct {
 	shaper sqlshape.Shaper
 	index  map[string]int
 	list   []trace.Class
-	locks  []bool // of list: rows stay locked until the transaction ends
-	served []bool // of list: requests run them
+	locks  []bool         // of list: rows stay locked until the transaction ends
+	served []bool         // of list: requests run them
+	marked map[int][]byte // a statement of the class as it was prepared
 	room   *budget
 }
 
@@ -67,6 +70,53 @@ func (c *classes) add(key string, class trace.Class) int {
 	c.list = append(c.list, class)
 	c.locks, c.served = append(c.locks, locksRows(class.Fingerprint)), append(c.served, false)
 	return i
+}
+
+// hold keeps the text of what a connection asks, where there is room.
+func (c *conn) hold(room *budget, text []byte, cut bool) {
+	c.text = c.text[:0]
+	if cut || len(text) > mostSample {
+		return
+	}
+	if n := len(text); n > cap(c.text) {
+		if !room.take(n) {
+			return
+		}
+		room.give(cap(c.text))
+		c.text = make([]byte, 0, n)
+	}
+	c.text = append(c.text, text...)
+}
+
+// mark keeps a statement of a class as it was prepared, with its parameters.
+func (c *classes) mark(class int, text []byte, cut bool) {
+	if cut || len(text) > mostSample || c.list[class].ID == "" || c.marked[class] != nil || !c.room.take(len(text)) {
+		return
+	}
+	if c.marked == nil {
+		c.marked = map[int][]byte{}
+	}
+	c.marked[class] = bytes.Clone(text)
+}
+
+// filled returns a prepared statement of a class with the values of an execution; nil where they are not known.
+func (c *classes) filled(class int, m protocol.Command) []byte {
+	text := c.marked[class]
+	if text == nil || m.Cut || m.Code != protocol.Execute {
+		return nil
+	}
+	out, _ := protocol.Filled(text, m.Values)
+	return out
+}
+
+// keep keeps a statement of a class that took longer than the one that is kept.
+func (c *classes) keep(class int, took time.Duration, text []byte) {
+	k := &c.list[class]
+	if len(text) == 0 || k.ID == "" || k.Sample != "" && took <= k.Slowest || !c.room.take(len(text)) {
+		return
+	}
+	c.room.give(len(k.Sample))
+	k.Sample, k.Slowest = string(text), took
 }
 
 // readsLocked reports whether statements of a class read rows of tables and lock them: they begin a

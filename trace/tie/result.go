@@ -8,8 +8,10 @@ import (
 	"github.com/kasoku/kasoku/trace"
 )
 
-// Seen returns how many statements there were so far, or requests where those are more.
-func (t *Tier) Seen() uint64 { return max(t.out.Counts.Statements, t.out.Counts.Requests+t.adopted) }
+// Seen returns how many statements there were so far, and those or the requests, whichever are more.
+func (t *Tier) Seen() (statements, most uint64) {
+	return t.out.Counts.Statements, max(t.out.Counts.Statements, t.out.Counts.Requests+t.adopted)
+}
 
 // Result ends the tying and returns what came of it.
 func (t *Tier) Result() *trace.Result {

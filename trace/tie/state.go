@@ -107,6 +107,7 @@ type conn struct {
 	held    int           // bytes of a request that is not whole
 	refused bool          // a request was not followed: which answer is of which is not known
 	freed   time.Duration // when its last answer came
+	text    []byte        // of asked, whole; empty where it is not kept
 }
 
 // transacting is what of transactions a connection is in.

@@ -11,6 +11,7 @@ import (
 
 const (
 	mostFingerprint = 2000
+	mostSample      = 8 << 10
 	// recent is how long ago at most a connection became free for who uses it next to have
 	// waited for it, and least is what counts as waiting.
 	recent = 2 * time.Millisecond
@@ -45,10 +46,12 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 				class = t.classes.of(text, m.Cut)
 			}
 			t.run(p, u, c, statement{class: class, at: e.At, unit: u, tag: tagOf(t.Each, text)})
+			c.hold(&t.room, text, m.Cut)
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.answered() // the one before, perhaps together with its preparation
 			c.last = prepared{t.classes.of(m.Text, m.Cut), tagOf(t.Each, m.Text)}
+			t.classes.mark(c.last.class, m.Text, m.Cut)
 			if !c.doubted && len(c.preparing) < mostQueued {
 				c.preparing = append(c.preparing, c.last)
 			}
@@ -63,6 +66,7 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			}
 			c.fresh = false
 			t.run(p, u, c, statement{class: x.class, at: e.At, unit: u, tag: x.tag})
+			c.hold(&t.room, t.classes.filled(x.class, m), m.Cut)
 		case protocol.Ping:
 			c.answered()
 		case protocol.CloseStmt:
@@ -248,6 +252,7 @@ func (t *Tier) replied(p *process, e *trace.Event) {
 		}
 	}
 	s.took(t, e.Took-s.counted)
+	t.classes.keep(s.class, e.Took, c.text)
 	switch reply, ok := protocol.ReadReply(e.Bytes, false); {
 	case ok && reply.Known:
 		c.manual = reply.Manual

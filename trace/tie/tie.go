@@ -199,7 +199,7 @@ func (t *Tier) drop(p *process, u *unit, fd int) {
 	}
 	delete(p.conns, fd)
 	t.conns--
-	t.room.give(connBytes + c.held + preparedBytes*len(c.prepared))
+	t.room.give(connBytes + c.held + preparedBytes*len(c.prepared) + cap(c.text))
 }
 
 func (t *Tier) sync(e *trace.Event) {

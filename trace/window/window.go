@@ -72,6 +72,8 @@ type Window struct {
 	attach  time.Duration
 	began   time.Time
 
+	// More returns for how much longer is watched, asked once when the time is over that was asked for; nil: no longer.
+	More      func(statements uint64) time.Duration
 	databases bool         // what they write to disks is watched
 	lacks     kernel.Lacks // when it was read last
 	lost      bool         // events, in the reading before
@@ -190,11 +192,18 @@ func (w *Window) Watch(ctx context.Context, length time.Duration) (*Seen, error)
 	for over := false; !over && err == nil; {
 		select {
 		case <-end.C:
-			over = true
+			longer := time.Duration(0)
+			if w.More != nil {
+				statements, _ := w.tier.Seen()
+				longer, w.More = w.More(statements), nil
+			}
+			over = longer <= 0
+			end.Reset(longer)
 		case <-ctx.Done():
 			over = true
 		case <-tick.C:
-			over = time.Since(w.began) >= enoughAfter && w.tier.Seen() >= enough
+			_, most := w.tier.Seen()
+			over = time.Since(w.began) >= enoughAfter && most >= enough
 		}
 		if over {
 			seen.Ended = time.Now()
@@ -247,12 +256,14 @@ func (w *Window) lacking() (bool, error) {
 	return grown, err
 }
 
-// Take watches processes for a time; anyWay is as of [Open].
-func Take(ctx context.Context, targets []Target, length time.Duration, anyWay bool) (*Seen, error) {
+// Take watches processes for a time; anyWay is as of [Open], more as of [Window.More].
+func Take(ctx context.Context, targets []Target, length time.Duration, anyWay bool,
+	more func(statements uint64) time.Duration) (*Seen, error) {
 	w, err := Open(ctx, targets, anyWay)
 	if err != nil {
 		return nil, err
 	}
+	w.More = more
 	return w.Watch(ctx, length)
 }
 
