@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kasoku/kasoku/logs/sqlshape"
@@ -101,18 +101,70 @@ func (s *session) handlerReads(ctx context.Context) (n uint64, err error) {
 	return n, err
 }
 
-// actsOtherwise reports whether a SELECT calls a function that does something else than to compute: that waits,
-// locks, counts on, or reads files.
+// actsOtherwise reports whether a SELECT calls what may do something else than to compute: a function that is not
+// one of the server's own of [computing], as stored and loadable ones are, or a sequence.
 func actsOtherwise(statement []byte) bool {
-	acting := []string{"sleep", "benchmark", "get_lock", "release_lock", "release_all_locks", "load_file", "nextval", "setval",
-		"next", "previous", "last_insert_id", "master_pos_wait", "source_pos_wait", "master_gtid_wait", "procedure",
-		"wait_for_executed_gtid_set", "wait_until_sql_thread_after_gtids"}
 	l := sqlshape.NewLexer(statement)
-	for t := l.Next(); t.Kind != sqlshape.End; t = l.Next() {
-		named := t.Kind == sqlshape.Word || t.Kind == sqlshape.Name
-		if named && slices.Contains(acting, strings.ToLower(string(t.Unquoted()))) {
+	var before, last sqlshape.Token
+	for ended := false; !ended; {
+		t := l.Next()
+		ended = t.Kind == sqlshape.End
+		word := strings.ToLower(string(last.Unquoted()))
+		switch {
+		case last.Kind == sqlshape.Word && (word == "nextval" || word == "lastval" || word == "procedure"),
+			last.Kind == sqlshape.Word && (word == "next" || word == "previous") && strings.EqualFold(string(t.Text), "value"):
+			return true
+		case !t.IsSymbol('('):
+		case last.Kind == sqlshape.Name, last.Kind == sqlshape.Word && before.IsSymbol('.'):
+			return true // one of a schema
+		case last.Kind == sqlshape.Word && !computing()[word]:
 			return true
 		}
+		before, last = last, t
 	}
 	return false
 }
+
+// computing are the words that a parenthesis may follow where nothing is done but to compute: functions of MySQL and
+// MariaDB that depend on their arguments, the clock and the session alone, and what of SQL is no function.
+var computing = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+		select from where and or not xor in exists any some all on using join having when then else case between like
+		rlike regexp is by over partition distinct as union intersect except values value row index key div mod against
+		limit offset if for lateral interval binary only with ignore use force straight_join is return sounds escape
+		char varchar nchar decimal numeric float double time datetime timestamp year signed unsigned bit varbinary
+		abs acos asin atan atan2 ceil ceiling conv cos cot crc32 crc32c degrees exp floor ln log log10 log2 pi pow power
+		radians rand round sign sin sqrt tan truncate greatest least
+		ascii bin bit_length char_length character_length concat concat_ws elt export_set field find_in_set format
+		from_base64 hex insert instr lcase left length locate lower lpad ltrim make_set mid oct octet_length ord position
+		quote regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right rpad rtrim soundex space
+		strcmp substr substring substring_index to_base64 trim ucase unhex upper weight_string natural_sort_key sformat
+		adddate addtime convert_tz curdate current_date current_time current_timestamp curtime date date_add date_format
+		date_sub datediff day dayname dayofmonth dayofweek dayofyear extract from_days from_unixtime get_format hour last_day
+		localtime localtimestamp makedate maketime microsecond minute month monthname now period_add period_diff quarter
+		sec_to_time second str_to_date subdate subtime sysdate time_format time_to_sec timediff timestampadd timestampdiff
+		to_days to_seconds unix_timestamp utc_date utc_time utc_timestamp week weekday weekofyear yearweek add_months
+		avg bit_and bit_or bit_xor count group_concat json_arrayagg json_objectagg max min std stddev stddev_pop
+		stddev_samp sum var_pop var_samp variance any_value median percentile_cont percentile_disc grouping
+		cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+		coalesce ifnull nullif nvl nvl2 decode isnull cast convert interval default match
+		json_array json_array_append json_array_insert json_contains json_contains_path json_compact json_depth
+		json_detailed json_equals json_exists json_extract json_insert json_keys json_length json_loose json_merge
+		json_merge_patch json_merge_preserve json_normalize json_object json_overlaps json_pretty json_query json_quote
+		json_remove json_replace json_schema_valid json_search json_set json_storage_size json_table json_type
+		json_unquote json_valid json_value columns path
+		bin_to_uuid uuid_to_bin is_uuid inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 is_ipv6 md5 sha sha1 sha2
+		compress uncompress uncompressed_length crypt bit_count charset coercibility collation
+		st_area st_asgeojson st_astext st_aswkb st_asbinary st_buffer st_centroid st_contains st_crosses st_difference
+		st_dimension st_disjoint st_distance st_distance_sphere st_envelope st_equals st_geomfromtext st_geomfromwkb
+		st_geomfromgeojson st_intersection st_intersects st_isempty st_isvalid st_length st_makeenvelope st_overlaps
+		st_pointfromtext st_polygonfromtext st_srid st_touches st_transform st_union st_within st_x st_y st_latitude
+		st_longitude mbrcontains mbrcoveredby mbrcovers mbrdisjoint mbrequals mbrintersects mbroverlaps mbrtouches
+		mbrwithin point linestring polygon multipoint geomfromtext astext within contains
+		connection_id current_user database schema session_user system_user user version current_role found_rows
+		row_count`) {
+		out[w] = true
+	}
+	return out
+})
