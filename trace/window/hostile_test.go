@@ -122,7 +122,7 @@ func startHelper(t *testing.T, kind string) *helper {
 func (h *helper) watched(t *testing.T, length time.Duration) (s sighting) {
 	t.Helper()
 	w := startHelper(t, fmt.Sprintf("watch %d %s", h.cmd.Process.Pid, length))
-	if err := h.in.Close(); err != nil { // it begins
+	if err := h.in.Close(); err != nil && !errors.Is(err, os.ErrClosed) { // it begins, or goes on
 		t.Fatal(err)
 	}
 	if err := json.NewDecoder(w.out).Decode(&s); err != nil {
@@ -152,7 +152,11 @@ func TestHostileFlood(t *testing.T) {
 	if long() {
 		conns, length = 8000, 20*time.Second
 	}
-	s := startHelper(t, fmt.Sprintf("flood %d %d", goroutines, conns)).watched(t, length)
+	h := startHelper(t, fmt.Sprintf("flood %d %d", goroutines, conns))
+	s := h.watched(t, length)
+	if s.Requests == 0 { // a host that is busy gave so many goroutines no time for all that they do
+		s = h.watched(t, 10*length)
+	}
 	if s.Statements == 0 || s.Requests == 0 {
 		t.Errorf("%d statements and %d requests were seen", s.Statements, s.Requests)
 	}
