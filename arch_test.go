@@ -38,7 +38,7 @@ var floorTable = parseFloors(`
 3 trace trace/*
 3 config mysql/digest mysql/explain store store/merge load/scenario load/scenario/agent checkpoint/capture checkpoint/guard compare compare/part compat/*
 3 fleet fleet/bus fleet/hubdir fleet/hub fleet/agent fleet/coordinate fleet/gather fleet/sshhost
-4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/prepared diagnose/settings diagnose/probe diagnose/recycle checkpoint/revert
+4 diagnose diagnose/rules/* diagnose/indexes diagnose/indexcheck diagnose/prepared diagnose/settings diagnose/probe diagnose/recycle diagnose/split checkpoint/revert
 4 record/handover record/printed record/staticfile record/mask record/clock record/trigger record/callers record/outside record/thishost record/tenants record/unlogged
 5 diagnose/rules diagnose/pasted record report report/terminal report/html report/encode
 5 report/cell report/recorded report/timeline report/machine report/findings report/statements report/profiles

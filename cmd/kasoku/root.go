@@ -93,7 +93,7 @@ fix, and proves the difference by running again.`,
 	root.AddCommand(attackcmd.NewAttack(e), attackcmd.NewReport(e), attackcmd.NewEncode(e), attackcmd.NewPlot(e), attackcmd.NewDump(e))
 	root.AddCommand(showcmd.NewShow(e), showcmd.NewDiagnose(e), showcmd.NewRules(e), showcmd.NewList(e),
 		showcmd.NewCompare(e),
-		showcmd.NewMerge(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
+		showcmd.NewMerge(e), showcmd.NewSplit(e), showcmd.NewLabel(e), showcmd.NewNote(e), showcmd.NewScore(e), showcmd.NewRm(e), showcmd.NewScrub(e))
 	root.AddCommand(watchcmd.NewWatch(e), watchcmd.NewExport(e), profilecmd.NewProfile(e),
 		servecmd.NewServe(e))
 	root.AddCommand(initcmd.NewInit(e), initcmd.NewConfig(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))

@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# Does a service give what `kasoku split` predicted? isuumo on three hosts, each a network namespace held to
+# 0.4 of a core, and this host as the generator: one run with all members on one host, what split
+# says of it, then the runs of other layouts, each as one run file of all hosts.
+#
+#   bench/split.sh [VARIANT]       of isuumo, default counted
+#
+# It prints one line for each layout: what was predicted, and what was measured. Exit status: 0 each
+# layout's score is within 20 % of what was predicted, 1 not, 3 nothing could be measured. It takes root.
+#
+# Environment:
+#   CORES    of each host, default 0.4
+#   SECONDS_EACH  of load, default 60
+#   ROUNDS   of each layout, in turns, default 1
+#   LAYOUTS  default "mariadbd=db"; words with spaces between them are several
+#   SIZE     of the lab's data, full or small, default small
+#   KEEP     a directory that the run files are left in
+#   KASOKU   directory with kasoku and kasoku-hub; default: they are built
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+dir=$(mktemp -d) || exit 3
+pids=() names=(web app db gen) service=() groups=(/sys/fs/cgroup/cpu /sys/fs/cgroup/cpuacct)
+[ -e "${groups[0]}/cgroup.procs" ] || groups=(/sys/fs/cgroup)
+cores=${CORES:-0.4}
+variant=${1:-counted}
+fail() { echo "split.sh: $*" >&2; exit 3; }
+
+declare -A init
+# Ended one by one by id, and waited for: what nsenter started, then nsenter.
+end() { # PID…
+  local pid child
+  for pid in "$@"; do
+    for child in $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) "$pid"; do kill "$child" 2>/dev/null; done
+  done
+  for pid in "$@"; do wait "$pid" 2>/dev/null; done
+}
+stop() {
+  local n g
+  trap - EXIT INT TERM
+  end "${service[@]}" "${pids[@]}"
+  for n in "${names[@]}"; do # who is the first process of a namespace ends by KILL alone, and all in it with him
+    [ -n "${init[$n]:-}" ] && kill -9 "${init[$n]}" 2>/dev/null
+  done
+  wait
+  for n in "${names[@]}"; do
+    ip netns del "ks-$n" 2>/dev/null
+    for g in "${groups[@]}"; do rmdir "$g/kasoku-ks-$n" 2>/dev/null; done
+  done
+  ip link del ks0 2>/dev/null
+  rm -rf "$dir"
+}
+trap stop EXIT
+trap 'exit 3' INT TERM
+[ "$(id -u)" = 0 ] || fail "namespaces are made by root"
+bin=${KASOKU:-$dir/bin}
+[ -n "${KASOKU:-}" ] || CGO_ENABLED=0 "${GO:-go}" build -trimpath -ldflags '-s -w' -o "$bin/" ./cmd/kasoku ./cmd/kasoku-hub || exit 3
+for program in nginx mariadbd mariadb-install-db mariadb ip nsenter awk; do
+  command -v "$program" >/dev/null || PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || fail "no $program here"
+done
+PATH=$PATH:/usr/sbin
+
+# in_host HOST COMMAND…: with the network, the processes and the name of a host.
+in_host() {
+  local host=$1
+  shift
+  nsenter -t "${init[$host]}" --net --pid --mount --uts "$@"
+}
+as() { # as HOST COMMAND…: kasoku with a state of its own
+  local host=$1
+  shift
+  in_host "$host" env XDG_STATE_HOME="$dir/$host" KASOKU_STATE='' "$bin/kasoku" "$@"
+}
+
+hosts() {
+  ip link add ks0 type bridge && ip address add 10.77.0.1/24 dev ks0 && ip link set ks0 up || fail "no bridge"
+  local i=2 n g
+  for n in "${names[@]}"; do
+    ip netns add "ks-$n" && ip link add "ks-$n" type veth peer name eth0 netns "ks-$n" || fail "no namespace"
+    ip link set "ks-$n" master ks0 up
+    ip -n "ks-$n" address add "10.77.0.$i/24" dev eth0
+    ip -n "ks-$n" link set eth0 up
+    ip -n "ks-$n" link set lo up
+    nsenter --net="/run/netns/ks-$n" unshare --pid --fork --kill-child --mount-proc --uts bash -c "hostname $n; exec sleep infinity" &
+    until init[$n]=$(cat "/proc/$!/task/$!/children" 2>/dev/null) && init[$n]=${init[$n]// /} && [ -n "${init[$n]}" ]; do sleep 0.05; done
+    [ "$n" = gen ] && continue
+    for g in "${groups[@]}"; do mkdir -p "$g/kasoku-ks-$n" || fail "no control group"; done
+    if [ -e "${groups[0]}/kasoku-ks-$n/cpu.max" ]; then
+      awk -v c="$cores" 'BEGIN { printf "%d 100000\n", c * 100000 }' >"${groups[0]}/kasoku-ks-$n/cpu.max"
+    else
+      awk -v c="$cores" 'BEGIN { printf "%d\n", c * 100000 }' >"${groups[0]}/kasoku-ks-$n/cpu.cfs_quota_us"
+    fi
+    i=$((i + 1))
+  done
+}
+address() { case $1 in web) echo 10.77.0.2 ;; app) echo 10.77.0.3 ;; db) echo 10.77.0.4 ;; gen) echo 10.77.0.5 ;; esac; }
+
+# on HOST COMMAND…: on a host, held to its cores. nsenter, since `ip netns exec` hides control groups.
+on() {
+  local host=$1
+  shift
+  exec nsenter -t "${init[$host]}" --net --pid --mount --uts bash -c 'for g in $1; do echo $$ >"$g/kasoku-ks-$2/cgroup.procs" || exit 3; done; shift 2; exec "$@"' \
+    on "${groups[*]}" "$host" "$@"
+}
+
+# The lab's files: rows, settings of the database, configuration of nginx.
+files() {
+  export XDG_STATE_HOME=$dir/lab KASOKU_STATE=
+  "$bin/kasoku" lab up isuumo -variant "$variant" -size "${SIZE:-small}" >"$dir/up" || fail "no lab: $(tail -3 "$dir/up")"
+  local lab=$dir/lab/kasoku/labs/isuumo
+  cp -r "$lab/sql" "$lab/fixture" "$lab/my.cnf" "$dir/"
+  cp -r "$lab/nginx" "$dir/nginx"
+  defects=$(awk -F'"' '$2 == "defects" { print $4 }' "$lab/state.json")
+  sed -i "s#$lab/nginx#$dir/nginx#g" "$dir/nginx/nginx.conf"
+  cp "$dir/nginx/nginx.conf" "$dir/nginx.template"
+  "$bin/kasoku" lab down isuumo >/dev/null
+  cp "$bin/kasoku" "$dir/isuumo"
+}
+
+database() { # HOST
+  local data=$dir/data-$1
+  if [ ! -d "$data" ]; then
+    mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal >"$dir/install" 2>&1 || fail "no database"
+  fi
+  on "$1" mariadbd --defaults-file="$dir/my.cnf" --user=root --datadir="$data" --port=3306 --bind-address="${2:-127.0.0.1}" --socket="$dir/$1.sock" \
+    --pid-file="$dir/$1.pid" --log-error="$dir/$1.err" --slow-query-log-file="$dir/$1-slow.log" &
+  service+=($!)
+  until mariadb --no-defaults -uroot -S "$dir/$1.sock" -e 'SELECT 1' >/dev/null 2>&1; do
+    kill -0 "${service[-1]}" 2>/dev/null || fail "mariadbd ended: $(tail -3 "$dir/$1.err")"
+    sleep 0.1
+  done
+  mariadb --no-defaults -uroot -S "$dir/$1.sock" -e "CREATE DATABASE IF NOT EXISTS isuumo CHARACTER SET utf8mb4;
+    CREATE USER IF NOT EXISTS isucon@'10.77.0.%' IDENTIFIED BY 'isucon', isucon@'127.0.0.1' IDENTIFIED BY 'isucon';
+    GRANT ALL ON isuumo.* TO isucon@'10.77.0.%', isucon@'127.0.0.1'" || fail "no grants"
+}
+
+application() { # HOST DATABASE LISTEN
+  KASOKU_LAB_DSN="isucon:isucon@tcp($2:3306)/isuumo" on "$1" "$dir/isuumo" lab serve isuumo --defects "$defects" --sql "$dir/sql" \
+    --fixture "$dir/fixture" --listen "$3:1323" --ready "$dir/ready" >"$dir/app.log" 2>&1 &
+  service+=($!)
+  until [ -s "$dir/ready" ]; do
+    kill -0 "${service[-1]}" 2>/dev/null || fail "the service ended: $(tail -3 "$dir/app.log")"
+    sleep 0.1
+  done
+  rm -f "$dir/ready"
+}
+
+webserver() { # APPLICATION
+  sed -E "s#^( *)server \".*\";#\1server \"$1:1323\";#; s#^( *)listen .*;#\1listen 10.77.0.2:8080;#" "$dir/nginx.template" >"$dir/nginx/nginx.conf"
+  : >"$dir/nginx/access.log"
+  on web nginx -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" -g 'daemon off;' &
+  service+=($!)
+  until (exec 3<>/dev/tcp/10.77.0.2/8080) 2>/dev/null; do sleep 0.1; done
+}
+
+layout() { # MEMBER=HOST…: what is elsewhere than on web
+  end "${service[@]}"
+  service=()
+  local db=web app=web word dbat=127.0.0.1 appat=127.0.0.1
+  for word in "$@"; do
+    case $word in
+    mariadbd=*) db=${word#*=} dbat=$(address "$db") ;;
+    isuumo=*) app=${word#*=} appat=$(address "$app") ;;
+    esac
+  done
+  [ "$db" = "$app" ] && [ "$db" != web ] && dbat=127.0.0.1
+  [ "$db" = web ] && [ "$app" != web ] && dbat=10.77.0.2
+  local bind=$dbat
+  database "$db" "$bind"
+  application "$app" "$dbat" "$appat"
+  webserver "$appat"
+  local n
+  for n in web app db; do mkdir -p "$dir/$n"; echo "project = 'isuumo'" >"$dir/$n/kasoku.toml"; done
+  printf '[logs]\naccess = ["%s"]\n' "$dir/nginx/access.log" >>"$dir/web/kasoku.toml"
+  printf '[mysql]\ndsn = "root@unix(%s)/isuumo"\n' "$dir/$db.sock" >>"$dir/$db/kasoku.toml"
+  mkdir -p "$dir/own"
+  cat >"$dir/own/kasoku.toml" <<TOML
+project = 'isuumo'
+[fleet]
+record = ['web', 'app', 'db']
+[load]
+command = "$bin/kasoku lab bench isuumo --target http://10.77.0.2:8080 -size ${SIZE:-small} -duration ${SECONDS_EACH:-60}s -load-seed 7"
+TOML
+}
+
+fleet() {
+  as gen hub --listen 10.77.0.5:7432 --invites 0 >"$dir/hub.log" 2>&1 &
+  pids+=($!)
+  until grep -qs 'hub at' "$dir/hub.log"; do sleep 0.1; done
+  local n
+  for n in web app db; do
+    local line
+    line=$(as gen hub invite "$n") || fail "no invitation"
+    as "$n" agent "$line" --name "$n" --allow "record=$dir/$n/kasoku.toml" >"$dir/$n.agent" 2>&1 &
+    pids+=($!)
+  done
+  for n in web app db; do until grep -qs 'answers at hub' "$dir/$n.agent"; do sleep 0.1; done; done
+}
+
+run() { # LABEL: one run of all hosts
+  (cd "$dir/own" && in_host gen --wd="$dir/own" env XDG_STATE_HOME="$dir/gen" KASOKU_STATE='' "$bin/kasoku" run --label "$1" >"$dir/run.log" 2>&1)
+  local code=$?
+  file=$(ls "$dir/own/runs/"*"-$1.kasoku" 2>/dev/null | tail -1)
+  [ -n "$file" ] || fail "no run $1 (exit $code): $(tail -20 "$dir/run.log")"
+  [ -n "${KEEP:-}" ] && mkdir -p "$KEEP" && cp "$file" "$KEEP/"
+  score=$(as gen show "$file" -o json | awk '$1 == "\"score\":" { on = 1 } on && $1 == "\"value\":" { sub(",$", "", $2); print $2; exit }')
+  [ -n "$score" ] || fail "run $1 has no score: $(tail -20 "$dir/run.log")"
+}
+
+hosts
+files
+fleet
+layout
+run one
+one=$score first=$file
+echo "one host: score $one"
+as gen split "$first" --hosts app,db
+[ "${LAYOUTS:-}" = none ] && exit 0
+status=0 n=0
+for words in ${LAYOUTS:-mariadbd=db}; do
+  n=$((n + 1))
+  IFS=, read -ra moves <<<"$words"
+  as gen split "$first" --hosts app,db --layout "$words" -o json >"$dir/split.json" || fail "split: $words"
+  read -r low mid high < <(awk '/"layouts"/ { on = 1 } on && /"gain_ratio"/ { in_ = 1 } in_ && /"(low|mid|high)"/ {
+    gsub(/[",]/, ""); sub(":", "", $1); v[$1] = $2; if (++k == 3) { print v["low"], v["mid"], v["high"]; exit } }' "$dir/split.json")
+  layout "${moves[@]}"
+  run "two$n"
+  awk -v words="$words" -v low="$low" -v mid="$mid" -v high="$high" -v one="$one" -v two="$score" 'BEGIN {
+    off = two / one / mid - 1
+    printf "%s: predicted x%.3f (%.3f to %.3f), score %.0f; measured x%.3f, score %.0f; off by %+.1f %%\n", words, mid, low, high,
+      one * mid, two / one, two, off * 100
+    exit off > 0.2 || off < -0.2 }' || status=1
+done
+exit $status
