@@ -86,6 +86,25 @@ func TestSplit(t *testing.T) {
 	f(2, "--users", "--users", "-1")
 	f(2, "--rtt", "--rtt", "-1s")
 	f(2, "no run", "after")
+	f(2, "--addresses goes with --edits", "--addresses", "db=10.0.0.4")
+	f(2, "no HOST=ADDRESS", "--edits", "--addresses", "db=0.0.0.0")
+
+	var edits struct {
+		Kind  string
+		Edits []struct {
+			Host, Title, Text, Back string
+			Fill                    []string `json:"fill_in"`
+		}
+	}
+	out, code = run("--hosts", "db", "--edits", "--addresses", "db=10.0.0.4", "-o", "json")
+	if err := json.Unmarshal([]byte(out), &edits); err != nil || code != 0 || edits.Kind != "split edits" ||
+		len(edits.Edits) != 4 || !strings.Contains(edits.Edits[0].Text, "10.0.0.4") || edits.Edits[0].Back == "" {
+		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+	out, code = run("--layout", "mariadbd=db", "--hosts", "db", "--edits")
+	if code != 0 || !strings.Contains(out, "bind-address = ADDRESS_OF_DB") || !strings.Contains(out, "back") {
+		t.Errorf("exit %d: %s", code, out)
+	}
 }
 
 // A splitAnswer is what the test reads of the JSON.

@@ -25,6 +25,9 @@ type splitFlags struct {
 	users  int
 	rtt    time.Duration
 	failOn bool
+
+	edits     bool
+	addresses []string
 }
 
 // NewSplit returns the command split, which predicts what other layouts of a service over hosts would give.
@@ -45,12 +48,17 @@ was not measured is listed, and counts in no figure.
 
 --hosts says how many hosts there are to be, of the present one's size, or names those
 that are added: db, or db=4 with 4 cores, or db=4/16G with memory. Without it the hosts
-of [fleet] record in kasoku.toml count, else three. Nothing is changed. Exit code 1 with
---fail-on-advice when a member is worth moving.`,
+of [fleet] record in kasoku.toml count, else three. Exit code 1 with --fail-on-advice
+when a member is worth moving.
+
+--edits prints what makes the layout, that of --layout or else the first move: files,
+patches, statements, each with its way back, to be reviewed. Passwords are in none of
+them. Nothing is changed.`,
 		Example: `  kasoku split
   kasoku split before --hosts 2
   kasoku split before --hosts db=4/16G,app2 --rtt 300us
-  kasoku split before --layout mariadbd=db --hosts db -o json`,
+  kasoku split before --layout mariadbd=db --hosts db -o json
+  kasoku split before --layout mariadbd=db --hosts db --edits --addresses web=10.0.0.2,db=10.0.0.4`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.WhileReading(cmd.Context(), func(context.Context) error { return f.run(e, args) })
@@ -65,6 +73,9 @@ of [fleet] record in kasoku.toml count, else three. Nothing is changed. Exit cod
 	fl.IntVar(&f.users, "users", 0, "of a closed load, how many users there are")
 	fl.DurationVar(&f.rtt, "rtt", 0, "what a round trip between the hosts takes, as ping prints it; default 0.05 "+
 		"to 0.5 ms")
+	fl.BoolVar(&f.edits, "edits", false, "print what makes the layout, and what takes it back")
+	fl.StringSliceVar(&f.addresses, "addresses", nil,
+		"private `HOST=ADDRESS` of hosts, for --edits; else those that [fleet] hosts has")
 	fl.BoolVar(&f.failOn, "fail-on-advice", false, "exit 1 when there is something to set")
 	return cmd
 }
@@ -105,6 +116,9 @@ func (f *splitFlags) run(e *cli.Env, args []string) error {
 		p.Only(l)
 	}
 	v := &splitView{plan: p, rec: rec, path: path, rtt: f.rtt}
+	if f.edits {
+		return f.printEdits(e, v, c)
+	}
 	if err := f.Print(e, v.printer()); err != nil {
 		return err
 	}
@@ -119,6 +133,8 @@ func (f *splitFlags) check() error {
 		return err
 	}
 	switch {
+	case len(f.addresses) > 0 && !f.edits:
+		return cli.Usagef("", "--addresses goes with --edits")
 	case f.users < 0:
 		return cli.Usagef("", "--users %d: want 1 or more", f.users)
 	case f.rtt < 0 || f.rtt > time.Second:
