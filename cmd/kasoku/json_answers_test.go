@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/labcmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/provecmd"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/restorecmd"
+	"github.com/kasoku/kasoku/cmd/kasoku/internal/showcmd"
 	"github.com/kasoku/kasoku/internal/test/golden"
 	"github.com/kasoku/kasoku/prove/finalize"
 	"github.com/kasoku/kasoku/report/encode"
@@ -38,6 +39,7 @@ var answers = []reflect.Type{
 	reflect.TypeFor[provecmd.AnswersChecked](), reflect.TypeFor[labcmd.Autopilot](),
 	reflect.TypeFor[finalize.Checklist](), reflect.TypeFor[restorecmd.Reverted](),
 	reflect.TypeFor[fleetcmd.Members](), reflect.TypeFor[fleetcmd.FleetExamination](),
+	reflect.TypeFor[showcmd.Split](), reflect.TypeFor[showcmd.SplitEdits](),
 	reflect.TypeFor[labcmd.LabStory](), reflect.TypeFor[labcmd.LabRun](),
 }
 

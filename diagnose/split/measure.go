@@ -492,10 +492,3 @@ func (m *measurer) sort() {
 		s.samples[i].cores = cores
 	}
 }
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -105,3 +105,10 @@ func calibrate(stations []station, least, users, perSec float64) (delay float64)
 	}
 	return high
 }
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

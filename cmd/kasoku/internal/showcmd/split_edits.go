@@ -109,15 +109,16 @@ func textBlock(name, text string) report.Block {
 
 // The JSON of split --edits; docs/json.md has the fields.
 type (
-	splitEditsJSON struct {
-		Schema int             `json:"schema"`
-		Kind   string          `json:"kind"`
-		Run    string          `json:"run"`
-		Layout splitLayoutJSON `json:"layout"`
-		Edits  []splitEditJSON `json:"edits"`
-		Last   []string        `json:"last"`
+	// SplitEdits is all of it.
+	SplitEdits struct {
+		Schema int         `json:"schema"`
+		Kind   string      `json:"kind"`
+		Run    string      `json:"run"`
+		Layout splitLayout `json:"layout"`
+		Edits  []splitEdit `json:"edits"`
+		Last   []string    `json:"last"`
 	}
-	splitEditJSON struct {
+	splitEdit struct {
 		Host  string   `json:"host"`
 		Title string   `json:"title"`
 		File  string   `json:"file,omitempty"`
@@ -133,12 +134,12 @@ type (
 )
 
 func (x *editsView) json(w io.Writer) error {
-	out := splitEditsJSON{Schema: encode.Schema, Kind: "split edits", Run: x.rec.Run.ID, Layout: x.layoutJSON(x.of),
-		Edits: []splitEditJSON{},
+	out := SplitEdits{Schema: encode.Schema, Kind: "split edits", Run: x.rec.Run.ID, Layout: x.layoutJSON(x.of),
+		Edits: []splitEdit{},
 		Last:  append([]string{}, x.Order...)}
 	for i := range x.Edits {
 		s := &x.Edits[i]
-		out.Edits = append(out.Edits, splitEditJSON{s.Host, s.Title, s.File, s.Where, s.Text, s.Patch, s.Check,
+		out.Edits = append(out.Edits, splitEdit{s.Host, s.Title, s.File, s.Where, s.Text, s.Patch, s.Check,
 			s.Apply, s.Back,
 			append([]string{}, s.Fill...), s.Note})
 	}

@@ -9,22 +9,23 @@ import (
 
 // The JSON of split; docs/json.md has the fields.
 type (
-	splitJSON struct {
-		Schema   int               `json:"schema"`
-		Kind     string            `json:"kind"`
-		Run      string            `json:"run"`
-		Verdict  string            `json:"verdict"`
-		Load     splitLoadJSON     `json:"load"`
-		Hosts    []splitHostJSON   `json:"hosts"`
-		Members  []splitMemJSON    `json:"members"`
-		Now      splitLayoutJSON   `json:"now"`
-		Layouts  []splitLayoutJSON `json:"layouts"`
-		First    *int              `json:"first"`
-		Trip     splitRangeJSON    `json:"round_trip_s"`
-		TripSaid bool              `json:"round_trip_given"`
-		Unseen   []string          `json:"unseen"`
+	// Split is all of it.
+	Split struct {
+		Schema   int           `json:"schema"`
+		Kind     string        `json:"kind"`
+		Run      string        `json:"run"`
+		Verdict  string        `json:"verdict"`
+		Load     splitLoad     `json:"load"`
+		Hosts    []splitHost   `json:"hosts"`
+		Members  []splitMember `json:"members"`
+		Now      splitLayout   `json:"now"`
+		Layouts  []splitLayout `json:"layouts"`
+		First    *int          `json:"first"`
+		Trip     splitRange    `json:"round_trip_s"`
+		TripSaid bool          `json:"round_trip_given"`
+		Unseen   []string      `json:"unseen"`
 	}
-	splitLoadJSON struct {
+	splitLoad struct {
 		PerSec  float64  `json:"requests_per_s"`
 		Counted string   `json:"counted_by"`
 		Open    bool     `json:"open"`
@@ -33,7 +34,7 @@ type (
 		Seconds int      `json:"seconds"`
 		Score   *float64 `json:"score"`
 	}
-	splitHostJSON struct {
+	splitHost struct {
 		Name    string  `json:"name"`
 		Cores   float64 `json:"cores"`
 		Used    float64 `json:"used_cores"`
@@ -41,7 +42,7 @@ type (
 		Memory  *uint64 `json:"memory_bytes"`
 		Present bool    `json:"present"`
 	}
-	splitMemJSON struct {
+	splitMember struct {
 		ID     string  `json:"id"`
 		Name   string  `json:"name"`
 		Role   string  `json:"role"`
@@ -51,23 +52,23 @@ type (
 		Memory *uint64 `json:"memory_bytes"`
 		Stays  string  `json:"stays,omitempty"`
 	}
-	splitLayoutJSON struct {
-		Moves  []string         `json:"moves"`
-		Places []splitPlaceJSON `json:"places"`
-		Gain   splitRangeJSON   `json:"gain_ratio"`
-		PerSec splitRangeJSON   `json:"requests_per_s"`
-		Score  *splitRangeJSON  `json:"score"`
-		P50    *float64         `json:"p50_s"`
-		Limit  string           `json:"limit"`
-		Fits   *bool            `json:"memory_fits"`
+	splitLayout struct {
+		Moves  []string     `json:"moves"`
+		Places []splitPlace `json:"places"`
+		Gain   splitRange   `json:"gain_ratio"`
+		PerSec splitRange   `json:"requests_per_s"`
+		Score  *splitRange  `json:"score"`
+		P50    *float64     `json:"p50_s"`
+		Limit  string       `json:"limit"`
+		Fits   *bool        `json:"memory_fits"`
 	}
-	splitPlaceJSON struct {
+	splitPlace struct {
 		Host    string   `json:"host"`
 		Members []string `json:"members"`
 		Busy    float64  `json:"busy_ratio"`
 		Memory  uint64   `json:"memory_bytes"`
 	}
-	splitRangeJSON struct {
+	splitRange struct {
 		Low  float64 `json:"low"`
 		Mid  float64 `json:"mid"`
 		High float64 `json:"high"`
@@ -84,22 +85,22 @@ func known[T any](v T, is bool) *T {
 
 func (v *splitView) json(w io.Writer) error {
 	p, s := v.plan, v.plan.Service
-	out := splitJSON{Schema: encode.Schema, Kind: "split", Run: v.rec.Run.ID, Verdict: v.verdict(),
-		Hosts:   []splitHostJSON{},
-		Members: []splitMemJSON{}, Layouts: []splitLayoutJSON{}, First: known(p.First,
-			p.First >= 0), Trip: splitRangeJSON(p.Assume.Trip), TripSaid: v.rtt > 0,
+	out := Split{Schema: encode.Schema, Kind: "split", Run: v.rec.Run.ID, Verdict: v.verdict(),
+		Hosts:   []splitHost{},
+		Members: []splitMember{}, Layouts: []splitLayout{}, First: known(p.First,
+			p.First >= 0), Trip: splitRange(p.Assume.Trip), TripSaid: v.rtt > 0,
 		Unseen: append([]string{}, s.Blind...)}
-	out.Load = splitLoadJSON{s.Load.PerSec, s.Load.From, s.Load.Open, known(s.Load.Users, !s.Load.Open), s.Load.Given,
+	out.Load = splitLoad{s.Load.PerSec, s.Load.From, s.Load.Open, known(s.Load.Users, !s.Load.Open), s.Load.Given,
 		s.Seconds,
 		known(s.Score, s.Score > 0)}
 	for i := range p.Hosts {
 		h := &p.Hosts[i]
-		out.Hosts = append(out.Hosts, splitHostJSON{h.Name, h.Cores, h.Used, h.Quota, known(h.Memory, h.Memory > 0),
+		out.Hosts = append(out.Hosts, splitHost{h.Name, h.Cores, h.Used, h.Quota, known(h.Memory, h.Memory > 0),
 			h.Present})
 	}
 	for i := range s.Members {
 		m := &s.Members[i]
-		out.Members = append(out.Members, splitMemJSON{m.ID, m.Name, string(m.Role), s.Hosts[m.Host].Name, m.Cores,
+		out.Members = append(out.Members, splitMember{m.ID, m.Name, string(m.Role), s.Hosts[m.Host].Name, m.Cores,
 			m.CPU,
 			known(m.RSS, m.RSS > 0), m.Fixed})
 	}
@@ -110,16 +111,16 @@ func (v *splitView) json(w io.Writer) error {
 	return encode.JSON(w, out)
 }
 
-func (v *splitView) layoutJSON(x *split.Prediction) splitLayoutJSON {
+func (v *splitView) layoutJSON(x *split.Prediction) splitLayout {
 	p := v.plan
-	out := splitLayoutJSON{Moves: append([]string{}, p.MoveWords(x.Layout)...), Places: []splitPlaceJSON{},
-		Gain:   splitRangeJSON(x.Gain),
-		PerSec: splitRangeJSON(x.PerSec), Limit: x.Limit, P50: known(x.P50.Seconds(), x.Known50),
-		Fits: known(x.Fits == split.FitYes, x.Fits != split.FitUnknown), Score: known(splitRangeJSON(x.Score),
+	out := splitLayout{Moves: append([]string{}, p.MoveWords(x.Layout)...), Places: []splitPlace{},
+		Gain:   splitRange(x.Gain),
+		PerSec: splitRange(x.PerSec), Limit: x.Limit, P50: known(x.P50.Seconds(), x.Known50),
+		Fits: known(x.Fits == split.FitYes, x.Fits != split.FitUnknown), Score: known(splitRange(x.Score),
 			p.Service.Score > 0)}
 	for k := range p.Hosts {
 		if ids := p.IDsOn(x.Layout, k); len(ids) > 0 {
-			out.Places = append(out.Places, splitPlaceJSON{p.Hosts[k].Name, ids, x.Busy[k], x.Bytes[k]})
+			out.Places = append(out.Places, splitPlace{p.Hosts[k].Name, ids, x.Busy[k], x.Bytes[k]})
 		}
 	}
 	return out
