@@ -38,6 +38,7 @@ var writers = map[string]struct{ calls, why string }{
 	"cmd/kasoku/internal/cli/token.go":      {"os.OpenFile", "reads"},
 	"cmd/kasoku/internal/servecmd/start.go": {"os.NewFile", "memory without a name (memfd_create)"},
 	"config/load.go":                        {"os.OpenFile", "reads"},
+	"serve/marks.go":                        {"os.OpenFile", "reads"},
 	"topology/tree.go":                      {"os.OpenFile", "reads"},
 	"internal/mounts/mounts.go":             {"unix.Openat2 unix.Openat2", "paths only, for a look at what they name"},
 	"internal/foreign/process.go":           {"os.NewFile os.OpenFile unix.Open unix.Open", "reads"},

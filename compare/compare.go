@@ -245,7 +245,7 @@ func Compare(before, after []*kasoku.Recording, o Options) (*Comparison, error) 
 		{"settings", func() { c.Settings, c.SettingsEqual = diffSettings(b, a) }},
 		{"changes", func() { c.Changes = Changes(b, a) }},
 		{"configuration", func() { c.Configs = DiffConfigs(b, a) }},
-		{"findings", func() { c.Findings = diffFindings(diagnosisOf(before), diagnosisOf(after)) }},
+		{"findings", func() { c.Findings = Findings(diagnosisOf(before), diagnosisOf(after)) }},
 		{"logs", func() { c.Matched.addLogs(b, a) }},
 		{"plans", func() { c.Matched.Plans, c.Matched.PlansEqual = diffPlans(planned(before, b), planned(after, a)) }},
 		{"advice", func() { c.Matched.Advice = diffAdvice(b, a) }},

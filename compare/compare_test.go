@@ -157,14 +157,14 @@ func TestCompareFindings(t *testing.T) {
 		Silences: []kasoku.Silence{{ID: "B-1", Reason: "no slow log", Blind: true}, {ID: "C-1", Reason: "0.01, the threshold is 0.2"}},
 	}
 	var got []string
-	for _, c := range diffFindings(before, after) {
+	for _, c := range Findings(before, after) {
 		got = append(got, strings.TrimSpace(string(c.State)+" "+c.Title+" "+c.Why))
 	}
 	want := []string{"gone A-1 x", "left A-1 y", "not looked at B-1  no slow log", "gone C-1  0.01, the threshold is 0.2", "new D-1"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("findings\n%q, want\n%q", got, want)
 	}
-	if diffFindings(nil, after) != nil {
+	if Findings(nil, after) != nil {
 		t.Error("a run that was not diagnosed has no findings that went")
 	}
 }

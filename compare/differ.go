@@ -125,9 +125,9 @@ type FindingChange struct {
 	After  *kasoku.Finding // nil unless Left or New
 }
 
-// diffFindings matches findings by id and object. It gives nothing when either
+// Findings matches findings by id and object. It gives nothing when either
 // run was not diagnosed.
-func diffFindings(before, after *kasoku.Diagnosis) []FindingChange {
+func Findings(before, after *kasoku.Diagnosis) []FindingChange {
 	if before == nil || after == nil {
 		return nil
 	}

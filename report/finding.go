@@ -12,6 +12,8 @@ type Finding struct {
 	Number     int
 	Anchor     string // of a page: f1
 	ID         string
+	Key        string // what it is known by in other runs: IDX-01 table shop.items
+	Said       string // beside the title: new, still there; empty unless another run was looked at
 	Title      string
 	Info       bool
 	Share      float64 // 0..1

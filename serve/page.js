@@ -261,6 +261,7 @@ const drawer = async (/** @type {HTMLElement|null} */ from = null) => {
     for (const e of $$('[id]', aside)) if (/^f\d+$/.test(e.id)) e.id = 'focus-' + e.id; // those of the page keep their address
     page.enhance(aside);
     tables(aside);
+    void marks();
     if (from) $('h2', aside)?.focus();
   } catch (e) { aside.replaceChildren(close(), make('p', e instanceof Error ? e.message : String(e), { class: 'alert' })); }
 };
@@ -287,6 +288,38 @@ const edits = () => {
         await renew();
       } catch (x) { if (said) said.textContent = x instanceof Error ? x.message : String(x); }
     });
+  }
+};
+
+// ---- what people say of findings: done, not now; it stays for the runs to come
+/** @type {{marks: {finding: string, mark: string}[], allowed: boolean, words: string[]}|null} */
+let said = null;
+const marks = async () => {
+  if (!$('details[data-finding]')) return;
+  if (!said) { try { said = await (await fetch('/api/v1/marks')).json(); } catch { return; } }
+  if (!said?.marks) return;
+  const of = new Map(said.marks.map(m => [m.finding, m.mark]));
+  for (const d of $$('details[data-finding]')) {
+    const key = d.dataset.finding || '', mark = of.get(key) || '';
+    const title = $('summary .t', d);
+    $('.mark', d)?.remove();
+    if (mark && title) title.append(make('small', mark, { class: 'mark' }));
+    d.classList.toggle('marked', !!mark);
+    $('.marks', d)?.remove();
+    if (!said.allowed) continue;
+    const box = make('p', '', { class: 'marks d2' });
+    for (const word of said.words) {
+      const b = make('button', word, { type: 'button', 'aria-pressed': String(mark === word) });
+      b.addEventListener('click', async () => {
+        const answer = await fetch('/api/v1/marks', { method: 'POST', body: new URLSearchParams({ finding: key, mark: mark === word ? '' : word }) });
+        if (!answer.ok) { box.append(' ' + (await answer.json()).detail); return; }
+        said = null;
+        await marks();
+        /** @type {HTMLElement|undefined} */ ($$('.marks button', d).find(x => x.textContent === word))?.focus();
+      });
+      box.append(b);
+    }
+    $('.fb > div:last-child', d)?.append(box);
   }
 };
 
@@ -391,6 +424,7 @@ const ready = (/** @type {ParentNode} */ part) => {
   tables(part);
   $$('.ax', part).forEach(brushing);
   if (part instanceof Element && part.matches('.start')) starts();
+  void marks();
   paint();
 };
 
@@ -429,6 +463,7 @@ $$('.ax').forEach(brushing);
 brushForm();
 edits();
 starts();
+void marks();
 brush.t = parse(query().get('t'));
 brush.b = brush.t && parse(query().get('b'));
 if (run && brush.t) void select();

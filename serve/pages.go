@@ -205,6 +205,7 @@ func (s *Server) runPage(rec *kasoku.Recording, path string) ([]byte, error) {
 		}
 		site.Panels += panel("edit", e)
 	}
+	site.Panels += s.since(rec, path, d)
 	if !site.Running && d.Section(report.SectionTimeline) != nil {
 		site.Panels += panel("brush", nil)
 	}

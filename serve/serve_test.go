@@ -253,7 +253,8 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatalf("%v: %s", err, body)
 	}
 	want := []string{"/api/v1/runs", "/api/v1/runs/{name}", "/api/v1/compare", "/api/v1/events", "/api/v1/openapi.json",
-		"/api/v1/runs/{name}/note", "/api/v1/runs/{name}/score", "/api/v1/start", "/api/v1/stop", "/api/group/collect"}
+		"/api/v1/runs/{name}/note", "/api/v1/runs/{name}/score", "/api/v1/marks", "/api/v1/start",
+		"/api/v1/stop", "/api/group/collect"}
 	if len(doc.Paths) != len(want) {
 		t.Errorf("%d paths, want %d", len(doc.Paths), len(want))
 	}

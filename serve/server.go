@@ -30,6 +30,8 @@ type Options struct {
 	// Note and Score write into a run file; nil where that is not allowed.
 	Note  func(path, text string) error
 	Score func(path string, value *float64) error // nil removes it
+	// Marked is called when a finding was marked; nil where that is not allowed.
+	Marked func(Mark)
 	// Starter begins runs; nil where that is not allowed.
 	Starter Starter
 
@@ -41,6 +43,7 @@ type Server struct {
 	Options
 	runs    *library
 	news    *news
+	marks   *marks
 	pages   *http.ServeMux
 	sending *http.Server
 }
@@ -58,7 +61,7 @@ const (
 
 // New returns a server, which serves nothing yet.
 func New(o Options) *Server {
-	s := &Server{Options: o, runs: newLibrary(o.Dirs, o.Open, o.Now), pages: http.NewServeMux()}
+	s := &Server{Options: o, runs: newLibrary(o.Dirs, o.Open, o.Now), marks: newMarks(o.Dirs), pages: http.NewServeMux()}
 	s.news = newNews(s.runs, o.Starter)
 	s.sending = &http.Server{ReadHeaderTimeout: headerWithin, ReadTimeout: askedWithin, WriteTimeout: answerWithin,
 		IdleTimeout:    idleWithin,
@@ -76,6 +79,8 @@ func New(o Options) *Server {
 	s.route("GET /api/v1/compare", a.compareJSON)
 	s.route("GET /api/v1/events", s.events)
 	s.route("GET /api/v1/openapi.json", a.openAPI)
+	s.route("GET /api/v1/marks", a.marksJSON)
+	s.route("POST /api/v1/marks", a.postMark)
 	s.route("POST /api/v1/start", a.postStart)
 	s.route("POST /api/v1/stop", a.postStop)
 	s.route("GET /api/group/collect", a.collect)

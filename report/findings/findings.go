@@ -97,10 +97,13 @@ func sharers(fs []kasoku.Finding) string {
 	return report.JoinWords(out)
 }
 
+// Key is what a finding is known by in other runs: its rule and its object.
+func Key(x *kasoku.Finding) string { return x.ID + " " + x.Object.String() }
+
 func (r diagnosed) finding(i int, all []kasoku.Finding) report.Finding {
 	x := &all[i]
 	f := report.Finding{
-		Number: i + 1, Anchor: "f" + strconv.Itoa(i+1), ID: x.ID, Title: x.Title, Info: x.Severity == kasoku.Info,
+		Number: i + 1, Anchor: "f" + strconv.Itoa(i+1), ID: x.ID, Key: Key(x), Title: x.Title, Info: x.Severity == kasoku.Info,
 		Share: min(max(x.Impact.Share, 0), 1), Estimate: x.Impact.Estimate,
 		Requests: strings.Contains(x.Impact.Of, "requests"),
 		Risk:     string(x.Risk()), Risky: x.Risk() == kasoku.RiskDurability || x.Risk() == kasoku.RiskSemantics,

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
@@ -34,6 +36,7 @@ func Focus(run *kasoku.Recording, key string, o report.Options) *report.Document
 		}
 		s := findings.Section(r)
 		s.Sub = "Those that name it, its statements or their tables."
+		numbered(s, run)
 		return s
 	})
 	d.PutSection(o, "plans", func() report.Section { return statements.PlansSection(r) })
@@ -43,6 +46,26 @@ func Focus(run *kasoku.Recording, key string, o report.Options) *report.Document
 		d.Sections[i].ID = "focus-" + d.Sections[i].ID
 	}
 	return d
+}
+
+// numbered gives findings the numbers that they have in the whole run.
+func numbered(s report.Section, run *kasoku.Recording) {
+	if run.Diagnosis == nil {
+		return
+	}
+	place := map[string]int{}
+	for i := range run.Diagnosis.Findings {
+		place[findings.Key(&run.Diagnosis.Findings[i])] = i + 1
+	}
+	for _, b := range s.Blocks {
+		if f, ok := b.(*report.Findings); ok {
+			for i := range f.List {
+				x := &f.List[i]
+				x.Number = cmp.Or(place[x.Key], x.Number)
+				x.Anchor = "f" + strconv.Itoa(x.Number)
+			}
+		}
+	}
 }
 
 // A focus is a run with nothing in it but what belongs to one endpoint or class of statements.

@@ -221,6 +221,9 @@ func (f *serveFlags) options(e *cli.Env, access localhttp.Access) serve.Options 
 			return edit(path, fmt.Sprintf("note %q", text), func(ed *store.Editor) error { return ed.SetNote(text) })
 		}
 	}
+	if slices.Contains(f.allow, allowNote) {
+		o.Marked = func(x serve.Mark) { e.SayLine("%s: marked %q, by the page", x.Finding, x.Mark) }
+	}
 	if slices.Contains(f.allow, allowRun) {
 		o.Starter = &starter{e: e}
 	}
