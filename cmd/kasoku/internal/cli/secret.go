@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/mysqlflags"
 )
@@ -55,10 +56,16 @@ func hidePasswords(shown []byte) []byte {
 			args[i] = flag + "=" + hideUser(address)
 		} else if i > 0 && namesURL(args[i-1]) {
 			args[i] = hideUser(a)
+		} else if flag, header, ok := strings.Cut(a, "="); ok && namesHeader(flag) {
+			args[i] = flag + "=" + hideHeader(header)
+		} else if i > 0 && namesHeader(args[i-1]) {
+			args[i] = hideHeader(a)
 		} else if peer && i > 0 && args[i-1] == "-p" {
 			args[i] = strings.Repeat("x", len(a))
 		} else if peer && strings.HasPrefix(a, "-p=") {
 			args[i] = "-p=" + strings.Repeat("x", len(a)-len("-p="))
+		} else if strings.Contains(a, "://") {
+			args[i] = inURL().ReplaceAllStringFunc(a, hideUser)
 		}
 	}
 	return []byte(strings.Join(args, "\x00"))
@@ -69,6 +76,18 @@ func namesDatabase(flag string) bool { return flag == "--mysql" || flag == "--ds
 
 // namesURL reports whether a flag is one whose value is a URL that may have a user.
 func namesURL(flag string) bool { return flag == "--push" || flag == "--url" }
+
+// namesHeader reports whether a flag is one whose value is a header of requests, as Vegeta, curl and this program have it.
+func namesHeader(flag string) bool { return flag == "-H" || flag == "-header" || flag == "--header" }
+
+// hideHeader returns a header of the same length without its value: which of them let a client in is not known.
+func hideHeader(header string) string {
+	name, value, _ := strings.Cut(header, ":")
+	return header[:len(header)-len(value)] + strings.Repeat("x", min(len(value), len(header)-len(name)))
+}
+
+// inURL is the user of a URL that is an argument or a part of one, with what stands around it: "GET http://me:word@host/".
+var inURL = lazyregexp.New(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#\s]*@`)
 
 // hideUser returns a URL of the same length without its user and password: what lies between
 // the scheme and the last @. Of one that cannot be read everything may be secret.

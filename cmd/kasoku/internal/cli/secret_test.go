@@ -37,6 +37,12 @@ func TestHide(t *testing.T) {
 	f("kasoku export a --push", "kasoku export a --push")
 	f("kasoku init --url http://token@h/", "kasoku init --url http://xxxxx@h/")
 	f("kasoku run -- cmd --push http://me:geheim@h/", "kasoku run -- cmd --push http://me:geheim@h/")
+	f("kasoku attack http://me:geheim@h:1/", "kasoku attack http://xxxxxxxxx@h:1/")
+	f("kasoku attack --target=GET\thttp://me:geheim@h:1/a@b", "kasoku attack --target=GET\thttp://xxxxxxxxx@h:1/a@b")
+	f("kasoku attack http://h:1/me:geheim@h", "kasoku attack http://h:1/me:geheim@h")
+	f("kasoku attack -H Authorization:geheim http://h/", "kasoku attack -H Authorization:xxxxxx http://h/")
+	f("kasoku attack -header=Cookie:s=geheim", "kasoku attack -header=Cookie:xxxxxxxx")
+	f("kasoku attack -H geheim -H", "kasoku attack -H geheim -H")
 	f("", "")
 }
 
