@@ -45,7 +45,8 @@ func shop() splittest.Shop {
 func TestSplit(t *testing.T) {
 	run := splitRun(t, shop())
 	out, code := run("before")
-	for _, want := range []string{"mariadbd to host2", "fits", "a round trip between hosts takes 0.20 ms", "--users"} {
+	for _, want := range []string{"mariadbd to host2", "fits", "a round trip between hosts takes 0.20 ms",
+		"--clients"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, without %q:\n%s", code, want, out)
 		}
@@ -83,7 +84,7 @@ func TestSplit(t *testing.T) {
 	f(2, "bad host name", "--hosts", "a,,b")
 	f(2, "stays where it is", "--layout", "nginx=host2")
 	f(2, "no member", "--layout", "redis=host2")
-	f(2, "--users", "--users", "-1")
+	f(2, "--clients", "--clients", "-1")
 	f(2, "--rtt", "--rtt", "-1s")
 	f(2, "no run", "after")
 	f(2, "--addresses goes with --edits", "--addresses", "db=10.0.0.4")

@@ -8,7 +8,7 @@
 // calibrated to what was measured: what requests waited for beside CPU is a delay that stays.
 //
 // An interval has what seconds of the run differ by (a bootstrap over blocks of them) at the ends of
-// what is assumed: what a round trip over the network takes, and whether users pause. It does not have
+// what is assumed: what a round trip over the network takes, and whether clients pause. It does not have
 // what the model leaves out: [Service.Blind] lists that. All times are seconds, CPU is in cores.
 //
 // Nothing is changed, and nothing is asked of a server.

@@ -117,7 +117,7 @@ func (e *editor) add(x Edit) {
 // fillWord is a word in capitals that stands for what is not known.
 var fillWord = lazyregexp.New(`\b(ADDRESS_OF_[A-Z0-9_]+|APP_USER|APP_PASSWORD|APP_SCHEMA)\b`)
 
-// program is a member that is brought to hosts on which it was not.
+// program is a member that is brought to hosts where it was not.
 func (e *editor) program(i int) {
 	m := &e.Service.Members[i]
 	for _, k := range e.l[i] {

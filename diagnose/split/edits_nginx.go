@@ -50,7 +50,7 @@ func (e *editor) upstream(web, app *Member, x *Edge) {
 	for _, k := range e.hostsOf(app) {
 		port := x.Of.At.Port()
 		if port == 0 {
-			port = 8080
+			port = 8000
 		}
 		host := e.address(k)
 		if slices.Contains(e.hostsOf(web), k) {

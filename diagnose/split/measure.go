@@ -19,9 +19,9 @@ import (
 // leastSeconds is how long a load must have been watched: fewer seconds do not say how they differ.
 const leastSeconds = 5
 
-// Measure reads a run. users is how many users a closed load had, 0 where that is not known. The error says
+// Measure reads a run. clients is how many clients a closed load had, 0 where that is not known. The error says
 // what the run lacks.
-func Measure(c *diagnose.Case, users int) (*Service, error) {
+func Measure(c *diagnose.Case, clients int) (*Service, error) {
 	if !c.Service.Known() {
 		return nil, diagnose.ErrNoService
 	}
@@ -44,7 +44,7 @@ func Measure(c *diagnose.Case, users int) (*Service, error) {
 	for i := range s.Members {
 		s.Members[i].CPU, s.Members[i].Cores = demands[i], demands[i]*perSec
 	}
-	m.usersOf(users, perSec)
+	m.clientsOf(clients, perSec)
 	m.edges()
 	m.endpoints()
 	if c.Run.Score != nil && c.Run.Score.Outcome != kasoku.Failed {
@@ -355,23 +355,23 @@ func valueAt(s *kasoku.Series, at time.Duration) float64 {
 	return a.Value + max(b.Value-a.Value, 0)*(at-a.At).Seconds()/(b.At-a.At).Seconds()
 }
 
-// usersOf reads how many users a closed load has.
-func (m *measurer) usersOf(given int, perSec float64) {
+// clientsOf reads how many clients a closed load has.
+func (m *measurer) clientsOf(given int, perSec float64) {
 	load := &m.s.Load
 	switch {
 	case load.Open:
 	case given > 0:
-		load.Users, load.Given = float64(given), true
+		load.Clients, load.Given = float64(given), true
 	case m.Recording.Load != nil && m.Recording.Load.Model == "closed loop" && m.Recording.Load.PeakInFlight > 0:
-		load.Users, load.Given = float64(m.Recording.Load.PeakInFlight), true
+		load.Clients, load.Given = float64(m.Recording.Load.PeakInFlight), true
 	case load.Time > 0:
-		load.Users = max(perSec*load.Time.Seconds(), 1) // Little's law: those in flight on average
-		m.blind("how many users the load has is not known: %s requests were in flight on average, and each is "+
+		load.Clients = max(perSec*load.Time.Seconds(), 1) // Little's law: those in flight on average
+		m.blind("how many clients the load has is not known: %s requests were in flight on average, and each is "+
 			"taken for a "+
-			"user who asks again at once; --users says how many there are", unit.Sig3(load.Users))
+			"client that asks again at once; --clients says how many there are", unit.Sig3(load.Clients))
 	default:
-		load.Users = manyUsers
-		m.blind("how long requests took was not recorded: the load is taken for one of users without end")
+		load.Clients = manyClients
+		m.blind("how long requests took was not recorded: the load is taken for one of clients without end")
 	}
 }
 

@@ -17,12 +17,12 @@ func (s station) parts() (queue, delay float64) {
 	return queue, s.demand - queue
 }
 
-// manyUsers is from how many on a closed network is as its bounds say: the bottleneck is busy.
-const manyUsers = 4000
+// manyClients is from how many on a closed network is as its bounds say: the bottleneck is busy.
+const manyClients = 1000
 
-// closed returns the throughput of a closed network: so many users, each of whom sends a request, waits
+// closed returns the throughput of a closed network: so many clients, each of which sends a request, waits
 // for the answer, and then for delay seconds.
-func closed(stations []station, delay, users float64) (perSec float64) {
+func closed(stations []station, delay, clients float64) (perSec float64) {
 	queues := make([]float64, len(stations))
 	most := 0.0
 	for i, s := range stations {
@@ -30,12 +30,12 @@ func closed(stations []station, delay, users float64) (perSec float64) {
 		queues[i], delay, most = q, delay+d, max(most, q)
 	}
 	if most <= 0 {
-		return users / delay
+		return clients / delay
 	}
-	if users >= manyUsers {
-		return min(1/most, users/delay)
+	if clients >= manyClients {
+		return min(1/most, clients/delay)
 	}
-	// Exact for whole users; between two of them in proportion.
+	// Exact for whole clients; between two of them in proportion.
 	lengths := make([]float64, len(queues))
 	step := func(n float64) float64 {
 		time := delay
@@ -48,11 +48,11 @@ func closed(stations []station, delay, users float64) (perSec float64) {
 		}
 		return x
 	}
-	whole := math.Floor(users)
+	whole := math.Floor(clients)
 	for n := 1.0; n <= whole; n++ {
 		perSec = step(n)
 	}
-	if part := users - whole; part > 0 {
+	if part := clients - whole; part > 0 {
 		perSec += part * (step(whole+1) - perSec)
 	}
 	return perSec
@@ -91,13 +91,13 @@ const fullAt = 0.95
 
 // calibrate returns the delay, at least least, with which a closed network has the throughput that was
 // measured. It is least where even with that it has no more, or where a host was always busy.
-func calibrate(stations []station, least, users, perSec float64) (delay float64) {
-	if users <= 0 || perSec <= 0 || closed(stations, least, users) <= perSec/fullAt {
+func calibrate(stations []station, least, clients, perSec float64) (delay float64) {
+	if clients <= 0 || perSec <= 0 || closed(stations, least, clients) <= perSec/fullAt {
 		return least
 	}
-	low, high := least, max(users/perSec, least) // with high alone it has no more
-	for range 50 {
-		if mid := (low + high) / 2; closed(stations, mid, users) > perSec {
+	low, high := least, max(clients/perSec, least) // with high alone it has no more
+	for range 30 {
+		if mid := (low + high) / 2; closed(stations, mid, clients) > perSec {
 			low = mid
 		} else {
 			high = mid

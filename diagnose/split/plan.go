@@ -2,12 +2,14 @@ package split
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/diagnose"
 )
 
 // A Plan is layouts over hosts.
@@ -33,6 +35,14 @@ const (
 
 // NewPlan judges layouts of a service over its own hosts and those that are added.
 func NewPlan(s *Service, added []Host, a Assume) (*Plan, error) {
+	p, err := newPlan(s, added, a)
+	if err == nil {
+		finder{p}.search()
+	}
+	return p, err
+}
+
+func newPlan(s *Service, added []Host, a Assume) (*Plan, error) {
 	if n := len(s.Hosts) + len(added); n < 2 || n > mostHosts {
 		return nil, fmt.Errorf("%d hosts: want 2 to %d", n, mostHosts)
 	}
@@ -41,8 +51,34 @@ func NewPlan(s *Service, added []Host, a Assume) (*Plan, error) {
 		p.present = append(p.present, []int{s.Members[i].Host})
 	}
 	p.Now = p.Predict(p.present)
-	finder{p}.search()
 	return p, nil
+}
+
+// Another is the name of the host that [Move] adds.
+const Another = "the other host"
+
+// Move predicts what it gives to move a member of a run's service to one more host of the size of its own, or to
+// have a copy of it there. The error says why that cannot be said.
+func Move(c *diagnose.Case, member string, copies bool) (*Plan, Prediction, error) {
+	s, err := Measure(c, 0)
+	if err != nil {
+		return nil, Prediction{}, err
+	}
+	i := s.member(member)
+	if i < 0 || s.Members[i].Fixed != "" || copies && !s.Members[i].Copies() {
+		return nil, Prediction{}, errors.New("it stays where it is")
+	}
+	h := s.Hosts[s.Members[i].Host]
+	p, err := newPlan(s, []Host{{Name: Another, Cores: h.Cores, Memory: h.Memory}}, DefaultAssume())
+	if err != nil {
+		return nil, Prediction{}, err
+	}
+	l := slices.Clone(p.present)
+	l[i] = []int{len(p.Hosts) - 1}
+	if copies {
+		l[i] = []int{s.Members[i].Host, len(p.Hosts) - 1}
+	}
+	return p, p.Predict(l), nil
 }
 
 // Present returns the layout that was measured.
@@ -257,7 +293,7 @@ func (p *Plan) namesOn(l Layout, host int) string {
 }
 
 // Words describes a layout: of the present one which members are on which host, "web: nginx :80, shop", of another
-// one what moves, "mariadbd :3306 to db".
+// one what moves, "mariadbd to db".
 func (p *Plan) Words(l Layout) string {
 	var words []string
 	for _, i := range p.Moved(l) {

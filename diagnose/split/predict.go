@@ -73,7 +73,7 @@ const (
 	draws    = 400
 	block    = 4
 	drawSeed = 20200912
-	// grown is how often users that come with the score are counted again.
+	// grown is how often clients that come with the score are counted again.
 	grown = 4
 )
 
@@ -83,8 +83,8 @@ type view struct {
 	perSec  float64
 	trip    float64 // s
 	tripCPU float64 // s
-	pause   float64 // of users, as a part of the time that requests take
-	grows   bool    // users come with the score
+	pause   float64 // of clients, as a part of the time that requests take
+	grows   bool    // clients come with the score
 }
 
 // stations returns the hosts of a layout with what a request needs there, and what it waits for the network.
@@ -150,19 +150,19 @@ func (p *Plan) perSec(l Layout, v *view) float64 {
 		most, _ := limit(then)
 		return min(most, capped)
 	}
-	users, pause := load.Users, 0.0
+	clients, pause := load.Clients, 0.0
 	if !load.Given {
-		pause = v.pause * users / v.perSec
-		users *= 1 + v.pause
+		pause = v.pause * clients / v.perSec
+		clients *= 1 + v.pause
 	}
-	delay := calibrate(now, pause, users, v.perSec)
-	base := closed(now, delay, users) // v.perSec, unless the hosts seem to have had more than all
-	x := closed(then, max(delay+wait, 0), users)
+	delay := calibrate(now, pause, clients, v.perSec)
+	base := closed(now, delay, clients) // v.perSec, unless the hosts seem to have had more than all
+	x := closed(then, max(delay+wait, 0), clients)
 	for range grown {
 		if !v.grows || x <= base {
 			break
 		}
-		x = closed(then, max(delay+wait, 0), users*x/base)
+		x = closed(then, max(delay+wait, 0), clients*x/base)
 	}
 	return min(x*v.perSec/base, capped)
 }
@@ -175,7 +175,13 @@ func (p *Plan) central() *view {
 }
 
 // gain is how many times the present throughput a layout has.
-func (p *Plan) gain(l Layout, v *view) float64 { return p.perSec(l, v) / p.perSec(p.present, v) }
+func (p *Plan) gain(l Layout, v *view) float64 {
+	now := v.perSec // what a closed load is calibrated to
+	if capped, _ := p.capped(p.present, v); p.Service.Load.Open || capped < now {
+		now = p.perSec(p.present, v)
+	}
+	return p.perSec(l, v) / now
+}
 
 // interval returns a layout's gain, with what draws of seconds give at the ends of what is assumed.
 func (p *Plan) interval(l Layout) Range {
@@ -240,7 +246,7 @@ func (p *Plan) fillHosts(out *Prediction, v *view) {
 	for k, s := range then {
 		h := &p.Hosts[k]
 		busy := min((came*s.demand+h.Used)/h.Cores, 1)
-		if !p.Service.Load.Open { // what the model has: where few users wait for one another no host is always busy
+		if !p.Service.Load.Open { // what the model has: where few clients wait for one another no host is always busy
 			busy = min(came*s.demand/s.cores, 1)*s.cores/h.Cores + min(h.Used/h.Cores, 1-s.cores/h.Cores)
 		}
 		out.Busy = append(out.Busy, busy)
@@ -255,7 +261,7 @@ func (p *Plan) fillHosts(out *Prediction, v *view) {
 		}
 	}
 	if worst < 0.8 && !p.Service.Load.Open {
-		out.Limit, out.At = "the load: its users wait for no host", -1
+		out.Limit, out.At = "the load: its clients wait for no host", -1
 		return
 	}
 	out.Limit = "CPU of " + p.Hosts[out.At].Name + ": " + p.namesOn(out.Layout, out.At)
@@ -279,9 +285,9 @@ func (p *Plan) fillTime(out *Prediction, v *view) {
 		waits := max(load.Time.Seconds()-before, 0)
 		factor = (after + waits) / (before + waits)
 	} else {
-		users := load.Users
-		pause := max(users/v.perSec-load.Time.Seconds(), 0)
-		factor = (users/out.PerSec.Mid - pause) / (users/v.perSec - pause)
+		clients := load.Clients
+		pause := max(clients/v.perSec-load.Time.Seconds(), 0)
+		factor = (clients/out.PerSec.Mid - pause) / (clients/v.perSec - pause)
 	}
 	if factor > 0 && !math.IsInf(factor, 0) {
 		out.P50, out.Known50 = time.Duration(float64(load.P50)*factor), true

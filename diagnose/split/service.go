@@ -18,7 +18,7 @@ type Service struct {
 	Interval kasoku.Interval // of the run, in which all was measured
 	Seconds  int             // whole ones of it
 	Score    float64         // of the benchmark; 0 without one
-	Levels   bool            // the benchmark adds users as the score rises
+	Levels   bool            // the benchmark adds clients as the score rises
 
 	Endpoints []Endpoint
 	Blind     []string // what was not measured, and what follows of that
@@ -66,13 +66,13 @@ type Edge struct {
 
 // A Load is what came, and how it would answer a service that is faster.
 type Load struct {
-	PerSec float64       // requests that came
-	Time   time.Duration // of a request, on average; 0: not known
-	P50    time.Duration
-	Open   bool    // it comes at a rate, whatever the service does
-	Users  float64 // of a closed load; 0: not known
-	Given  bool    // Users was said, else it is what was in flight on average
-	From   string  // what counted requests: access log, load
+	PerSec  float64       // requests that came
+	Time    time.Duration // of a request, on average; 0: not known
+	P50     time.Duration
+	Open    bool    // it comes at a rate, whatever the service does
+	Clients float64 // of a closed load; 0: not known
+	Given   bool    // Clients was said, else it is what was in flight on average
+	From    string  // what counted requests: access log, load
 }
 
 // An Endpoint is a route with its part of what was measured.

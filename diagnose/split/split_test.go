@@ -12,9 +12,9 @@ import (
 	"github.com/kasoku/kasoku/diagnose/split/splittest"
 )
 
-func measure(t *testing.T, o splittest.Shop, users int) *Service {
+func measure(t *testing.T, o splittest.Shop, clients int) *Service {
 	t.Helper()
-	s, err := Measure(diagnose.NewCase(o.Recording(), nil), users)
+	s, err := Measure(diagnose.NewCase(o.Recording(), nil), clients)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func plan(t *testing.T, s *Service, added ...string) *Plan {
 	return p
 }
 
-// full is a shop whose one core has no time left: 20 users, 100 requests/s of 10 ms CPU.
+// full is a shop whose one core has no time left: 20 clients, 100 requests/s of 10 ms CPU.
 func full() splittest.Shop {
 	return splittest.Shop{Cores: 1, Web: 0.001, App: 0.004, DB: 0.005, PerSec: 100, Took: 200 * time.Millisecond,
 		Questions: 3, Score: 1000}
@@ -51,15 +51,15 @@ func TestMeasure(t *testing.T) {
 	near(t, "CPU of the database", s.Members[0].CPU, 0.005, 1e-6)
 	near(t, "cores of the database", s.Members[0].Cores, 0.5, 1e-6)
 	near(t, "requests", s.Load.PerSec, 100, 1e-6)
-	near(t, "users", s.Load.Users, 20, 1e-6)
+	near(t, "clients", s.Load.Clients, 20, 1e-6)
 	near(t, "statements", s.Edges[1].Trips, 3, 1e-6)
 	near(t, "passed on", s.Edges[0].Trips, 1, 1e-6)
 	near(t, "memory", float64(s.Members[0].RSS), 12*(100<<20), 1e-6)
-	if !slices.ContainsFunc(s.Blind, func(b string) bool { return strings.Contains(b, "--users") }) {
-		t.Errorf("who the users are is guessed without a word: %q", s.Blind)
+	if !slices.ContainsFunc(s.Blind, func(b string) bool { return strings.Contains(b, "--clients") }) {
+		t.Errorf("who the clients are is guessed without a word: %q", s.Blind)
 	}
-	if s := measure(t, full(), 33); s.Load.Users != 33 || !s.Load.Given {
-		t.Errorf("users that were said: %+v", s.Load)
+	if s := measure(t, full(), 33); s.Load.Clients != 33 || !s.Load.Given {
+		t.Errorf("clients that were said: %+v", s.Load)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestPlan(t *testing.T) {
 	if got := p.MoveWords(x.Layout); !slices.Equal(got, []string{"mariadbd=db2"}) {
 		t.Errorf("first: %q", got)
 	}
-	// Both hosts need 5 ms a request: of 20 users in a balanced network each has 20/21 of its core.
+	// Both hosts need 5 ms a request: of 20 clients in a balanced network each has 20/21 of its core.
 	near(t, "gain", x.Gain.Mid, 2*20.0/21, 0.02)
 	near(t, "score", x.Score.Mid, 1000*x.Gain.Mid, 1e-9)
 	if !(x.Gain.Low > 1 && x.Gain.Low < x.Gain.Mid && x.Gain.High >= x.Gain.Mid) || !x.Known50 ||
@@ -140,29 +140,29 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlan_Users: few users wait for no host, and a layout gains nothing; more users have more of it.
-func TestPlan_Users(t *testing.T) {
+// TestPlan_Clients: few clients wait for no host, and a layout gains nothing; more clients have more of it.
+func TestPlan_Clients(t *testing.T) {
 	o := full()
 	o.PerSec, o.Took = 20, 12*time.Millisecond // a fifth of a core
 	p := plan(t, measure(t, o, 2), "db")
 	if x := p.Layouts[0]; x.Gain.Mid > 1.03 || p.Now.At >= 0 || p.First >= 0 {
-		t.Errorf("two users who pause: %+v", x.Gain)
+		t.Errorf("two clients who pause: %+v", x.Gain)
 	}
 	gain := 0.0
-	for _, users := range []int{2, 5, 20, 100, 1000} {
-		x := plan(t, measure(t, full(), users), "db").Layouts[0]
+	for _, clients := range []int{2, 5, 20, 100, 1000} {
+		x := plan(t, measure(t, full(), clients), "db").Layouts[0]
 		if x.Gain.Mid < gain {
-			t.Errorf("%d users: %+v, fewer had %g", users, x.Gain, gain)
+			t.Errorf("%d clients: %+v, fewer had %g", clients, x.Gain, gain)
 		}
 		gain = x.Gain.Mid
 	}
-	near(t, "users without end", gain, 2, 0.01)
+	near(t, "clients without end", gain, 2, 0.01)
 	o = full()
-	o.Took = 30 * time.Millisecond // 3 users
+	o.Took = 30 * time.Millisecond // 3 clients
 	few := plan(t, measure(t, o, 0), "db").Layouts[0].Gain
 	o.Levels = true
 	if more := plan(t, measure(t, o, 0), "db").Layouts[0].Gain; more.Mid <= few.Mid || more.Low > few.Mid {
-		t.Errorf("users who come with the score: %+v, without %+v", more, few)
+		t.Errorf("clients that come with the score: %+v, without %+v", more, few)
 	}
 }
 
@@ -255,5 +255,15 @@ func TestPlan_Parse(t *testing.T) {
 	}
 	if _, err := NewPlan(p.Service, nil, DefaultAssume()); err == nil {
 		t.Error("a plan over one host")
+	}
+}
+
+// BenchmarkMove is what a rule pays that says what a move gives.
+func BenchmarkMove(b *testing.B) {
+	c := diagnose.NewCase(full().Recording(), nil)
+	for b.Loop() {
+		if _, _, err := Move(c, c.Service.Members[2].ID, false); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func (SharedCPU) Doc() diagnose.Doc {
 			a cpuset or a quota holds both to the same cores, these alone count.`,
 		Cause: `both run on one host, and each waits while the other runs.`,
 		Fix: `a host of its own for the database. The gain is bounded by what stays: the larger of the two
-			still needs its own CPU.`,
+			still needs its own CPU. Where the run holds what that takes, with what the command split predicts.`,
 		Silent: `when the host has CPU left, or one of the two uses little; blind when no process of a
 			database server was recorded. It is a remark, unless requests became slow for want of CPU, also
 			without what programs outside of the service used.`,
@@ -74,8 +74,9 @@ func (r SharedCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) 
 		Fixes: append(s.Apart(), kasoku.Fix{
 			Text: "Move the database to a host of its own", Risk: kasoku.RiskRestart,
 			Note: fmt.Sprintf("The gain is at most %s times the present rate: what stays here still needs %s of %s cores, "+
-				"and %s %s on a host of the same size.",
-				unit.Sig3(most), unit.Sig3(s.Busy-s.Database.Cores), unit.Plain(s.Cores), s.Database.Name, unit.Sig3(s.Database.Cores)),
+				"and %s %s on a host of the same size.%s",
+				unit.Sig3(most), unit.Sig3(s.Busy-s.Database.Cores), unit.Plain(s.Cores), s.Database.Name,
+				unit.Sig3(s.Database.Cores), splitWords(c, s.Database.Member, false)),
 		}),
 		Expect: fmt.Sprintf("at most %s times the rate, with a host of the same size for the database",
 			unit.Sig3(most)),

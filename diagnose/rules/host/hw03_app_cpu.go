@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
@@ -41,7 +42,8 @@ func (AppCPU) Doc() diagnose.Doc {
 			and the confidence is medium at most.`,
 		Fix: `profile the program and take away what costs most, as templates, configuration and regular
 			expressions that it parses for each request, where a CPU profile of the run has 5 % of it; then
-			more workers or a second host.`,
+			more workers or a second host, with what the command split predicts where the run holds what that
+			takes.`,
 		Silent: `when the program used less; where neighbours use most of the CPU, or some is left, when
 			requests or statements were not timed, or the program used more CPU than its requests took; blind when
 			no process was recorded. It is a remark, unless requests became slow for want of CPU, also
@@ -99,7 +101,7 @@ func (r AppCPU) Check(c *diagnose.Case) ([]kasoku.Finding, []kasoku.Silence) {
 		Fixes: append([]kasoku.Fix{
 			profileFix(c, s.App.Name),
 			{Text: "Or share the requests out over a second host", Where: "the web server in front",
-				Risk: kasoku.RiskRestart},
+				Risk: kasoku.RiskRestart, Note: strings.TrimSpace(splitWords(c, s.App.Member, true))},
 		}, s.Apart()...),
 		Expect:   "less of the program's CPU for each request",
 		Verify:   "repeat the load: the CPU of " + s.App.Name + " must fall at the same rate",

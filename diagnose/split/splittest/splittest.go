@@ -74,7 +74,7 @@ func (o Shop) Recording() *kasoku.Recording {
 	ids := []string{"", rec.Service.Members[0].ID, rec.Service.Members[1].ID, rec.Service.Members[2].ID}
 	for i := range 3 {
 		rec.Service.Edges = append(rec.Service.Edges, kasoku.Edge{From: ids[i], To: ids[i+1],
-			At: kasoku.Listener{Network: "tcp", Address: "127.0.0.1:3306"}})
+			At: kasoku.Listener{Network: "tcp", Address: "127.0.0.1:4000"}})
 	}
 	if o.Generator > 0 {
 		rec.Series = append(rec.Series, counter(host, process.Name, process.CPUUser, "13 wrk",

@@ -20,11 +20,11 @@ import (
 // splitFlags are those of kasoku split.
 type splitFlags struct {
 	cli.Output
-	hosts  string
-	layout []string
-	users  int
-	rtt    time.Duration
-	failOn bool
+	hosts   string
+	layout  []string
+	clients int
+	rtt     time.Duration
+	failOn  bool
 
 	edits     bool
 	addresses []string
@@ -43,7 +43,7 @@ label or latest (the default).
 
 What a request needs of each member's CPU was measured; each host is a queue for it
 (mean value analysis). The intervals have what the run's seconds differ by, and what
-is assumed: what a round trip over the network takes, and whether users pause. What
+is assumed: what a round trip over the network takes, and whether clients pause. What
 was not measured is listed, and counts in no figure.
 
 --hosts says how many hosts there are to be, of the present one's size, or names those
@@ -70,7 +70,7 @@ them. Nothing is changed.`,
 		"and memory: db=4/16G")
 	fl.StringSliceVar(&f.layout, "layout", nil,
 		"judge this `LAYOUT` alone: MEMBER=HOST, or MEMBER=HOST+HOST for copies of an application")
-	fl.IntVar(&f.users, "users", 0, "of a closed load, how many users there are")
+	fl.IntVar(&f.clients, "clients", 0, "of a closed load, how many clients there are")
 	fl.DurationVar(&f.rtt, "rtt", 0, "what a round trip between the hosts takes, as ping prints it; default 0.05 "+
 		"to 0.5 ms")
 	fl.BoolVar(&f.edits, "edits", false, "print what makes the layout, and what takes it back")
@@ -92,7 +92,7 @@ func (f *splitFlags) run(e *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := split.Measure(diagnose.NewCase(rec, nil), f.users)
+	s, err := split.Measure(diagnose.NewCase(rec, nil), f.clients)
 	if err != nil {
 		return fmt.Errorf("%s cannot be split: %w", path, err)
 	}
@@ -135,8 +135,8 @@ func (f *splitFlags) check() error {
 	switch {
 	case len(f.addresses) > 0 && !f.edits:
 		return cli.Usagef("", "--addresses goes with --edits")
-	case f.users < 0:
-		return cli.Usagef("", "--users %d: want 1 or more", f.users)
+	case f.clients < 0:
+		return cli.Usagef("", "--clients %d: want 1 or more", f.clients)
 	case f.rtt < 0 || f.rtt > time.Second:
 		return cli.Usagef("", "--rtt %v: want at most 1s", f.rtt)
 	}

@@ -29,8 +29,8 @@ type (
 		PerSec  float64  `json:"requests_per_s"`
 		Counted string   `json:"counted_by"`
 		Open    bool     `json:"open"`
-		Users   *float64 `json:"users"`
-		Given   bool     `json:"users_given"`
+		Clients *float64 `json:"clients"`
+		Given   bool     `json:"clients_given"`
 		Seconds int      `json:"seconds"`
 		Score   *float64 `json:"score"`
 	}
@@ -90,7 +90,7 @@ func (v *splitView) json(w io.Writer) error {
 		Members: []splitMember{}, Layouts: []splitLayout{}, First: known(p.First,
 			p.First >= 0), Trip: splitRange(p.Assume.Trip), TripSaid: v.rtt > 0,
 		Unseen: append([]string{}, s.Blind...)}
-	out.Load = splitLoad{s.Load.PerSec, s.Load.From, s.Load.Open, known(s.Load.Users, !s.Load.Open), s.Load.Given,
+	out.Load = splitLoad{s.Load.PerSec, s.Load.From, s.Load.Open, known(s.Load.Clients, !s.Load.Open), s.Load.Given,
 		s.Seconds,
 		known(s.Score, s.Score > 0)}
 	for i := range p.Hosts {

@@ -71,7 +71,7 @@ func (v *splitView) document() *report.Document {
 	case s.Load.Open:
 		load = "open load"
 	case s.Load.Given:
-		load += " of " + unit.Sig3(s.Load.Users) + " users"
+		load += " of " + unit.Sig3(s.Load.Clients) + " clients"
 	}
 	head := []string{v.path, unit.Counted(s.Seconds, "second", "seconds") + " of load",
 		unit.Sig3(s.Load.PerSec) + " req/s", load}
@@ -225,7 +225,7 @@ func (v *splitView) assumed() (out []string) {
 		}
 	}
 	if p.Service.Levels {
-		out = append(out, "users come with the score: a layout has as many more as it gains, but for the lower "+
+		out = append(out, "clients come with the score: a layout has as many more as it gains, but for the lower "+
 			"end of its interval")
 	}
 	return out
