@@ -5,8 +5,12 @@
 #
 #   bench/split.sh [VARIANT]       of isuumo, default counted
 #
+# What `kasoku split --edits` prints is what makes a layout: the option file of the database, its grants, the patch
+# of nginx.conf; by hand come the service's address and DSN, which no run file has, and what /initialize needs.
+#
 # It prints one line for each layout: what was predicted, and what was measured. Exit status: 0 each
-# layout's score is within 20 % of what was predicted, 1 not, 3 nothing could be measured. It takes root.
+# layout's score is within 20 % of what was predicted, and each run has all hosts and findings that name
+# them, 1 not, 3 nothing could be measured. It takes root.
 #
 # Environment:
 #   CORES    of each host, default 0.4
@@ -54,7 +58,7 @@ trap 'exit 3' INT TERM
 [ "$(id -u)" = 0 ] || fail "namespaces are made by root"
 bin=${KASOKU:-$dir/bin}
 [ -n "${KASOKU:-}" ] || CGO_ENABLED=0 "${GO:-go}" build -trimpath -ldflags '-s -w' -o "$bin/" ./cmd/kasoku ./cmd/kasoku-hub || exit 3
-for program in nginx mariadbd mariadb-install-db mariadb ip nsenter awk; do
+for program in patch nginx mariadbd mariadb-install-db mariadb ip nsenter awk; do
   command -v "$program" >/dev/null || PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || fail "no $program here"
 done
 PATH=$PATH:/usr/sbin
@@ -121,7 +125,9 @@ database() { # HOST
   if [ ! -d "$data" ]; then
     mariadb-install-db --no-defaults --user=root --datadir="$data" --auth-root-authentication-method=normal >"$dir/install" 2>&1 || fail "no database"
   fi
-  on "$1" mariadbd --defaults-file="$dir/my.cnf" --user=root --datadir="$data" --port=3306 --bind-address="${2:-127.0.0.1}" --socket="$dir/$1.sock" \
+  mkdir -p "$dir/$1.d"
+  printf '!include %s\n[mysqld]\nbind-address = 127.0.0.1\n!includedir %s\n' "$dir/my.cnf" "$dir/$1.d" >"$dir/$1.cnf"
+  on "$1" mariadbd --defaults-file="$dir/$1.cnf" --user=root --datadir="$data" --port=3306 --socket="$dir/$1.sock" \
     --pid-file="$dir/$1.pid" --log-error="$dir/$1.err" --slow-query-log-file="$dir/$1-slow.log" &
   service+=($!)
   until mariadb --no-defaults -uroot -S "$dir/$1.sock" -e 'SELECT 1' >/dev/null 2>&1; do
@@ -129,8 +135,11 @@ database() { # HOST
     sleep 0.1
   done
   mariadb --no-defaults -uroot -S "$dir/$1.sock" -e "CREATE DATABASE IF NOT EXISTS isuumo CHARACTER SET utf8mb4;
-    CREATE USER IF NOT EXISTS isucon@'10.77.0.%' IDENTIFIED BY 'isucon', isucon@'127.0.0.1' IDENTIFIED BY 'isucon';
-    GRANT ALL ON isuumo.* TO isucon@'10.77.0.%', isucon@'127.0.0.1'" || fail "no grants"
+    CREATE USER IF NOT EXISTS isucon@127.0.0.1 IDENTIFIED BY 'isucon'; GRANT ALL ON isuumo.* TO isucon@127.0.0.1" || fail "no grants"
+  [ -s "$dir/grants.sql" ] || return 0
+  mariadb --no-defaults -uroot -S "$dir/$1.sock" <"$dir/grants.sql" || fail "the grants are refused"
+  sed -n "s/^GRANT .* ON \(.*\)/GRANT CREATE, DROP, ALTER, INDEX, DELETE, TRIGGER ON \1/p" "$dir/grants.sql" |
+    mariadb --no-defaults -uroot -S "$dir/$1.sock" || fail "no grants for /initialize"
 }
 
 application() { # HOST DATABASE LISTEN
@@ -144,12 +153,35 @@ application() { # HOST DATABASE LISTEN
   rm -f "$dir/ready"
 }
 
-webserver() { # APPLICATION
-  sed -E "s#^( *)server \".*\";#\1server \"$1:1323\";#; s#^( *)listen .*;#\1listen 10.77.0.2:8080;#" "$dir/nginx.template" >"$dir/nginx/nginx.conf"
+webserver() {
+  sed -E "s#^( *)server \".*\";#\1server \"127.0.0.1:1323\";#; s#^( *)listen .*;#\1listen 10.77.0.2:8080;#" "$dir/nginx.template" >"$dir/nginx/nginx.conf"
+  if [ -s "$dir/nginx.patch" ]; then
+    patch -s "$dir/nginx/nginx.conf" <"$dir/nginx.patch" || fail "the patch of nginx.conf is refused"
+  fi
+  nginx -t -q -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" || fail "nginx -t refuses the file"
   : >"$dir/nginx/access.log"
   on web nginx -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" -g 'daemon off;' &
   service+=($!)
   until (exec 3<>/dev/tcp/10.77.0.2/8080) 2>/dev/null; do sleep 0.1; done
+}
+
+# text WORD: of the edits in split.json the texts of those whose title has a word.
+text() {
+  awk -v word="$1" '/"title":/ { on = index($0, word) > 0 } on && /"text":/ { sub(/^ *"text": "/, ""); sub(/",$/, ""); print }' \
+    "$dir/edits.json" | sed 's/\\"/"/g' | while IFS= read -r line; do printf '%b' "$line"; done
+}
+
+# edits LAYOUT: the files that make it.
+edits() {
+  as gen split "$first" --hosts app,db --layout "$1" --edits --addresses web=10.77.0.2,app=10.77.0.3,db=10.77.0.4 -o json >"$dir/edits.json" ||
+    fail "no edits: $1"
+  rm -f "$dir"/*.d/*.cnf
+  local db=web
+  [[ $1 == *mariadbd=* ]] && db=${1#*mariadbd=} db=${db%%,*}
+  mkdir -p "$dir/$db.d"
+  text 'the database listens' >"$dir/$db.d/zz-kasoku-split.cnf"
+  text 'is let in from' | sed "s/APP_USER/isucon/g; s/APP_PASSWORD/isucon/g" >"$dir/grants.sql"
+  text 'passes requests on' >"$dir/nginx.patch"
 }
 
 layout() { # MEMBER=HOST…: what is elsewhere than on web
@@ -164,12 +196,12 @@ layout() { # MEMBER=HOST…: what is elsewhere than on web
   done
   [ "$db" = "$app" ] && [ "$db" != web ] && dbat=127.0.0.1
   [ "$db" = web ] && [ "$app" != web ] && dbat=10.77.0.2
-  local bind=$dbat
-  database "$db" "$bind"
+  database "$db"
   application "$app" "$dbat" "$appat"
-  webserver "$appat"
+  webserver
   local n
   for n in web app db; do mkdir -p "$dir/$n"; echo "project = 'isuumo'" >"$dir/$n/kasoku.toml"; done
+  [ "$app" = web ] || printf '[service]\nport = 1323\n' >>"$dir/$app/kasoku.toml"
   printf '[logs]\naccess = ["%s"]\n' "$dir/nginx/access.log" >>"$dir/web/kasoku.toml"
   printf '[mysql]\ndsn = "root@unix(%s)/isuumo"\n' "$dir/$db.sock" >>"$dir/$db/kasoku.toml"
   mkdir -p "$dir/own"
@@ -203,9 +235,15 @@ run() { # LABEL: one run of all hosts
   [ -n "$file" ] || fail "no run $1 (exit $code): $(tail -20 "$dir/run.log")"
   [ -n "${KEEP:-}" ] && mkdir -p "$KEEP" && cp "$file" "$KEEP/"
   score=$(as gen show "$file" -o json | awk '$1 == "\"score\":" { on = 1 } on && $1 == "\"value\":" { sub(",$", "", $2); print $2; exit }')
+  as gen show "$file" -o json >"$dir/run.json"
+  awk -v run="$1" '/"hosts": \[/ { in_ = 1 } in_ && $1 == "\"name\":" { gsub(/[",]/, "", $2); hosts = hosts " " $2; n++ } in_ && /^  \]/ { in_ = 0 }
+    /"cause": "This is of host / { sub(/.*This is of host /, ""); sub(/[.].*/, ""); of[$0]++ }
+    END { for (h in of) { found = found sprintf(" %s %d", h, of[h]); k++ }
+      printf "run %s: hosts%s; findings that name a host:%s\n", run, hosts, found; exit n != 4 || k < 1 }' "$dir/run.json" || status=1
   [ -n "$score" ] || fail "run $1 has no score: $(tail -20 "$dir/run.log")"
 }
 
+status=0
 hosts
 files
 fleet
@@ -215,13 +253,14 @@ one=$score first=$file
 echo "one host: score $one"
 as gen split "$first" --hosts app,db
 [ "${LAYOUTS:-}" = none ] && exit 0
-status=0 n=0
+n=0
 for words in ${LAYOUTS:-mariadbd=db}; do
   n=$((n + 1))
   IFS=, read -ra moves <<<"$words"
   as gen split "$first" --hosts app,db --layout "$words" -o json >"$dir/split.json" || fail "split: $words"
   read -r low mid high < <(awk '/"layouts"/ { on = 1 } on && /"gain_ratio"/ { in_ = 1 } in_ && /"(low|mid|high)"/ {
     gsub(/[",]/, ""); sub(":", "", $1); v[$1] = $2; if (++k == 3) { print v["low"], v["mid"], v["high"]; exit } }' "$dir/split.json")
+  edits "$words"
   layout "${moves[@]}"
   run "two$n"
   awk -v words="$words" -v low="$low" -v mid="$mid" -v high="$high" -v one="$one" -v two="$score" 'BEGIN {

@@ -139,6 +139,15 @@ func TestSplit_Fleet(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "mariadbd to db1") {
 		t.Errorf("%v: %s", err, out)
 	}
+	toml := "project = 'shop'\n[fleet]\nrecord = ['web', 'db1']\nhosts = ['web', 'db1=deploy@10.0.0.7']\n"
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte(toml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd = exec.CommandContext(t.Context(), "kasoku", "split", "a.kasoku", "--edits")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "bind-address = 10.0.0.7") {
+		t.Errorf("an address of [fleet] hosts: %v: %s", err, out)
+	}
 }
 
 // TestSplit_Lacks: a run that lacks what is needed is exit code 3, with a word.

@@ -62,13 +62,8 @@ type editor struct {
 // Edits returns what makes a layout of the present one. addresses are the private addresses of hosts, as far
 // as they are known; a host without one has a word in capitals that is to be filled in.
 func (p *Plan) Edits(rec *kasoku.Recording, l Layout, addresses map[string]netip.Addr) Steps {
-	e := &editor{Plan: p, rec: rec, l: l, at: map[string]string{}, done: map[string]bool{}}
-	for k := range p.Hosts {
-		name := p.Hosts[k].Name
-		if a, ok := addresses[name]; ok {
-			e.at[name] = a.String()
-		}
-	}
+	p, at := p.guarded(addresses)
+	e := &editor{Plan: p, rec: rec, l: l, at: at, done: map[string]bool{}}
 	for _, i := range p.Moved(l) {
 		e.program(i)
 	}
@@ -98,6 +93,48 @@ func (e *editor) address(k int) string {
 		return a
 	}
 	return word(e.Hosts[k].Name)
+}
+
+// safeName is what a run may name in a text that people paste: no shell, no option and no second line is in it.
+var safeName = lazyregexp.New(`^[0-9A-Za-z_./@:+\[\]][0-9A-Za-z_./@:+\[\]=-]*$`)
+
+// safe returns a name of the run, which may be a stranger's, or a word in its place.
+func safe(name string) string {
+	if name == "" || safeName().MatchString(name) {
+		return name
+	}
+	return "NAME_IN_THE_RUN"
+}
+
+// guarded returns the plan with safe names alone, and what the addresses of its hosts are by those.
+func (p *Plan) guarded(addresses map[string]netip.Addr) (*Plan, map[string]string) {
+	out, service, at := *p, *p.Service, map[string]string{}
+	service.Members, service.Edges = slices.Clone(service.Members), slices.Clone(service.Edges)
+	out.Hosts, out.Service = slices.Clone(p.Hosts), &service
+	for k := range out.Hosts {
+		h := &out.Hosts[k]
+		a, ok := addresses[h.Name]
+		if h.Name = safe(h.Name); ok {
+			at[h.Name] = a.String()
+		}
+	}
+	for i := range service.Members {
+		m := &service.Members[i]
+		if m.Of == nil {
+			continue
+		}
+		of := *m.Of
+		of.Program, of.Version, of.Unit = safe(of.Program), safe(of.Version), safe(of.Unit)
+		of.Configs = slices.DeleteFunc(slices.Clone(of.Configs),
+			func(c string) bool { return !safeName().MatchString(c) })
+		m.Of = &of
+	}
+	for i := range service.Edges {
+		of := *service.Edges[i].Of
+		of.At.Address = safe(of.At.Address)
+		service.Edges[i].Of = &of
+	}
+	return &out, at
 }
 
 // add adds an edit with what is to be filled in.
@@ -467,8 +504,9 @@ func leadsTo(name, value string, to *Member) bool {
 func (e *editor) unitConfigs(m *kasoku.Member) (out []*kasoku.Config) {
 	for i := range e.rec.Configs {
 		c := &e.rec.Configs[i]
-		if (c.Host == m.Host || c.Host == "") && (c.Kind == "unit" && strings.Contains(c.Name,
-			strings.TrimSuffix(m.Unit, ".service")) && m.Unit != "" ||
+		if safeName().MatchString(c.Name) && (c.Host == m.Host || c.Host == "") && (c.Kind == "unit" &&
+			strings.Contains(c.Name,
+				strings.TrimSuffix(m.Unit, ".service")) && m.Unit != "" ||
 			c.Kind == "file" && strings.Contains(strings.ToLower(path.Base(c.Name)), "env")) {
 			out = append(out, c)
 		}

@@ -66,7 +66,8 @@ func (e *editor) upstream(web, app *Member, x *Edge) {
 	found := false
 	for i := range e.rec.Configs {
 		c := &e.rec.Configs[i]
-		if c.Kind != "nginx" || c.Host != web.Of.Host && c.Host != "" || !c.Known() || c.Note != "" {
+		if c.Kind != "nginx" || c.Host != web.Of.Host && c.Host != "" || !c.Known() || c.Note != "" ||
+			!safeName().MatchString(c.Name) {
 			continue
 		}
 		text, ok := passTo(c.Text, x.Of.At, servers)
@@ -78,14 +79,14 @@ func (e *editor) upstream(web, app *Member, x *Edge) {
 		}
 		found = true
 		hunks, _, _ := compare.Unified(c.Text, text)
-		e.add(Edit{rank: rankPass, Host: web.Of.Host, Title: title, File: c.Name, Patch: true,
+		e.add(Edit{rank: rankPass, Host: e.Hosts[web.Host].Name, Title: title, File: c.Name, Patch: true,
 			Text: "--- " + c.Name + "\n+++ " + c.Name + "\n" +
 				hunks, Check: "nginx -t", Apply: "nginx -s reload", Back: "patch -R with the same patch, and " +
 				"nginx -s reload",
 			Note: maskedText(c)})
 	}
 	if !found {
-		e.add(Edit{rank: rankPass, Host: web.Of.Host, Title: title,
+		e.add(Edit{rank: rankPass, Host: e.Hosts[web.Host].Name, Title: title,
 			Where: "in the configuration of " + web.Of.Program, Check: "nginx -t",
 			Text: "upstream app {\n    server " + strings.Join(servers, ";\n    server ") + ";\n    keepalive 64;\n}\n",
 			Back: "the lines of before, and a reload", Note: "Which lines pass requests on to " + x.Of.At.Address +
@@ -125,21 +126,40 @@ func passTo(text string, at kasoku.Listener, servers []string) (string, bool) {
 		if !strings.Contains(*line, token) {
 			continue
 		}
-		switch {
-		case upstream:
-			var out strings.Builder
-			for _, s := range servers {
-				out.WriteString(strings.Replace(*line, token, s, 1))
-			}
-			*line = out.String()
+		switch now, ok := severalServers(*line, token, servers); {
 		case len(servers) == 1:
 			*line = strings.Replace(*line, token, servers[0], 1)
+		case upstream && ok:
+			*line = now
 		default:
 			continue
 		}
 		changed = true
 	}
 	return strings.Join(lines, ""), changed
+}
+
+// severalServers returns a line with its directive "server" of an address once for each of some servers; false
+// where not all of the directive is in the line.
+func severalServers(line, token string, servers []string) (string, bool) {
+	at := strings.Index(line, token)
+	from := strings.LastIndex(line[:at], "server")
+	end := strings.IndexByte(line[at:], ';')
+	if from < 0 || end < 0 {
+		return "", false
+	}
+	whole := line[from : at+end+1]
+	if strings.TrimSpace(line[:from]) == "" { // a line of its own: so is each, with what is said after it
+		whole = line
+	}
+	var out strings.Builder
+	for i, s := range servers {
+		if i > 0 && whole != line {
+			out.WriteString(" ")
+		}
+		out.WriteString(strings.Replace(whole, token, s, 1))
+	}
+	return strings.Replace(line, whole, out.String(), 1), true
 }
 
 // leads returns the part of an address in a configuration that is the listener.

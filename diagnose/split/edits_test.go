@@ -65,7 +65,7 @@ func editsOf(t *testing.T, rec *kasoku.Recording, layout ...string) Steps {
 		t.Fatal(err)
 	}
 	p := plan(t, s, "app2", "db")
-	l, err := p.Parse(layout)
+	l, err := p.LayoutOf(layout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +165,28 @@ func TestEdits_Application(t *testing.T) {
 	}
 }
 
+// TestPassTo: servers are added in whatever form an upstream is written.
+func TestPassTo(t *testing.T) {
+	at := kasoku.Listener{Network: "tcp", Address: "127.0.0.1:9000"}
+	two := []string{"10.0.0.2:9000", "10.0.0.3:9000"}
+	f := func(text string, servers []string, want string) {
+		t.Helper()
+		if got, ok := passTo(text, at, servers); got != want && (ok || want != "") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	f("upstream a { server localhost:9000 weight=2; keepalive 4; }\n", two,
+		"upstream a { server 10.0.0.2:9000 weight=2; server 10.0.0.3:9000 weight=2; keepalive 4; }\n")
+	f("upstream a {\n\tserver 127.0.0.1:9000; # here\n}\n", two,
+		"upstream a {\n\tserver 10.0.0.2:9000; # here\n\tserver 10.0.0.3:9000; # here\n}\n")
+	f("upstream a {\n server 127.0.0.1:9000\n weight=2; }\n", two, "")
+	f("upstream a {\n server 127.0.0.1:9000\n weight=2; }\n", two[:1],
+		"upstream a {\n server 10.0.0.2:9000\n weight=2; }\n")
+	f("location / { proxy_pass http://127.0.0.1:9000; }\n", two, "") // an upstream is what it takes
+	f("location / { proxy_pass http://127.0.0.1:90001; }\n", two[:1], "")
+	f("location / { # 127.0.0.1:9000\n}\n", two[:1], "")
+}
+
 // TestEdits_Words: an address that is not known is a word to be filled in.
 func TestEdits_Words(t *testing.T) {
 	rec := edited()
@@ -173,12 +195,49 @@ func TestEdits_Words(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := plan(t, s, "db-1")
-	l, err := p.Parse([]string{"mariadbd=db-1"})
+	l, err := p.LayoutOf([]string{"mariadbd=db-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := find(t, p.Edits(rec, l, nil), "db-1", "listens"); !slices.Equal(e.Fill, []string{"ADDRESS_OF_DB_1"}) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestEdits_Stranger: what a run names may be a stranger's; no command and no line of it is in what is pasted.
+func TestEdits_Stranger(t *testing.T) {
+	const evil = "x\n$(touch /tmp/owned); rm -rf '/'"
+	for _, layout := range []string{"2=db", "1=app2"} {
+		rec := edited()
+		for i := range rec.Service.Members {
+			m := &rec.Service.Members[i]
+			m.Program, m.Version, m.Unit, m.Configs = evil, evil, evil, []string{evil, "--help"}
+		}
+		for i := range rec.Service.Edges {
+			rec.Service.Edges[i].At.Address = evil + ":3306"
+		}
+		for i := range rec.Configs {
+			rec.Configs[i].Name = evil
+		}
+		rec.Queries[0].Schema = evil
+		rec.Settings[0].Value = evil
+		s, err := Measure(diagnose.NewCase(rec, nil), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plan(t, s, "app2", "db")
+		member, host, _ := strings.Cut(layout, "=")
+		l, err := p.LayoutOf([]string{rec.Service.Members[int(member[0]-'0')].ID + "=" + host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Edits(rec, l, nil).Edits {
+			if all := e.Text + e.Check + e.Apply + e.Back + e.File; strings.Contains(all, "touch") ||
+				strings.Contains(all, "--help ") &&
+					!strings.Contains(all, "--help --verbose") {
+				t.Errorf("%+v", e)
+			}
+		}
 	}
 }
 
@@ -266,4 +325,28 @@ func TestEdits_Server(t *testing.T) {
 	f(false, "SELECT * FROM mysql.user")
 	sandboxtest.Exec(t, db, lines(grant.Back)...)
 	f(false, "SELECT * FROM a")
+}
+
+// FuzzPassTo: whatever a run has as a configuration, no line of it is lost, and the server is in what is edited.
+func FuzzPassTo(f *testing.F) {
+	f.Add(nginxConf, "127.0.0.1:1808")
+	f.Add("upstream a { server unix:/run/a.sock; }", "/run/a.sock")
+	f.Add("location / { fastcgi_pass localhost:9000; }\n", "[::1]:9000")
+	f.Add("upstream a {\n server 127.0.0.1:80\n; }", "0.0.0.0:80")
+	f.Fuzz(func(t *testing.T, text, address string) {
+		at := kasoku.Listener{Network: "tcp", Address: address}
+		if strings.HasPrefix(address, "/") {
+			at.Network = "unix"
+		}
+		for _, servers := range [][]string{{"10.0.0.3:1"}, {"10.0.0.3:1", "10.0.0.4:1"}} {
+			out, ok := passTo(text, at, servers)
+			if !ok {
+				continue
+			}
+			before, after := strings.Split(text, "\n"), strings.Split(out, "\n")
+			if len(after) < len(before) || !strings.Contains(out, "10.0.0.3:1") {
+				t.Errorf("%q became %q", text, out)
+			}
+		}
+	})
 }

@@ -380,6 +380,11 @@ func (m *measurer) edges() {
 	s := m.s
 	for i := range m.Service.Edges {
 		of := &m.Service.Edges[i]
+		if from := s.member(of.From); from >= 0 && of.To == "" {
+			m.blind("who listens at %s, which %s calls, is not known, as where that host was not recorded: its "+
+				"CPU is in no "+
+				"figure, and it stays where it is", of.At.Address, s.Members[from].Name)
+		}
 		e := Edge{From: s.member(of.From), To: s.member(of.To), Of: of}
 		if e.From < 0 || e.To < 0 || e.From == e.To || slices.ContainsFunc(s.Edges, func(o Edge) bool {
 			return o.From == e.From && o.To == e.To

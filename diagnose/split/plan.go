@@ -323,9 +323,9 @@ func (p *Plan) namesOf(hosts []int) string {
 	return strings.Join(names, " and ")
 }
 
-// Parse reads a layout as people name one: what is moved, MEMBER=HOST, or MEMBER=HOST+HOST for copies. A member is
+// LayoutOf reads a layout as people name one: what is moved, MEMBER=HOST, or MEMBER=HOST+HOST for copies. A member is
 // named by its program or its id.
-func (p *Plan) Parse(words []string) (Layout, error) {
+func (p *Plan) LayoutOf(words []string) (Layout, error) {
 	l := slices.Clone(p.present)
 	for _, w := range words {
 		name, on, ok := strings.Cut(w, "=")
@@ -375,7 +375,7 @@ func (p *Plan) hostNames() string {
 	return strings.Join(names, ", ")
 }
 
-// MoveWords is the layout as [Plan.Parse] reads it.
+// MoveWords is the layout as [Plan.LayoutOf] reads it.
 func (p *Plan) MoveWords(l Layout) (out []string) {
 	for _, i := range p.Moved(l) {
 		var on []string

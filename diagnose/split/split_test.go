@@ -103,6 +103,19 @@ func TestMeasure_Lacks(t *testing.T) {
 	}
 }
 
+// TestMeasure_Elsewhere: a member that is on a host of which nothing is known is named.
+func TestMeasure_Elsewhere(t *testing.T) {
+	rec := full().Recording()
+	rec.Service.Edges[1].To, rec.Service.Edges[1].At.Address = "", "10.0.0.3:9000"
+	s, err := Measure(diagnose.NewCase(rec, nil), 0)
+	if err != nil || !slices.ContainsFunc(s.Blind, func(b string) bool {
+		return strings.Contains(b,
+			"10.0.0.3:9000")
+	}) {
+		t.Errorf("%v, %q", err, s.Blind)
+	}
+}
+
 // TestPlan: of a full host the database goes first, and what stays is the limit then.
 func TestPlan(t *testing.T) {
 	p := plan(t, measure(t, full(), 0), "app2", "db2")
@@ -133,7 +146,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%s: %+v", p.Words(l.Layout), l.Gain)
 			}
 		}
-		back, err := p.Parse(p.MoveWords(l.Layout))
+		back, err := p.LayoutOf(p.MoveWords(l.Layout))
 		if err != nil || p.Words(back) != p.Words(l.Layout) {
 			t.Errorf("%q: %v, %q", p.MoveWords(l.Layout), err, p.Words(back))
 		}
@@ -243,13 +256,13 @@ func TestPlan_Memory(t *testing.T) {
 	}
 }
 
-func TestPlan_Parse(t *testing.T) {
+func TestPlan_LayoutOf(t *testing.T) {
 	p := plan(t, measure(t, full(), 0), "db")
 	for word, want := range map[string]string{
 		"mariadbd": "want MEMBER=HOST", "redis=db": "no member", "mariadbd=cache": "no host",
 		"nginx=db": "stays where it is", "mariadbd=web+db": "only applications", "shop=db+db": "no host",
 	} {
-		if _, err := p.Parse([]string{word}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.LayoutOf([]string{word}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", word, err, want)
 		}
 	}

@@ -109,7 +109,7 @@ func (f *splitFlags) run(e *cli.Env, args []string) error {
 		return cli.Usage(err, "--hosts 3, or the names of those that are added")
 	}
 	if len(f.layout) > 0 {
-		l, err := p.Parse(f.layout)
+		l, err := p.LayoutOf(f.layout)
 		if err != nil {
 			return cli.Usagef("such as --layout mariadbd=db --hosts db", "--layout: %w", err)
 		}
