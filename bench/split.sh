@@ -158,7 +158,7 @@ webserver() {
   if [ -s "$dir/nginx.patch" ]; then
     patch -s "$dir/nginx/nginx.conf" <"$dir/nginx.patch" || fail "the patch of nginx.conf is refused"
   fi
-  nginx -t -q -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" || fail "nginx -t refuses the file"
+  in_host web nginx -t -q -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" || fail "nginx -t refuses the file"
   : >"$dir/nginx/access.log"
   on web nginx -p "$dir/nginx/" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/start.log" -g 'daemon off;' &
   service+=($!)
