@@ -267,8 +267,13 @@ func (a *access) count(r *reading, ix *index, share float64) {
 		keys = min(keys, max(fits/max(rest, 1e-9), fits))
 	}
 	keys = max(keys, min(fits, a.table.rows))
-	if by := a.step; a.apart && by != nil && ix.name != "" && ix.name == by.Key && !isScan(by.Access) {
-		keys = min(keys, max(by.Rows, 1)) // the server looked, where what an index knows of its values may be old
+	if by := a.step; by != nil && ix.name != "" && ix.name == by.Key {
+		switch {
+		case strings.EqualFold(by.Access, "eq_ref"): // by a unique key, also where the text does not show the join
+			keys = min(keys, 1)
+		case a.apart && !isScan(by.Access): // the server looked, where what an index knows of its values may be old
+			keys = min(keys, max(by.Rows, 1))
+		}
 	}
 	keys *= a.passed(ix)
 	if r.ordered && a.limit {
