@@ -310,7 +310,7 @@ const UnloggedCode = "slow-log-partial"
 func Unlogged(c *Case) string {
 	at := slices.IndexFunc(c.Warnings, func(w kasoku.Warning) bool { return w.Code == UnloggedCode })
 	asked, err := c.Counters().Status("Questions")
-	if at < 0 || err != nil {
+	if at < 0 || err != nil || c.StatementSource() == kasoku.FromTrace {
 		return ""
 	}
 	var calls float64

@@ -7,10 +7,10 @@
 package unlogged
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs"
+	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/sqlshape"
 	"github.com/kasoku/kasoku/mysql"
 	"github.com/kasoku/kasoku/trace"
@@ -29,37 +30,45 @@ const (
 	longer = 15 * time.Second
 	// few statements say too little of what the log has.
 	few = 20
-	// entry is how long an entry of a slow log is at least, and its statement.
-	entry = 100
 	// mostSample is how much of a statement a run keeps, masked.
 	mostSample = 1 << 10
 )
 
 // A Watch compares what a slow log gains with the statements that a trace sees.
 type Watch struct {
-	file  string
-	begun int64
+	begun lines.Mark
+	here  bool // the log is a file of this host
 }
 
-// NewWatch begins with the length that a slow log has now.
-func NewWatch(file string) *Watch { return &Watch{file, size(file)} }
+// NewWatch begins where a slow log ends now.
+func NewWatch(file string) *Watch {
+	mark, err := lines.MarkEnd(file)
+	return &Watch{mark, err == nil}
+}
 
 // More returns for how much longer a service is to be watched of which so many statements were seen: 0 where
 // the log has more than half of them.
 func (w *Watch) More(statements uint64) time.Duration {
-	if statements < few || size(w.file)-w.begun > int64(statements)*entry/2 {
+	if statements < few || w.here && w.has(statements/2) {
 		return 0
 	}
 	return longer
 }
 
-// size is how long a log is; 0 where it is not there yet, or on another host.
-func size(file string) int64 {
-	st, err := os.Stat(file)
+// has reports whether the log has gained more than so many entries.
+func (w *Watch) has(many uint64) bool {
+	src, err := lines.Since(w.begun)
 	if err != nil {
-		return 0
+		return false
 	}
-	return st.Size()
+	defer src.Close()
+	var n uint64
+	for n <= many && src.Scan() {
+		if bytes.HasPrefix(src.Bytes(), []byte("# Query_time: ")) {
+			n++
+		}
+	}
+	return n > many
 }
 
 // Queries returns the classes of statements that a trace saw, those of the most time first, with counts and
@@ -80,12 +89,11 @@ func Queries(seen *window.Seen, asked float64) ([]kasoku.Query, []kasoku.Warning
 			out = append(out, query(c, scale))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b kasoku.Query) int {
-		return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.ID, b.ID))
-	})
+	sort(out)
 	return out, []kasoku.Warning{{Code: kasoku.CodeTraced, Text: fmt.Sprintf("the queries are what a trace of system "+
 		"calls saw in %s: %s of %s statements; calls and times are scaled to all of them, rows are those of the slowest one, "+
-		"run once more after the load", unit.Exact(seen.Ended.Sub(seen.Began).Round(100*time.Millisecond)), unit.Count(all),
+		"run once more after the load, and no class counts for more than twice what that took",
+		unit.Exact(seen.Ended.Sub(seen.Began).Round(100*time.Millisecond)), unit.Count(all),
 		unit.Count(max(all, uint64(asked))))}}
 }
 
@@ -104,11 +112,16 @@ func query(c *trace.Class, scale float64) kasoku.Query {
 const (
 	mostRun  = 20
 	runLimit = time.Second
+	waits    = 2 // as under the load a server's threads wait for a core
 )
 
 // CountRows runs the statements of the classes that took the most time once more, where they only return rows
-// and took less than the limit, and counts these. It ends with the context.
+// and take less than the limit, and counts these. What an application sees of a statement's time is also
+// what it takes to come back to it, of an event loop above all: no statement counts for more than waits times what
+// it took then, and the others for as much less as these together. It ends with the context.
 func CountRows(ctx context.Context, r *mysql.Reader, queries []kasoku.Query, schema string) {
+	var seen, known time.Duration
+	ran := map[int]bool{}
 	for i := range queries[:min(len(queries), mostRun)] {
 		q := &queries[i]
 		if q.Raw == "" || q.Verb != "SELECT" || ctx.Err() != nil {
@@ -119,5 +132,21 @@ func CountRows(ctx context.Context, r *mysql.Reader, queries []kasoku.Query, sch
 			continue // its rows are not known, as where nothing could be run
 		}
 		q.RowsSent, q.RowsExamined = got.Sent*q.Calls, got.Examined*q.Calls
+		seen, ran[i] = seen+q.Total, true
+		q.Total = min(q.Total, time.Duration(q.Calls)*got.Took*waits)
+		known += q.Total
 	}
+	for i := range queries {
+		if !ran[i] && seen > 0 {
+			queries[i].Total = time.Duration(float64(queries[i].Total) * float64(known) / float64(seen))
+		}
+	}
+	sort(queries)
+}
+
+// sort puts the classes that took the most time first.
+func sort(queries []kasoku.Query) {
+	slices.SortStableFunc(queries, func(a, b kasoku.Query) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.ID, b.ID))
+	})
 }
