@@ -32,7 +32,8 @@ const (
 	// mostBeside is what it may compute beside its requests, as a garbage collector and what it does after
 	// an answer do.
 	mostBeside = 1.5
-	// aboveStatements is how many times the statements' part that must be.
+	// aboveStatements is how many times the statements' part that must be. What is computed beside neighbours
+	// need not be more than that part, which has what the database waits for a core in it.
 	aboveStatements = 1.5
 )
 
@@ -92,12 +93,10 @@ func (r AppCPU) beside(c *diagnose.Case, s evidence.Stack,
 		return nil, diagnose.Quiet(r.ID(), min(float64(each)/float64(slowCPU), 0.99), "%s; %s computed %s for each request; "+
 			"the threshold is %s", crowded[0].Reason, s.App.Name, unit.Duration(each), unit.Duration(slowCPU))
 	case share >= heldUpComputes && held >= heldUp && held < 1 && held >= aboveStatements*p.statements:
-	case share < computed || share < aboveStatements*p.statements:
-		return nil, diagnose.Quiet(r.ID(), min(share/computed, share/max(aboveStatements*p.statements, 0.01), 0.99),
-			"%s; %s computed in %s of the requests' time, and statements took %s; the thresholds are %s and %s times "+
-				"as much",
-			crowded[0].Reason, s.App.Name, unit.Percent(share), unit.Percent(p.statements), unit.Percent(computed),
-			unit.Plain(aboveStatements))
+	case share < computed || share < p.statements:
+		return nil, diagnose.Quiet(r.ID(), min(share/computed, share/max(p.statements, 0.01), 0.99),
+			"%s; %s computed in %s of the requests' time, and statements took %s; the thresholds are %s and as much",
+			crowded[0].Reason, s.App.Name, unit.Percent(share), unit.Percent(p.statements), unit.Percent(computed))
 	}
 	waits := ""
 	if p.waited >= 0.01 {
