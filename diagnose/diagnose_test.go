@@ -313,6 +313,16 @@ func TestVerdict(t *testing.T) {
 		Points: []kasoku.Point{{At: 0, Value: 1}, {At: sec(13), Value: 101}, {At: sec(23), Value: 301}}})
 	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most is not known: the slow log holds 0 of 300 statements.",
 		&unlogged, finding("A", 0.7, clause("a is slow", true)))
+	unlogged.Warnings[0].Hint = "`--recycle-connections` ends idle sessions first"
+	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most is not known: the slow log holds 0 of 300 statements: "+
+		"add `--recycle-connections` to the command.",
+		&unlogged, finding("A", 0.7, clause("a is slow", true)))
+	// Those of a trace are all, scaled.
+	traced := unlogged
+	traced.Warnings = append(slices.Clone(unlogged.Warnings), kasoku.Warning{Code: kasoku.CodeTraced})
+	traced.Queries = []kasoku.Query{{Calls: 100}}
+	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: a is slow.",
+		&traced, finding("A", 0.7, clause("a is slow", true)))
 	unlogged.Queries = []kasoku.Query{{Calls: 290}}
 	f("GET /report takes 5,700 ms (p95): at 1,000 req/s, 100 % of requests succeed with p95 6.00 ms; what costs most: a is slow.",
 		&unlogged, finding("A", 0.7, clause("a is slow", true)))

@@ -228,7 +228,7 @@ func unbrokenClause(c *Case, d *kasoku.Diagnosis) string {
 		s += "; " + unit.Counted(n, "answer 503 refused a bot", "answers 503 refused bots") + ", as is configured"
 	}
 	if lost := Unlogged(c); lost != "" {
-		s += "; what costs most is not known: " + lost
+		s += "; what costs most is not known: " + lost + remedy(c)
 	} else if top := costliest(d); top != "" {
 		s += "; what costs most: " + top
 	}
@@ -322,6 +322,17 @@ func Unlogged(c *Case) string {
 	}
 	text, _, _ := strings.Cut(c.Warnings[at].Text, " (Questions)")
 	return text
+}
+
+// remedy says what has the statements that the slow log lacks, where it was not tried.
+func remedy(c *Case) string {
+	const flag = "`--recycle-connections`"
+	if !slices.ContainsFunc(c.Warnings, func(w kasoku.Warning) bool {
+		return w.Code == UnloggedCode && strings.HasPrefix(w.Hint, flag)
+	}) {
+		return ""
+	}
+	return ": add " + flag + " to the command"
 }
 
 // costliest is the clause of the finding with the largest impact, else its title; empty
