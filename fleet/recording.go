@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/kasoku/kasoku/logs/phases"
 )
 
 // The questions about a recording of a host.
@@ -15,10 +17,12 @@ const (
 )
 
 // A RecordOrder asks a host to record itself, as its own kasoku.toml says that the agent's
-// owner named. It names no file, no command and nothing that would be watched.
+// owner named. It names no file, no command and nothing that would be watched, but for a request that
+// is looked for in the access logs that the file names.
 type RecordOrder struct {
 	Run   string // names the recording, in all questions about it
 	Label string `json:",omitempty"`
+	On    string `json:",omitempty"` // it begins with this request, seen here or elsewhere
 }
 
 // maxLabel is the longest label of a run that a host takes from another.
@@ -31,9 +35,16 @@ func (o *RecordOrder) Check(l *Limit) error {
 		return &RefusedError{Reason: "the recording has no name"}
 	case len(o.Label) > maxLabel:
 		return &RefusedError{Reason: fmt.Sprintf("a label of %d bytes", len(o.Label))}
+	case len(o.On) > maxLabel:
+		return &RefusedError{Reason: fmt.Sprintf("a request of %d bytes", len(o.On))}
 	case !l.Record:
 		return &RefusedError{Reason: "to be recorded is not allowed here",
 			Fix: "on that host: kasoku agent --allow record=/path/of/its/kasoku.toml, or --allow record"}
+	}
+	if o.On != "" {
+		if _, err := phases.ParseRequest(o.On); err != nil {
+			return &RefusedError{Reason: Clean(err.Error())}
+		}
 	}
 	return nil
 }
@@ -60,6 +71,7 @@ func CheckRun(run string) error {
 const (
 	Preparing = "preparing"
 	Ready     = "ready"     // it begins when it is asked to
+	Waiting   = "waiting"   // all that it watches is watched, and the request is waited for
 	Running   = "running"   // all that it watches is watched
 	Analysing = "analysing" // the logs of its time are read where they lie
 	Over      = "over"      // its run file can be fetched
@@ -70,7 +82,8 @@ const (
 // asks for a while ends in order. What else it asks for is done once, however often it is asked.
 type RecordingQuestion struct {
 	Run    string
-	Begin  time.Duration `json:",omitempty"` // Clock: offset 0
+	Begin  time.Duration `json:",omitempty"` // Clock: offset 0, or when to begin to wait
+	Cut    time.Duration `json:",omitempty"` // Clock: offset 0 of one that waits
 	Stop   bool          `json:",omitempty"` // end it in order, and keep what there is
 	Forget bool          `json:",omitempty"` // its run file has come, or is not wanted
 }
@@ -83,6 +96,16 @@ type RecordingAnswer struct {
 	Size  int64         `json:",omitempty"` // of its run file, once it is over
 	Sum   string        `json:",omitempty"` // its SHA-256, in hexadecimal digits
 	Short string        `json:",omitempty"` // why it ended before it was asked to
+	Sighting
+}
+
+// A Sighting is what a recording sees in the access logs of its host.
+type Sighting struct {
+	Logs  int           `json:",omitempty"` // that it waits at
+	Seen  time.Duration `json:",omitempty"` // Clock: when the request began; 0: it did not
+	Blind bool          `json:",omitempty"` // Seen is when it was logged, as the log has no request times
+	Path  string        `json:",omitempty"` // of the log
+	Grown int64         `json:",omitempty"` // bytes that they have grown by
 }
 
 // A PartQuestion asks for a piece of the run file.

@@ -1,30 +1,24 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
-	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/record/trigger"
-)
-
-const (
-	// lead is how long before the awaited request the run begins; blindLead where
-	// the log has no request times, so that it is not known when the request began.
-	// An initialize takes up to half a minute.
-	lead      = 3 * time.Second
-	blindLead = 30 * time.Second
 )
 
 // await watches until the request of On shows in an access log, and moves the
 // run's beginning to a moment before it. The sources are on by then: hold keeps
 // what they gave, marks where the logs ended meanwhile.
 func (s *session) await(ctx context.Context) error {
-	s.start = time.Now()
+	var err error
+	if s.start, err = s.o.begin(ctx); err != nil {
+		return err
+	}
 	if err := s.changes.switchOn(ctx); err != nil {
 		return err
 	}
@@ -36,8 +30,12 @@ func (s *session) await(ctx context.Context) error {
 	if err := s.sampling.begin(s.sampling.early); err != nil {
 		return err
 	}
-	watch := s.logs.watch(s.o.After)
-	marks := []marked{s.logs.marksNow(0)}
+	watch, shared := s.logs.watch(s.o.After), s.o.Shared
+	if shared != nil && shared.Watching != nil {
+		shared.Watching(len(watch))
+	}
+	var marks trigger.Marks
+	marks.Add(0, s.logs.marksNow())
 	tick := time.NewTicker(trigger.LookEvery)
 	defer tick.Stop()
 	for {
@@ -47,42 +45,41 @@ func (s *session) await(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		for _, w := range watch {
-			found, err := w.Look(s.o.On.Matches)
-			if err != nil {
-				return err
-			}
-			if found != nil {
-				s.begin(*found, marks)
-				return nil
-			}
-		}
-		now := time.Since(s.start)
-		if now-marks[len(marks)-1].at < time.Second {
-			continue
-		}
-		if err := s.logs.markAgain(); err != nil {
+		start, err := s.look(watch)
+		if err != nil {
 			return err
 		}
-		marks = append(marks, s.logs.marksNow(now))
-		if len(marks) > int(trigger.Longest/time.Second) {
-			marks = slices.Delete(marks, 0, 1)
+		if start != nil {
+			s.begin(start, &marks)
+			return nil
+		}
+		if now := time.Since(s.start); marks.Due(now) {
+			if err := s.logs.markAgain(); err != nil {
+				return err
+			}
+			marks.Add(now, s.logs.marksNow())
 		}
 	}
 }
 
-// marked is where each log ended at a moment.
-type marked struct {
-	at    time.Duration
-	marks []lines.Mark
+// look looks for the request, and returns the run's beginning once that is known.
+func (s *session) look(watch []*trigger.Watch) (*trigger.Start, error) {
+	found, err := trigger.First(watch, s.o.On.Matches)
+	switch {
+	case err == nil && s.o.Shared != nil:
+		return s.o.Shared.Look(found)
+	case found == nil:
+		return nil, err
+	}
+	start := trigger.Decide(*found, s.start, time.Now(), s.o.Interval)
+	return &start, nil
 }
 
-func (b *logbook) marksNow(at time.Duration) marked {
-	m := marked{at: at}
+func (b *logbook) marksNow() (marks []lines.Mark) {
 	for _, l := range b.files {
-		m.marks = append(m.marks, l.mark)
+		marks = append(marks, l.mark)
 	}
-	return m
+	return marks
 }
 
 // markAgain remembers where each log ends now.
@@ -98,33 +95,28 @@ func (b *logbook) markAgain() error {
 
 // begin moves the run's beginning to a moment before the request, on a tick, and
 // the marks of the logs with it.
-func (s *session) begin(r trigger.Seen, marks []marked) {
-	before := lead
-	if r.Blind {
-		before = blindLead
-	}
-	at := r.Began.Sub(s.start)
-	cut := max(at-before, time.Since(s.start)-trigger.Longest, 0) / s.o.Interval * s.o.Interval
-	for _, m := range marks {
-		if m.at > cut && m.at > marks[0].at {
-			break
-		}
-		for i, l := range s.logs.files {
-			l.mark = m.marks[i]
-		}
-	}
+func (s *session) begin(start *trigger.Start, marks *trigger.Marks) {
 	now := time.Now() // the wall clock may have been set while waiting
+	cut := start.Cut(s.start, now, s.o.Interval)
+	for i, m := range marks.At(cut) {
+		s.logs.files[i].mark = m
+	}
+	began := s.start
 	s.start, s.cut = now.Add(-now.Sub(s.start.Add(cut))), cut
+	if s.o.Shared != nil && s.o.Shared.Begun != nil {
+		s.o.Shared.Begun(s.start)
+	}
+	r := start.Seen
+	if r == nil {
+		return
+	}
+	at := r.Began.Sub(began)
 	text := fmt.Sprintf("%s in %s", s.o.On, r.Path)
 	if late := cut - at; late > 0 {
-		s.warn(kasoku.Warning{Code: "late-begin",
-			Text: fmt.Sprintf("the run began %s after %s: what came in between is "+
-				"not in it", late.Round(10*time.Millisecond), s.o.On),
-			Hint: fmt.Sprintf("kasoku was not watching yet, or the request took longer than the %s that are kept; start "+
-				"it earlier, or leave more time between two benchmarks", unit.Exact(trigger.Longest))})
+		s.warn(trigger.Late(late, s.o.On.String()))
 		text += ", before the run began"
 	}
-	s.trigger = &kasoku.Event{At: max(at-cut, 0), Host: s.host(), Kind: "trigger", Text: text}
+	s.trigger = &kasoku.Event{At: max(at-cut, 0), Host: cmp.Or(start.Host, s.host()), Kind: "trigger", Text: text}
 }
 
 // watch watches the access logs from the run before on, else from now on.

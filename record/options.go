@@ -22,6 +22,7 @@ import (
 	"github.com/kasoku/kasoku/logs/score"
 	"github.com/kasoku/kasoku/mysqlflags"
 	"github.com/kasoku/kasoku/observe"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/topology/find"
 	"github.com/kasoku/kasoku/topology/members"
 	"github.com/kasoku/kasoku/trace/window"
@@ -194,7 +195,7 @@ type Course struct {
 	// database are logged, because the slow log is on by then.
 	Prepare func(ctx context.Context, watch Watch) error
 
-	// Ready, without On, is called when all is prepared that can be before offset 0, and returns
+	// Ready, without On or with Shared, is called when all is prepared that can be before offset 0, and returns
 	// when that is to be; a moment that is past is now. With an error nothing is recorded.
 	Ready   func(ctx context.Context) (time.Time, error)
 	Over    func()    // called when the load is over, and before the logs are read
@@ -217,6 +218,8 @@ type Course struct {
 	// stopped while it waits leaves nothing.
 	On    phases.Request
 	After *Result // with On: the run before, so that no request in between is missed
+
+	Shared *trigger.Shared // with other hosts, whose requests begin and end it too; nil: with none
 
 	// Answers compares the service's answers with golden ones, after the load; nil: they are
 	// not asked for. What it returns beside an error is kept.
@@ -355,7 +358,7 @@ func (o *Options) validateEnd() error {
 	own := o.Load != nil || len(o.Command) > 0
 	on := o.On != (phases.Request{})
 	switch {
-	case on && o.Ready != nil:
+	case on && o.Ready != nil && o.Shared == nil:
 		return errors.New("a run that waits for a request begins by itself")
 	case on && own:
 		return errors.New("a run that waits for a request has neither a load of its own nor a command")
@@ -363,9 +366,9 @@ func (o *Options) validateEnd() error {
 		return errors.New("a run ends after a time or when it is idle, not both")
 	case o.UntilIdle > 0 && own:
 		return errors.New("a run with a load of its own or a command ends with it, not when it is idle")
-	case on && len(o.accessLogs()) == 0:
+	case on && len(o.accessLogs()) == 0 && o.Shared == nil:
 		return fmt.Errorf("%s is waited for in an access log, and none is named", o.On)
-	case o.UntilIdle > 0 && len(o.accessLogs()) == 0:
+	case o.UntilIdle > 0 && len(o.accessLogs()) == 0 && o.Shared == nil:
 		return errors.New("whether requests still come is seen in an access log, and none is named")
 	case on && o.Prepare != nil, on && len(o.CountRows) > 0:
 		return errors.New("a run that waits for a request cannot prepare its target or count rows before it")

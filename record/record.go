@@ -195,7 +195,10 @@ func (s *session) open(ctx context.Context) (err error) {
 		return err
 	}
 	if s.waits() {
-		err := errors.Join(s.clock.Event(*s.trigger), s.sampling.early.Release(s.clock, s.cut))
+		if s.trigger != nil {
+			err = s.clock.Event(*s.trigger)
+		}
+		err = errors.Join(err, s.sampling.early.Release(s.clock, s.cut))
 		if s.db != nil {
 			s.db.asked -= s.sampling.early.Statements()
 		}
@@ -263,18 +266,20 @@ func (s *session) wait(ctx context.Context) error {
 		over = t.C
 	}
 	var idle *trigger.Idle
-	if s.o.UntilIdle > 0 {
-		idle = trigger.WatchIdle(s.o.UntilIdle, s.logs.marksOf("accesslog"))
+	if s.o.UntilIdle > 0 || s.o.Shared != nil {
+		idle = trigger.WatchIdle(s.o.UntilIdle, s.logs.marksOf("accesslog"), s.o.Shared, s.waits())
 	}
 	switch {
 	case s.waits():
 		s.loads.once.begin(0, 0)
-	case idle == nil:
+	case s.o.UntilIdle == 0:
 		s.loads.once.begin(time.Since(s.start), s.o.For)
 	}
 	every := s.o.Interval
 	if idle != nil {
 		defer idle.Close()
+	}
+	if s.o.UntilIdle > 0 {
 		every = min(every, trigger.LookEvery)
 	}
 	tick := time.NewTicker(every)

@@ -34,22 +34,19 @@ type teamRig struct {
 	*fleetRig
 	ns     map[string]string
 	hub    *exec.Cmd
-	hubAt  string
 	db     *sql.DB
 	was    map[string]string // the database's variables
 	target string
 	agents map[string]*exec.Cmd
+	lease  time.Duration // how long a host goes on that no one asks
 }
 
-// lease is how long a host of a test goes on that no one asks.
-const lease = 4 * time.Second
-
-func newTeam(t *testing.T) *teamRig {
+func newTeam(t *testing.T, lease time.Duration) *teamRig {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("namespaces are made by root")
 	}
-	r := &teamRig{fleetRig: newFleetRig(t), ns: map[string]string{}, agents: map[string]*exec.Cmd{}}
+	r := &teamRig{fleetRig: newFleetRig(t), ns: map[string]string{}, agents: map[string]*exec.Cmd{}, lease: lease}
 	s := sandboxtest.MariaDB(t, sandbox.Options{})
 	r.db = sandboxtest.DB(t, s, "")
 	sandboxtest.Exec(t, r.db, "CREATE DATABASE shop",
@@ -64,7 +61,7 @@ func newTeam(t *testing.T) *teamRig {
 	r.serve()
 	r.toml("web", "project = 'shop'\n[logs]\naccess = ['access.log']\n")
 	r.toml("db", fmt.Sprintf("project = 'shop'\n[mysql]\ndsn = 'root@unix(%s)/shop'\n", s.Socket))
-	r.startHub("0.0.0.0:7432")
+	r.startHub()
 	for _, name := range []string{"web", "app", "db"} {
 		line, errs, code := r.run("hub", "hub", "invite", name)
 		if code != 0 {
@@ -81,7 +78,8 @@ func newTeam(t *testing.T) *teamRig {
 func (r *teamRig) serve() {
 	r.t.Helper()
 	var l net.Listener
-	err := inNamespace(r.ns["web"], func() (err error) { l, err = net.Listen("tcp", "10.77.1.2:8080"); return err })
+	at := r.address(1, 2) + ":8080"
+	err := inNamespace(r.ns["web"], func() (err error) { l, err = net.Listen("tcp", at); return err })
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -93,6 +91,10 @@ func (r *teamRig) serve() {
 		r.t.Fatal(err)
 	}
 	srv := &http.Server{Handler: logged(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/initialize" { // word of it comes when it is over
+			_, _ = r.db.ExecContext(q.Context(), "DO SLEEP(1.5)")
+			return
+		}
 		var n int
 		if err := r.db.QueryRowContext(q.Context(),
 			"SELECT COUNT(*) FROM shop.item WHERE code = 17").Scan(&n); err != nil || n != 4 {
@@ -101,7 +103,7 @@ func (r *teamRig) serve() {
 	}), log)}
 	go srv.Serve(l)
 	r.t.Cleanup(func() { _ = srv.Close(); _ = log.Close() })
-	r.target = "http://10.77.1.2:8080"
+	r.target = "http://" + at
 }
 
 // inNamespace does something in a network namespace. The thread goes back, as it may be the process's first, which
@@ -141,12 +143,10 @@ func (r *teamRig) toml(host, text string) {
 	}
 }
 
-func (r *teamRig) startHub(at string) {
+func (r *teamRig) startHub() {
 	r.t.Helper()
-	var line string
-	line, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen", at, "--public",
-		"10.77.1.1:7432", "--invites", "0"))
-	r.hubAt = line
+	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen",
+		r.hubAddress()+":7432", "--invites", "0"))
 }
 
 // background starts a command that may be killed, and returns the first line with a word.
@@ -194,7 +194,7 @@ func (r *teamRig) agent(name string, more ...string) {
 		allow += "=" + filepath.Join(r.dir, name, "kasoku.toml")
 	}
 	cmd := r.command(context.Background(), name, append([]string{"agent", "--name", name, "--allow", allow,
-		"--lease", lease.String()}, more...)...)
+		"--lease", r.lease.String()}, more...)...)
 	cmd.Args = append([]string{"ip", "netns", "exec", r.ns[name], cmd.Path}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = exec.LookPath("ip")
 	_, r.agents[name] = r.background("answers at hub", cmd)
@@ -326,7 +326,7 @@ func TestFleetRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds both programs")
 	}
-	r := newTeam(t)
+	r := newTeam(t, 4*time.Second)
 	rec, said, code := r.record("whole", nil)
 	if hosts := hostsOf(rec); code != 0 || len(hosts) != 4 || !slices.Equal(hosts[1:], []string{"web", "app", "db"}) {
 		t.Fatalf("exit %d, hosts %v; %s", code, hosts, said)
@@ -360,7 +360,7 @@ func TestFleetRun(t *testing.T) {
 	rec, said, code = r.record("hub", func() {
 		_ = r.hub.Process.Kill()
 		_, _ = r.hub.Process.Wait()
-		r.startHub("0.0.0.0:7432")
+		r.startHub()
 	})
 	if code != 0 || len(rec.Run.Hosts) != 4 {
 		t.Errorf("the hub came back: exit %d, hosts %v; %s", code, hostsOf(rec), said)
@@ -439,7 +439,7 @@ func (r *teamRig) refused() {
 	f(2, "stands twice", "web,web")
 	f(2, "bad host name", "../web")
 	r.kill("app", false)
-	cmd := r.command(context.Background(), "app", "agent", "--allow", "load=http://10.77.1.2:8080/")
+	cmd := r.command(context.Background(), "app", "agent", "--allow", "load="+r.target+"/")
 	_, quiet := r.background("answers at hub", cmd)
 	f(3, "kasoku agent --allow record=", "db,app")
 	_ = quiet.Process.Signal(syscall.SIGTERM)
@@ -463,6 +463,6 @@ func (r *teamRig) gone() {
 	_ = r.hub.Process.Kill()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	r.restored(lease + 10*time.Second)
+	r.restored(r.lease + 10*time.Second)
 	r.await("the end of the recorders", func() bool { return len(r.recorders("db"))+len(r.recorders("web")) == 0 })
 }

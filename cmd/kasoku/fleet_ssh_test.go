@@ -20,7 +20,7 @@ import (
 )
 
 // An sshHosts are hosts in network namespaces, each with an sshd, keys and a state of its own, and a
-// configuration of ssh that leads to them. The address of this host is 10.77.1.1 for all of them.
+// configuration of ssh that leads to them. The address of this host is h.address(1, 1) for all of them.
 type sshHosts struct {
 	*fleetRig
 	config string
@@ -67,11 +67,51 @@ func newSSHHosts(t *testing.T, names ...string) *sshHosts {
 	return h
 }
 
-// namespace makes the n-th host of a test: a network namespace at 10.77.n.2, to which this host is 10.77.n.1.
+// address is one of the n-th network of a test, in which this host is 1 and the namespace 2. Tests that run at
+// the same time have networks of their own.
+func (r *fleetRig) address(n, host int) string {
+	if r.net == 0 {
+		r.net = ownNetwork(r.t)
+	}
+	return fmt.Sprintf("10.%d.%d.%d", r.net, n, host)
+}
+
+// ownNetwork is the second number of addresses that no other test of this machine has.
+func ownNetwork(t *testing.T) int {
+	t.Helper()
+	for n := 81; n < 100; n++ {
+		f, err := os.OpenFile(fmt.Sprintf("/run/lock/kasoku-test-10.%d", n), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			t.Cleanup(func() { _ = f.Close() })
+			return n
+		}
+		_ = f.Close()
+	}
+	t.Fatal("all networks are in use")
+	return 0
+}
+
+// hubAddress is an address of this host that is on no link, so that each host's path leads there.
+func (r *fleetRig) hubAddress() string {
+	r.t.Helper()
+	at := r.address(0, 1)
+	_ = exec.CommandContext(r.t.Context(), "ip", "address", "add", at+"/32", "dev", "lo").Run() // it may be there
+	r.t.Cleanup(func() {
+		_ = exec.CommandContext(context.Background(), "ip", "address", "del", at+"/32", "dev", "lo").Run()
+	})
+	return at
+}
+
+// namespace makes the n-th host of a test: a network namespace.
 func (r *fleetRig) namespace(n int) (ns, address string) {
 	t := r.t
 	t.Helper()
-	ns, peer := fmt.Sprintf("kf%d-%d", os.Getpid(), n), fmt.Sprintf("kf%d", n)
+	own := r.address(n, 1)
+	ns, peer := fmt.Sprintf("kf%d-%d", os.Getpid(), n), fmt.Sprintf("kf%d-%d", r.net, n)
+	_ = exec.CommandContext(t.Context(), "ip", "link", "del", peer).Run() // of a test that was killed
 	must(t, "ip", "netns", "add", ns)
 	t.Cleanup(func() {
 		for _, pid := range strings.Fields(must(t, "ip", "netns", "pids", ns)) { // of a test that failed
@@ -80,14 +120,14 @@ func (r *fleetRig) namespace(n int) (ns, address string) {
 			}
 		}
 		must(t, "ip", "netns", "del", ns)
+		_ = exec.CommandContext(context.Background(), "ip", "link", "del", peer).Run() // it may have gone with ns
 	})
 	must(t, "ip", "link", "add", peer, "type", "veth", "peer", "name", "eth0", "netns", ns)
-	must(t, "ip", "address", "add", fmt.Sprintf("10.77.%d.1/24", n), "dev", peer)
+	must(t, "ip", "address", "add", own+"/24", "dev", peer)
 	must(t, "ip", "link", "set", peer, "up")
-	address = fmt.Sprintf("10.77.%d.2", n)
+	address = r.address(n, 2)
 	for _, c := range [][]string{{"address", "add", address + "/24", "dev", "eth0"}, {"link", "set", "eth0", "up"},
-		{"link", "set", "lo", "up"},
-		{"route", "add", "default", "via", fmt.Sprintf("10.77.%d.1", n)}} {
+		{"link", "set", "lo", "up"}, {"route", "add", "default", "via", own}} {
 		must(t, "ip", append([]string{"-n", ns}, c...)...)
 	}
 	return ns, address
@@ -172,7 +212,10 @@ func (h *sshHosts) watchJoinLines() {
 	go func() {
 		defer close(over)
 		for {
-			for _, line := range processes("kasoku-join:") {
+			for pid, line := range processes("kasoku-join:") {
+				if env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); !strings.Contains(string(env), h.dir) {
+					continue // another test's
+				}
 				h.t.Errorf("a command line shows a join line: %s", line)
 			}
 			select {
@@ -216,7 +259,7 @@ func TestFleetUp(t *testing.T) {
 	h.sshd("inner", h.ns["gen1"], "127.0.0.1", 2222, " ProxyJump gen1\n")
 	var came atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
-	l, err := net.Listen("tcp", "10.77.1.1:0")
+	l, err := net.Listen("tcp", h.address(1, 1)+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +298,7 @@ func TestFleetUp(t *testing.T) {
 		return code == 0 && h.agent("gen1") != pid
 	})
 	for pid, line := range processes("kasoku-ssh-") {
-		if strings.Contains(line, "gen2") {
+		if strings.Contains(line, "gen2") && strings.Contains(line, h.config) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -325,9 +368,9 @@ func (h *sshHosts) fleetMistakes(url string) {
 	if err := os.WriteFile(filepath.Join(h.dir, "other-bin", "uname"), []byte(uname), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	h.sshd("other", h.ns["gen1"], "10.77.1.2", 2223, "")
+	h.sshd("other", h.ns["gen1"], h.address(1, 2), 2223, "")
 	h.await("an sshd", func() bool {
-		c, err := net.Dial("tcp", "10.77.1.2:2223")
+		c, err := net.Dial("tcp", h.address(1, 2)+":2223")
 		if err == nil {
 			_ = c.Close()
 		}
@@ -346,12 +389,13 @@ func (h *sshHosts) fleetMistakes(url string) {
 // fleetInterrupted: Ctrl-C while ssh waits for a host that accepts and says nothing.
 func (h *sshHosts) fleetInterrupted(url string) {
 	h.t.Helper()
-	l, err := net.Listen("tcp", "10.77.1.1:0")
+	l, err := net.Listen("tcp", h.address(1, 1)+":0")
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer l.Close()
-	h.write("ssh_config", fmt.Sprintf("Host silent\n HostName 10.77.1.1\n Port %d\n ConnectTimeout 60\n", l.Addr().(*net.TCPAddr).Port))
+	h.write("ssh_config", fmt.Sprintf("Host silent\n HostName %s\n Port %d\n ConnectTimeout 60\n", h.address(1, 1),
+		l.Addr().(*net.TCPAddr).Port))
 	ctx, stop := context.WithTimeout(h.t.Context(), 2*time.Second)
 	defer stop()
 	cmd := h.command(ctx, "hub", "fleet", "up", "--ssh-config", h.config, "--allow", "load="+url+"/", "silent")

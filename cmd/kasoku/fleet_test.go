@@ -25,6 +25,7 @@ type fleetRig struct {
 	t   *testing.T
 	bin string
 	dir string
+	net int // see [fleetRig.address]
 }
 
 func newFleetRig(t *testing.T) *fleetRig {

@@ -39,6 +39,7 @@ type recorder struct {
 	mu    sync.Mutex
 	state fleet.RecordingAnswer
 	begun bool // it was given when to begin
+	cut   bool // and, as it waited, from when on it counts
 	gone  bool // no one wants the file
 }
 
@@ -108,7 +109,7 @@ func (a *Agent) launch(o *fleet.RecordOrder) (*recorder, error) {
 			return nil, &fleet.RefusedError{Reason: "a recording of this name is here"}
 		}
 	}
-	r.Config, r.Label, r.Longest = a.opts.Limit.Config, o.Label, fleet.LongestRecording
+	r.Config, r.Label, r.On, r.Longest = a.opts.Limit.Config, o.Label, o.On, fleet.LongestRecording
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the recorder: %w", err)
@@ -214,7 +215,12 @@ func (r *recorder) listen(said *os.File) {
 		}
 		last = s
 		if s.State != fleet.Over && s.State != fleet.Failed { // those are said with the file
-			r.set(func(now *fleet.RecordingAnswer) { now.State, now.Began = s.State, max(now.Began, s.Began) })
+			r.set(func(now *fleet.RecordingAnswer) {
+				now.State, now.Began = s.State, max(now.Began, s.Began)
+				if s.Sighting != nil {
+					_ = json.Unmarshal(s.Sighting, &now.Sighting) // it is kasoku's own
+				}
+			})
 		}
 	}
 	res, _ := r.child.Wait()
@@ -286,15 +292,21 @@ func (r *recorder) answer() fleet.RecordingAnswer {
 	return r.state
 }
 
-// start gives the moment to begin at, once.
-func (r *recorder) start(at time.Duration) {
+// start gives the moment to begin at, and that from which it counts, once each; 0: not yet.
+func (r *recorder) start(at, cut time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.begun {
+	var word relay.Begin
+	if at != 0 && !r.begun {
+		r.begun, word.At = true, at
+	}
+	if cut != 0 && !r.cut {
+		r.cut, word.Cut = true, cut
+	}
+	if word == (relay.Begin{}) {
 		return
 	}
-	r.begun = true
-	b, err := json.Marshal(relay.Begin{At: at})
+	b, err := json.Marshal(word)
 	if err == nil {
 		_, err = r.begin.Write(append(b, '\n'))
 	}
@@ -340,8 +352,8 @@ func (a *Agent) recording(q *fleet.RecordingQuestion) fleet.RecordingAnswer {
 	if q.Stop || q.Forget {
 		r.halt("")
 		r.forget(q.Forget)
-	} else if q.Begin != 0 {
-		r.start(q.Begin)
+	} else {
+		r.start(q.Begin, q.Cut)
 	}
 	return r.answer()
 }

@@ -27,6 +27,7 @@ import (
 type Options struct {
 	Hosts    []string
 	Label    string
+	On       string          // the request with which all begin, at whichever host it is seen; empty: at once
 	Dir      string          // private, for the run files
 	Hard     context.Context // its end gives up what has not come; may be nil
 	Patience time.Duration   // how long a host may be silent before it counts as gone; 0: that of a load
@@ -39,12 +40,15 @@ const (
 	// DefaultAnalysis is enough for logs of some ten GB.
 	DefaultAnalysis = 10 * time.Minute
 
-	askTime   = 5 * time.Second
-	pollEvery = 500 * time.Millisecond
-	readyTime = 90 * time.Second       // from the order until all is prepared, and until all runs
-	lead      = 300 * time.Millisecond // from the word to the beginning
-	atOnce    = 4                      // pieces of run files on their way: a hub cuts who lags by 8 MiB
-	farthest  = time.Minute            // that a host's beginning may lie from the one that was asked for
+	askTime      = 5 * time.Second
+	pollEvery    = 500 * time.Millisecond
+	readyTime    = 90 * time.Second       // from the order until all is prepared, and until all runs
+	lead         = 300 * time.Millisecond // from the word to the beginning
+	atOnce       = 4                      // pieces of run files on their way: a hub cuts who lags by 8 MiB
+	farthest     = time.Minute            // that a host's beginning may lie from the one that was asked for
+	longAgo      = 3 * time.Minute        // that the request may have begun when its line is in a log
+	compareEvery = time.Minute            // clocks, of hosts that wait
+	fresh        = 2 * time.Second        // an answer this old is no word about whether requests still come
 )
 
 // A Gathering is recordings of hosts that are one run.
@@ -59,7 +63,9 @@ type Gathering struct {
 	slots chan struct{}      // of those whose run files come at a time
 
 	mu     sync.Mutex
-	begin  time.Duration // offset 0 of all, on the own CLOCK_MONOTONIC; 0: not yet
+	begin  time.Duration // offset 0 of all, on the own CLOCK_MONOTONIC; 0: not yet. With On, the watch's
+	cut    time.Duration // with On, offset 0 of all; 0: not yet
+	seen   *Sighting     // with On, the first one
 	stop   time.Time     // when they were asked to end; zero: not yet
 	forget bool          // nothing of it is wanted
 }

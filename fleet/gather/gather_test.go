@@ -26,6 +26,7 @@ type member struct {
 	file   []byte
 	run    string
 	begin  time.Duration // Clock
+	cut    time.Duration // Clock
 	stop   bool
 	forgot bool
 	lost   int // answers that do not come
@@ -94,6 +95,9 @@ func (m *member) recording(b []byte) fleet.RecordingAnswer {
 	_ = json.Unmarshal(b, &q)
 	if q.Begin != 0 {
 		m.begin = q.Begin
+	}
+	if q.Cut != 0 {
+		m.cut = q.Cut
 	}
 	m.stop, m.forgot = m.stop || q.Stop, m.forgot || q.Forget
 	a := fleet.RecordingAnswer{State: fleet.Ready}

@@ -19,7 +19,9 @@ import (
 type host struct {
 	*Gathering
 	name  string
-	clock fleet.Exchange // when it was prepared
+	clock fleet.Exchange // when it was prepared, or waited for a request; of the goroutine that follows it
+
+	compared time.Time // when clock was
 
 	now            chan struct{} // ask at once
 	ready, running chan struct{} // closed when it is
@@ -27,11 +29,17 @@ type host struct {
 	part           Part
 	short          bool // it was said that it ended early
 	began          time.Duration
+
+	// Of its access logs; mu guards them.
+	logs  int
+	grown int64
+	heard time.Time // when it said so last
+	saw   bool      // it said when it saw the request
 }
 
 func newHost(g *Gathering, name string) *host {
-	return &host{Gathering: g, name: name, now: make(chan struct{}, 1), ready: make(chan struct{}),
-		running: make(chan struct{}), ended: make(chan struct{}), part: Part{Host: name}}
+	return &host{Gathering: g, name: name, compared: time.Now(), now: make(chan struct{}, 1),
+		ready: make(chan struct{}), running: make(chan struct{}), ended: make(chan struct{}), part: Part{Host: name}}
 }
 
 // order has it prepare.
@@ -39,7 +47,8 @@ func (h *host) order(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var ack fleet.Ack
-	if err := h.bus.Ask(ctx, h.name, fleet.Record, fleet.RecordOrder{Run: h.run, Label: h.opts.Label},
+	if err := h.bus.Ask(ctx, h.name, fleet.Record, fleet.RecordOrder{Run: h.run, Label: h.opts.Label,
+		On: h.opts.On},
 		&ack); err != nil {
 		return err
 	}
@@ -56,6 +65,9 @@ func (h *host) ask() (a fleet.RecordingAnswer, err error) {
 	if h.begin != 0 {
 		offset, _ := h.clock.Offset()
 		q.Begin = h.begin + offset
+		if h.cut != 0 {
+			q.Cut = h.cut + offset
+		}
 	}
 	h.mu.Unlock()
 	return a, h.askFor(fleet.Recording, q, &a)
@@ -134,9 +146,16 @@ func (h *host) take(a *fleet.RecordingAnswer) (over bool, err error) {
 	if forget { // it has heard so
 		return true, nil
 	}
+	if err := h.sighted(a); err != nil {
+		return false, err
+	}
 	switch a.State {
 	case fleet.Failed:
 		return false, errors.New(a.Error)
+	case fleet.Waiting:
+		h.compare(a)
+		closeOnce(h.ready)
+		closeOnce(h.running)
 	case fleet.Ready:
 		closeOnce(h.ready)
 	case fleet.Running:
@@ -179,6 +198,9 @@ func (h *host) hasBegun(at time.Duration) error {
 	}
 	h.mu.Lock()
 	begin := h.begin
+	if h.opts.On != "" {
+		begin = h.cut
+	}
 	h.mu.Unlock()
 	offset, _ := h.clock.Offset()
 	at -= offset

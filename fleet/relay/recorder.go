@@ -23,6 +23,7 @@ type Recorder struct {
 	Run     string // names the file, RUN.kasoku, once it is whole
 	Config  string // the kasoku.toml that says what; empty: the host and its processes
 	Label   string
+	On      string // it waits for this request; empty: for none
 	Longest time.Duration
 	Salvage bool // instead: make whole what a recorder left that was killed
 }
@@ -38,7 +39,8 @@ func (r *Recorder) Partial() string { return filepath.Join(r.Dir, r.Run+".partia
 
 // Begin gives the moment of offset 0.
 type Begin struct {
-	At time.Duration // CLOCK_MONOTONIC
+	At  time.Duration `json:",omitempty"` // CLOCK_MONOTONIC
+	Cut time.Duration `json:",omitempty"` // the same, of one that waited since At
 }
 
 // Recorded is a state of the recording, as package fleet names them.
@@ -47,6 +49,8 @@ type Recorded struct {
 	Began time.Duration `json:",omitempty"` // CLOCK_MONOTONIC: offset 0
 	Error string        `json:",omitempty"` // why it failed, or what went wrong in the end
 	Short string        `json:",omitempty"` // why it ended before it was asked to
+
+	Sighting json.RawMessage `json:",omitempty"` // as package fleet names it; none: as before
 }
 
 // String returns it as the variable holds it.

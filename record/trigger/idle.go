@@ -10,7 +10,8 @@ import (
 // An Idle detects the end of all requests: the access logs have grown, and then not for a
 // while.
 type Idle struct {
-	quiet time.Duration // that ends it
+	quiet time.Duration // that ends it; 0: nothing does
+	run   *Shared       // nil: of this host alone
 	logs  []*lines.Growth
 	bytes int64
 	any   bool      // a request was seen
@@ -18,9 +19,10 @@ type Idle struct {
 }
 
 // WatchIdle watches access logs from the marks on. The requests have ended after quiet
-// without growth.
-func WatchIdle(quiet time.Duration, marks []lines.Mark) *Idle {
-	w := &Idle{quiet: quiet, last: time.Now()}
+// without growth; 0: never. Of a run that is shared they have when they have everywhere. seen: a
+// request came already, and its host may say no more.
+func WatchIdle(quiet time.Duration, marks []lines.Mark, run *Shared, seen bool) *Idle {
+	w := &Idle{quiet: quiet, run: run, any: seen, last: time.Now()}
 	for _, m := range marks {
 		w.logs = append(w.logs, lines.Follow(m))
 	}
@@ -40,10 +42,17 @@ func (w *Idle) Over(now time.Time) (bool, error) {
 		sum += n
 		errs = append(errs, err)
 	}
-	if sum != w.bytes {
+	known := true
+	if w.run != nil && w.run.Grown != nil {
+		sum, known = w.run.Grown(sum)
+	}
+	if known && sum != w.bytes {
 		w.bytes, w.any, w.last = sum, true, now
 	}
-	return w.any && now.Sub(w.last) >= w.quiet, errors.Join(errs...)
+	if !known { // they may go on
+		w.last = now
+	}
+	return w.any && w.quiet > 0 && now.Sub(w.last) >= w.quiet, errors.Join(errs...)
 }
 
 // Close closes the logs, which were only read.

@@ -5,8 +5,11 @@ package trigger
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/lines"
 )
@@ -66,6 +69,29 @@ func (w *Watch) Look(matches func(method, path string) bool) (found *Seen, err e
 		return nil, unknown
 	}
 	return nil, nil
+}
+
+// First looks at several logs, and returns a request of the first that has one.
+func First(all []*Watch, matches func(method, path string) bool) (found *Seen, err error) {
+	for _, w := range all {
+		seen, err := w.Look(matches)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			found = seen
+		}
+	}
+	return found, nil
+}
+
+// Late is the warning that a run began so long after its request.
+func Late(by time.Duration, request string) kasoku.Warning {
+	return kasoku.Warning{Code: "late-begin",
+		Text: fmt.Sprintf("the run began %s after %s: what came in between is not in it",
+			by.Round(10*time.Millisecond), request),
+		Hint: fmt.Sprintf("kasoku was not watching yet, or the request took longer than the %s that are kept; start "+
+			"it earlier, or leave more time between two benchmarks", unit.Exact(Longest))}
 }
 
 // began returns when a request began that is in the log now. A line can be late: a

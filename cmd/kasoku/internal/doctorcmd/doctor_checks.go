@@ -69,7 +69,7 @@ func (x loadExam) checkKind() {
 		x.add(check{Area: areaLoad, Name: "load", State: checkMissing, Asked: true, Seen: "the file says no load",
 			Lost: "`kasoku run`", Grants: []grant{{config.Name, "[load]\ncommand = './bench.sh'"}}})
 	}
-	if (l.UntilIdle > 0 || l.On != "") && len(x.c.Logs.Access) == 0 {
+	if (l.UntilIdle > 0 || l.On != "") && len(x.c.Logs.Access)+len(x.c.Fleet.Record) == 0 {
 		x.add(check{Area: areaLoad, Name: "traffic", State: checkMissing, Asked: true, Seen: "until_idle and on look " +
 			"at the access log, and the file names none",
 			Lost: "when the load begins and ends", Grants: []grant{{config.Name, "[logs]\naccess = ['/var/log/nginx/access.log']"}}})

@@ -21,6 +21,7 @@ import (
 	"github.com/kasoku/kasoku/internal/private"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/store"
 	"github.com/kasoku/kasoku/store/merge"
 )
@@ -38,25 +39,73 @@ const (
 	codeShortHost = "short-host"
 )
 
-// check refuses hosts that cannot be, and runs that hosts cannot begin together.
-func (t *team) check(on string) error {
+// check refuses hosts that cannot be.
+func (t *team) check() error {
 	if len(t.hosts) == 0 {
 		return nil
 	}
 	if err := coordinate.CheckHosts(t.hosts); err != nil {
 		return cli.Usage(err, "`kasoku hub status` lists the hosts")
 	}
-	if on != "" {
-		return cli.Usagef("record each by `kasoku record --on`, then `kasoku merge`",
-			"a run of several hosts does not "+
-				"wait for a request: %s", on)
-	}
 	return nil
+}
+
+// shared is this host's part in a run of several, for which it decides when all begin.
+func (t *team) shared(g *gather.Gathering, o *record.Options) *trigger.Shared {
+	var own *trigger.Seen
+	var from time.Time // since when all is watched, on a tick of all hosts
+	logs := 0          // in which requests could be seen
+	ready := o.Ready
+	o.Ready = func(ctx context.Context) (at time.Time, err error) {
+		at, err = ready(ctx)
+		from = at
+		return at, err
+	}
+	return &trigger.Shared{
+		Watching: func(n int) { logs = n + g.Logs() },
+		Seen: func(r trigger.Seen) {
+			if own == nil {
+				own = &r
+			}
+		},
+		Begin: func() (*trigger.Start, error) {
+			if logs == 0 {
+				return nil, cli.WithHint(fmt.Errorf("%s is waited for in an access log, and no host names one", o.On),
+					"[logs] access of the kasoku.toml that a host's agent allows to be recorded")
+			}
+			seen, err := g.Seen()
+			if err != nil || seen == nil && own == nil {
+				return nil, err
+			}
+			r, host := own, ""
+			if own == nil {
+				mono, err := fleet.Monotonic()
+				if err != nil {
+					return nil, err
+				}
+				r = &trigger.Seen{Began: time.Now().Add(seen.At - mono), Path: seen.Path, Blind: seen.Blind}
+				host = seen.Host
+			}
+			start := trigger.Decide(*r, from, time.Now(), o.Interval)
+			start.Host = host
+			return &start, nil
+		},
+		Begun: func(at time.Time) {
+			if err := g.Cut(at); err != nil {
+				t.say(err.Error())
+			}
+		},
+		Grown: func(own int64) (int64, bool) {
+			n, known := g.Grown()
+			return own + n, known
+		},
+	}
 }
 
 // record makes one run of this host, and of the hosts of the team, in one file.
 func (t *team) record(ctx context.Context, e *cli.Env, o record.Options) (*record.Result, error) {
 	if len(t.hosts) == 0 || o.Observers == kasoku.ObserversOff {
+		o.Shared = nil
 		return record.Record(ctx, o)
 	}
 	if o.Interval == 0 {
@@ -73,13 +122,13 @@ func (t *team) record(ctx context.Context, e *cli.Env, o record.Options) (*recor
 	}
 	defer func() { _ = dir.Close() }()
 	g, err := gather.Prepare(ctx, conn, gather.Options{Hosts: t.hosts, Label: o.Run.Label, Dir: dir.Path,
-		Hard: o.Hard, Note: t.say})
+		Hard: o.Hard, Note: t.say, On: o.On.String()})
 	if err != nil {
 		return nil, cli.WithHint(err, cmp.Or(cli.HintOf(err), "`kasoku hub status` lists the hosts; `kasoku fleet up` "+
 			"brings them up"))
 	}
 	o.Ready = func(ctx context.Context) (time.Time, error) { return g.Begin(ctx, o.Interval) }
-	o.Over = g.Stop
+	o.Over, o.Shared = g.Stop, t.shared(g, &o)
 	res, err := record.Record(ctx, o)
 	if res == nil {
 		g.Cancel()

@@ -2,6 +2,7 @@ package recordcmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,9 @@ import (
 	"github.com/kasoku/kasoku/fleet/relay"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -54,6 +57,7 @@ type hostRecorder struct {
 	e     *cli.Env
 	out   *json.Encoder
 	began time.Duration // CLOCK_MONOTONIC: offset 0
+	saw   fleet.Sighting
 }
 
 func (h *hostRecorder) say(s relay.Recorded) { _ = h.out.Encode(s) } // the agent is gone
@@ -79,11 +83,17 @@ func (h *hostRecorder) run(parent context.Context) error {
 	if err != nil {
 		return err
 	}
-	begin := make(chan time.Duration, 1)
-	contain.Go(hostPart, func() { h.listen(begin, end) })
+	begin, cut := make(chan time.Duration, 1), make(chan time.Duration, 1)
+	contain.Go(hostPart, func() { h.listen(begin, cut, end) })
+	o.Shared = h.shared(cut)
 	o.Ready = func(ctx context.Context) (time.Time, error) { return h.ready(ctx, begin) }
 	o.Opened = func() error { h.say(relay.Recorded{State: fleet.Running, Began: h.began}); return nil }
 	o.Over = func() { h.say(relay.Recorded{State: fleet.Analysing, Began: h.began}) }
+	if h.On != "" {
+		if o.On, err = phases.ParseRequest(h.On); err != nil {
+			return err
+		}
+	}
 	limit := time.AfterFunc(h.Longest, contain.Func(hostPart, func() {
 		end(fmt.Errorf("it lasted for %s",
 			h.Longest))
@@ -96,7 +106,7 @@ func (h *hostRecorder) run(parent context.Context) error {
 	if err != nil {
 		h.e.Warn([]kasoku.Warning{{Text: err.Error()}}) // the run file says so, too
 	}
-	return h.finish(ctx)
+	return h.finish(ctx, err)
 }
 
 // errAsked is why a recording ends that was asked to.
@@ -122,18 +132,74 @@ func (h *hostRecorder) options(hard context.Context) (record.Options, error) {
 
 // listen takes the moment to begin at, and ends the recording when the agent closes the pipe, or
 // is gone.
-func (h *hostRecorder) listen(begin chan<- time.Duration, end context.CancelCauseFunc) {
+func (h *hostRecorder) listen(begin, cut chan<- time.Duration, end context.CancelCauseFunc) {
+	give := func(to chan<- time.Duration, at time.Duration) {
+		if at <= 0 {
+			return
+		}
+		select {
+		case to <- at:
+		default:
+		}
+	}
 	lines := bufio.NewScanner(h.e.Stdin)
 	for lines.Scan() {
 		var b relay.Begin
-		if json.Unmarshal(lines.Bytes(), &b) == nil && b.At > 0 {
-			select {
-			case begin <- b.At:
-			default:
-			}
+		if json.Unmarshal(lines.Bytes(), &b) == nil {
+			give(begin, b.At)
+			give(cut, b.Cut)
 		}
 	}
 	end(errAsked)
+}
+
+// shared is this host's part in a run of several: it says what it sees, and begins as it is asked to.
+func (h *hostRecorder) shared(cut <-chan time.Duration) *trigger.Shared {
+	return &trigger.Shared{
+		Watching: func(logs int) {
+			h.saw.Logs = logs
+			h.saySighting(fleet.Waiting)
+		},
+		Seen: func(r trigger.Seen) {
+			if now, err := fleet.Monotonic(); err == nil && h.saw.Seen == 0 { // it is read all the time
+				h.saw.Seen, h.saw.Path, h.saw.Blind = now-time.Since(r.Began), r.Path, r.Blind
+				h.saySighting(fleet.Waiting)
+			}
+		},
+		Begin: func() (*trigger.Start, error) {
+			select {
+			case at := <-cut:
+				now, err := fleet.Monotonic()
+				return &trigger.Start{At: time.Now().Add(at - now)}, err
+			default:
+				return nil, nil
+			}
+		},
+		Begun: func(at time.Time) {
+			if now, err := fleet.Monotonic(); err == nil { // it is read all the time
+				h.began = now - time.Since(at)
+			}
+		},
+		Grown: func(own int64) (int64, bool) {
+			if own != h.saw.Grown {
+				h.saw.Grown = own
+				h.saySighting(fleet.Running)
+			}
+			return own, true
+		},
+	}
+}
+
+func (h *hostRecorder) saySighting(state string) {
+	b, err := json.Marshal(h.saw)
+	if err != nil {
+		return // numbers and a path always encode
+	}
+	s := relay.Recorded{State: state, Sighting: b}
+	if state != fleet.Waiting {
+		s.Began = h.began
+	}
+	h.say(s)
 }
 
 // ready waits for the moment to begin at.
@@ -152,13 +218,13 @@ func (h *hostRecorder) ready(ctx context.Context, begin <-chan time.Duration) (t
 	return time.Now().Add(h.began - now), nil
 }
 
-// finish gives the run file its name.
-func (h *hostRecorder) finish(ctx context.Context) error {
+// finish gives the run file its name. went is what went wrong while it was made.
+func (h *hostRecorder) finish(ctx context.Context, went error) error {
 	if err := private.Rename(h.Partial(), h.Whole()); err != nil {
 		return err
 	}
 	short := ""
-	if why := context.Cause(ctx); why != nil && !errors.Is(why, errAsked) {
+	if why := cmp.Or(context.Cause(ctx), went); why != nil && !errors.Is(why, errAsked) {
 		short = why.Error()
 	}
 	h.say(relay.Recorded{State: fleet.Over, Began: h.began, Short: short})
@@ -170,5 +236,5 @@ func (h *hostRecorder) salvage() error {
 	if _, err := store.Open(h.Partial()); err != nil {
 		return err
 	}
-	return h.finish(context.Background())
+	return h.finish(context.Background(), nil)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/phases"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/trace/window"
 )
@@ -265,7 +266,7 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	o.OnDoubt = func(w kasoku.Warning) { e.Warn([]kasoku.Warning{w}) }
 	o.Capture = f.capture.Options()
 	f.nameService(e)
-	if err := f.team.check(f.on); err != nil {
+	if err := f.team.check(); err != nil {
 		return err
 	}
 	if len(args) > 0 && o.For > 0 {
@@ -303,6 +304,9 @@ func (f *recordFlags) complete(e *cli.Env, args []string) error {
 	var err error
 	if o.Path, err = cli.PlaceRun(&o.Run, o.Path, cli.RunsDir, e.Now()); err != nil {
 		return err
+	}
+	if len(f.team.hosts) > 0 {
+		o.Shared = &trigger.Shared{} // their access logs may be the ones that show requests
 	}
 	if err := o.Validate(); err != nil {
 		return cli.Usage(err, "")

@@ -20,6 +20,7 @@ import (
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/record"
+	"github.com/kasoku/kasoku/record/trigger"
 	"github.com/kasoku/kasoku/report/terminal"
 	"github.com/kasoku/kasoku/store"
 )
@@ -132,7 +133,7 @@ func (f *runFlags) run(parent context.Context, e *cli.Env) error {
 	}
 	s := &series{e: e, f: f, dir: c.Runs, progress: e.Progress(), after: announcer{After: c.After, dir: c.Dir}}
 	s.team = team{hosts: c.Fleet.Record, say: s.progress.Say}
-	if err := s.team.check(c.Load.On); err != nil {
+	if err := s.team.check(); err != nil {
 		return err
 	}
 	if err := s.after.check(); err != nil {
@@ -235,6 +236,9 @@ func (f *runFlags) options(e *cli.Env, c *config.Config, hard context.Context) (
 	}
 	check := o
 	check.Path = "-"
+	if len(c.Fleet.Record) > 0 && !f.off {
+		check.Shared = &trigger.Shared{} // their access logs may be the ones that show requests
+	}
 	if err := check.Validate(); err != nil {
 		return o, cli.Usage(fmt.Errorf("%s: %w", c.Path, err), "")
 	}
