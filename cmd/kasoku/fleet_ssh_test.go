@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
@@ -332,6 +333,35 @@ func TestFleetUp(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "hub", "kasoku", "fleet", "hosts.json")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
+}
+
+// TestFleetFirstRun: from hosts that have nothing of kasoku to the first run of all of them it is two commands, and
+// less than a minute.
+func TestFleetFirstRun(t *testing.T) {
+	turn.Wait(t)
+	if testing.Short() {
+		t.Skip("it builds both programs")
+	}
+	h := newSSHHosts(t, "web", "app", "db")
+	out := filepath.Join(h.dir, "first.kasoku")
+	began := time.Now()
+	up := h.fleet(0, "db is up", "up", "--ssh-config", h.config, "--allow", "record", "web", "app", "db")
+	wentUp := time.Since(began)
+	said, errs, code := h.run("hub", "record", "--with", "web,app,db", "--for", "10s", "--out", out)
+	took := time.Since(began)
+	h.fleet(0, "db is down", "down")
+	if n := strings.Count(up, "the program copied"); n != 3 {
+		t.Errorf("copied to %d hosts: %s", n, up)
+	}
+	rec, err := store.Open(out)
+	if code != 0 || err != nil || len(rec.Run.Hosts) != 4 {
+		t.Fatalf("the first run: exit %d, %v; %s%s", code, err, said, errs)
+	}
+	if took > time.Minute {
+		t.Errorf("the first run took %s", took)
+	}
+	t.Logf("three fresh hosts are up after %s, their first run of 10 s is there after %s",
+		wentUp.Round(10*time.Millisecond), took.Round(10*time.Millisecond))
 }
 
 // recorded: a host that may be recorded gets kasoku itself, too, can be recorded, and records itself.
