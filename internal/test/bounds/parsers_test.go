@@ -136,6 +136,7 @@ var unbounded = map[string]string{
 	"checkpoint/capture ReadFile":          "reads a file of bounded size as it is; Mask has rows",
 	"internal/command pipeReader.Read":     "passes bytes on",
 	"diagnose/indexes Advice.Reads":        "returns what is there",
+	"logs Coder.Reads":                     "returns what is there",
 	"diagnose/indexes ParseStatement":      "texts of at most 64 KB, by the SQL grammar",
 	"diagnose/internal/extract Parse":      "reads recorded cases of the tests",
 	"diagnose/internal/extract ParseGroup": "reads recorded cases of the tests",

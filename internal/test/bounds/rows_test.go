@@ -130,6 +130,11 @@ func logRows() []row {
 			covers: []string{"logs/accessformat NewReader", "logs/accessformat NewReaderOf", "logs/accessformat Reader.Scan", "logs/accessformat Parser.Parse",
 				"logs/accessformat Format.Parser", "logs/accesslog Table.Parser", "logs/lines NewReader", "logs/lines Window.Scan"},
 		},
+		{
+			name: "table of an access log", start: "\x01", pieces: []string{"\x00", "\x01", "\x05\x00", "\x02ab\x01\x01", "\xff\x01"},
+			read:   func(in []byte) { _, _ = accesslog.Read(accesslog.Options{Slowest: 1000}, in, 0) },
+			covers: []string{"logs/accesslog Read", "logs NewReader"},
+		},
 		{name: "access log, LTSV", start: ltsvLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, JSON", start: jsonLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, combined", start: combinedLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
