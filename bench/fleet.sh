@@ -6,6 +6,9 @@
 #                          requests that the target's log has, and by how much starts differ
 #                          (all clocks are one here, so what a generator's is said to be off is its error)
 #   bench/fleet.sh agents  50 agents: the hub's CPU, memory and traffic, idle and under a load of all
+#   bench/fleet.sh logs    access logs on 4 hosts, which read their own, against one pass over all of them:
+#                          the same JSON byte for byte but for the hosts' names, and the speed of each host, as its
+#                          disk and caches gave it, and for each second of CPU time
 #
 # Exit status: 0 measured, 3 when nothing could be measured.
 #
@@ -14,6 +17,7 @@
 #   SECONDS_EACH  of a load, default 8
 #   ROUNDS   of load, default 3
 #   AGENTS   default 50
+#   LOG_GB   of all logs together, default 1; LOG_DIR: where they are made, and taken away again
 #   KASOKU   directory with kasoku and kasoku-hub; default: they are built
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -23,11 +27,12 @@ pids=()
 stop() {
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
   wait
-  rm -rf "$dir"
+  rm -rf "$dir" ${logs:+"$logs"}
 }
 trap stop EXIT
 bin=${KASOKU:-$dir/bin}
 [ -n "${KASOKU:-}" ] || CGO_ENABLED=0 "${GO:-go}" build -trimpath -ldflags '-s -w' -o "$bin/" ./cmd/kasoku ./cmd/kasoku-hub || exit 3
+logs=
 for program in nginx awk; do command -v "$program" >/dev/null || { echo "fleet.sh: no $program here" >&2; exit 3; }; done
 
 as() { # as HOST COMMAND…: kasoku with a state of its own
@@ -134,9 +139,52 @@ agents() {
   over 60 "a load of 1 request a second each" as hub attack --from "$names" -rate "${AGENTS:-50}" -duration 60s -o text http://127.0.0.1:18099/
 }
 
+make_logs() { # 4 hosts, each with a log of its own lines, repeated, and a smaller one before it
+  local i n base
+  for i in 1 2 3 4; do
+    mkdir -p "$logs/web$i"
+    awk -v seed="$i" 'BEGIN {
+      srand(seed); split("GET GET GET POST", m, " "); split("200 200 200 200 304 404 500", c, " ")
+      for (n = 0; n < 600000; n++) {
+        path = n % 5 == 0 ? "/web" seed "/list?page=" n : n % 5 == 1 ? "/users/" int(rand() * 1e6) "/posts" : "/items/" int(rand() * 500)
+        printf "10.0.%d.%d - - [20/Nov/2026:%02d:%02d:%02d +0900] \"%s %s HTTP/1.1\" %d %d \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\" %.3f\n",
+          rand() * 256, rand() * 256, 10 + n / 3600 % 12, n / 60 % 60, n % 60, m[1 + int(rand() * 4)], path, c[1 + int(rand() * 7)], rand() * 20000,
+          -log(1 - rand()) / 10
+      } }' >"$logs/base"
+    base=$(stat -c %s "$logs/base")
+    for n in $(seq $((${LOG_GB:-1} * 1000000000 / 4 / base))); do cat "$logs/base"; done >"$logs/web$i/access.log"
+    cp "$logs/base" "$logs/web$i/access.log.1"
+  done
+  rm "$logs/base"
+}
+
+logs() {
+  local i hosts=() own=()
+  logs=$(mktemp -d -p "${LOG_DIR:-$dir}") || exit 3
+  make_logs
+  for i in 1 2 3 4; do
+    XDG_STATE_HOME=$dir/web$i KASOKU_STATE='' "$bin/kasoku" agent "$(as hub hub invite "web$i")" --name "web$i" \
+      --allow "logs=$logs/web$i/*" >"$dir/web$i.log" &
+    pids+=($!)
+    hosts+=("web$i:$logs/web$i/*") own+=("$logs/web$i/*")
+  done
+  for i in 1 2 3 4; do until grep -qs answers "$dir/web$i.log"; do sleep 0.1; done; done
+  du -sh --apparent-size "$logs" | awk '{ print $1 " of logs on 4 hosts" }'
+  echo "one pass: $(as own accesslog "${own[@]}" -o json -v 2>&1 >"$dir/one.json")"
+  echo "4 hosts:"
+  as hub accesslog "${hosts[@]}" -o json -v >"$dir/hosts.json" 2>"$dir/err" || echo "exit $?"
+  sed 's/^/  /' "$dir/err"
+  sed "s#\"web[1-4]:$logs#\"$logs#" "$dir/hosts.json" | cmp - "$dir/one.json" &&
+    echo "the same JSON, $(stat -c %s "$dir/one.json") bytes, of $(value requests "$dir/one.json") requests"
+  echo "again, all tables kept:"
+  as hub accesslog "${hosts[@]}" -o json -v 2>&1 >"$dir/again.json" | head -1 | sed 's/^/  /'
+  cmp "$dir/again.json" "$dir/hosts.json"
+}
+
 begin_hub
 case ${1:-load} in
 load) load ;;
 agents) agents ;;
-*) echo "fleet.sh: want load or agents" >&2 && exit 3 ;;
+logs) logs ;;
+*) echo "fleet.sh: want load, agents or logs" >&2 && exit 3 ;;
 esac

@@ -5,8 +5,8 @@
 // its own flags allow. Who coordinates asks each host by its name (subject
 // kasoku.ask.HOST.VERB): who it is, what its clock shows, to send a share of a load, what
 // that has counted since the last time, to stop. A host may subscribe to the questions for
-// itself, publish answers to them, and nothing else. No question runs a command or reads a
-// file.
+// itself, publish answers to them, and nothing else. No question runs a command, and none reads
+// a file but a log that the host's own pattern names.
 //
 // Messages are JSON. Histograms are in the encoding of internal/histogram, so they are
 // merged, and percentiles never are. Times are nanoseconds; those named Clock are of the

@@ -48,7 +48,7 @@ const (
 )
 
 // Verbs are all questions.
-var Verbs = []string{Hello, Clock, Load, Frames, Stop, Record, Recording, Part}
+var Verbs = []string{Hello, Clock, Load, Frames, Stop, Record, Recording, Part, Logs}
 
 // Subject returns where a host is asked.
 func Subject(host, verb string) string { return "kasoku.ask." + host + "." + verb }

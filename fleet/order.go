@@ -115,11 +115,12 @@ type Limit struct {
 	PerSec  float64    // most requests per second of this host; 0: no limit
 	Record  bool       // this host is recorded
 	Config  string     // the kasoku.toml that says what of it; empty: the host and its processes
+	Logs    []string   // patterns of the logs that are read
 	allowed []string
 }
 
-// ParseLimit reads what is allowed, such as load=http://10.0.0.5:8080/api, record, and
-// record=/home/isucon/kasoku.toml.
+// ParseLimit reads what is allowed, such as load=http://10.0.0.5:8080/api, record,
+// record=/home/isucon/kasoku.toml and logs=/var/log/nginx/*.log.
 func ParseLimit(allow []string) (Limit, error) {
 	var l Limit
 	for _, a := range allow {
@@ -132,11 +133,18 @@ func ParseLimit(allow []string) (Limit, error) {
 			l.Record, l.Config, l.allowed = true, path, append(l.allowed, a)
 			continue
 		}
+		if pattern, ok := strings.CutPrefix(a, Logs+"="); ok {
+			if err := parseLogs(pattern); err != nil {
+				return Limit{}, fmt.Errorf("bad permission %q: %w", clip(a), err)
+			}
+			l.Logs, l.allowed = append(l.Logs, pattern), append(l.allowed, a)
+			continue
+		}
 		text, ok := strings.CutPrefix(a, "load=")
 		if !ok {
 			return Limit{},
-				fmt.Errorf("bad permission %q: want load=URL, such as load=http://10.0.0.5:8080/, or record=FILE",
-					clip(a))
+				fmt.Errorf("bad permission %q: want load=URL, such as load=http://10.0.0.5:8080/, record=FILE or "+
+					"logs=PATTERN", clip(a))
 		}
 		u, err := parseTarget(text)
 		if err != nil {

@@ -37,6 +37,9 @@ func (c *Coder) Fail(format string, args ...any) {
 	}
 }
 
+// Failed reports whether there was an error.
+func (c *Coder) Failed() bool { return c.err != nil }
+
 // Written returns what was written, or why it cannot be.
 func (c *Coder) Written() ([]byte, error) { return c.b, c.err }
 

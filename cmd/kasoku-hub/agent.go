@@ -205,14 +205,15 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 		return nil
 	}
 	a := agent.New(agent.Options{Program: version, Limit: limit, Lease: o.Lease, Note: notes.say,
-		Recordings: filepath.Join(o.Dir, "recordings"), Kasoku: relay.FindFirst})
+		Recordings: filepath.Join(o.Dir, "recordings"), Readings: filepath.Join(o.Dir, "readings"),
+		Kasoku: relay.FindFirst})
 	defer a.Close()
 	if err := conn.Serve(m.Name, a.Answer); err != nil {
 		return err
 	}
 	if len(o.Allow) == 0 {
 		notes.say(m.Name + " answers at hub " + m.Address + ", and nothing is allowed: --allow load=URL, " +
-			"--allow record=FILE")
+			"--allow record=FILE, --allow logs=PATTERN")
 	} else {
 		notes.say(m.Name + " answers at hub " + m.Address)
 	}

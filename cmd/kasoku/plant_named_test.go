@@ -59,6 +59,7 @@ var plantedElsewhere = map[string]string{
 	"output page of a server":        "serve TestPlantedPage",
 	"panel run":                      "watch TestPlantedRun",
 	"step recording":                 "fleet/gather TestPlantedRecording",
+	"step reading":                   "fleet/gather TestPlantedReading",
 }
 
 // unplanted are the parts in which none does, each with why.

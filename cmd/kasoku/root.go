@@ -98,7 +98,8 @@ fix, and proves the difference by running again.`,
 		servecmd.NewServe(e))
 	root.AddCommand(initcmd.NewInit(e), initcmd.NewConfig(e), doctorcmd.NewDoctor(e), doctorcmd.NewAdvise(e))
 	root.AddCommand(provecmd.NewExplain(e), provecmd.NewProbe(e), provecmd.NewTry(e), provecmd.NewAnswers(e))
-	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e))
+	root.AddCommand(logscmd.NewDigest(e), logscmd.NewAccessLog(e), logscmd.NewSlowLog(e),
+		logscmd.NewHostReader(e))
 	root.AddCommand(restorecmd.NewCheckpoint(e), restorecmd.NewRevert(e), restorecmd.NewRestore(e), restorecmd.NewGuard(e))
 	root.AddCommand(fleetcmd.NewHub(e), fleetcmd.NewAgent(e), fleetcmd.NewFleet(e))
 	root.AddCommand(labcmd.NewLab(e), labcmd.NewAutopilot(e), labcmd.NewDemo(e), newVersion(e))

@@ -1,6 +1,7 @@
 // Package agent answers for one host of a fleet: it says who it is and what its clock shows,
 // sends its share of a load that its own flags allow, and hands over what that counted; it has
-// kasoku record the host as the host's own kasoku.toml says, and hands over the run file.
+// kasoku record the host as the host's own kasoku.toml says, and hands over the run file; it has
+// kasoku read the logs that its own flags name, and hands over tables.
 //
 // It never acts by itself: what was counted waits until it is asked for. When no one has
 // asked for a while, the lease, a load stops: who ordered it is gone.
@@ -30,7 +31,8 @@ type Options struct {
 	Lease   time.Duration // a load or a recording ends when no one asked for so long; 0: DefaultLease
 
 	Recordings string                 // directory of those that no one has fetched
-	Kasoku     func() (string, error) // returns the program that records
+	Readings   string                 // directory of tables of logs
+	Kasoku     func() (string, error) // returns the program that records and reads
 
 	// Note, when not nil, is called with what was asked and done, in words for people.
 	Note func(text string)
@@ -48,6 +50,7 @@ type Agent struct {
 	part *part // of a load, under way or over; nil: none yet
 
 	recorder *recorder // under way or over; nil: none yet
+	reader   *reader   // the same
 }
 
 // New returns an agent.
@@ -115,6 +118,12 @@ func (a *Agent) Answer(verb string, question []byte) any {
 			return fleet.PartAnswer{Error: "bad question: " + err.Error()}
 		}
 		return a.piece(&q)
+	case fleet.Logs:
+		var q fleet.LogsQuestion
+		if err := json.Unmarshal(question, &q); err != nil {
+			return fleet.LogsAnswer{State: fleet.Failed, Error: "bad question: " + err.Error()}
+		}
+		return a.logs(&q)
 	}
 	a.opts.Note("refused: an unknown question, " + verb)
 	return fleet.Ack{Error: "unknown question"}
@@ -178,8 +187,12 @@ func (a *Agent) stop(q fleet.StopQuestion) fleet.Ack {
 // Close stops a load and ends a recording that are under way, and waits for their end.
 func (a *Agent) Close() {
 	a.mu.Lock()
-	p, r := a.part, a.recorder
+	p, r, l := a.part, a.recorder, a.reader
 	a.mu.Unlock()
+	if l != nil {
+		l.halt()
+		defer func() { <-l.ended }()
+	}
 	if r != nil {
 		r.halt("its agent was ended")
 		defer func() { <-r.ended }()

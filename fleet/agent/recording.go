@@ -110,20 +110,11 @@ func (a *Agent) launch(o *fleet.RecordOrder) (*recorder, error) {
 		}
 	}
 	r.Config, r.Label, r.On, r.Longest = a.opts.Limit.Config, o.Label, o.On, fleet.LongestRecording
-	read, write, err := os.Pipe()
+	child, begin, said, err := a.piped(relay.RecorderCommand, relay.RecorderEnv+"="+r.String())
 	if err != nil {
-		return nil, fmt.Errorf("start the recorder: %w", err)
+		return nil, err
 	}
-	said, say, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start the recorder: %w", err), read.Close(), write.Close())
-	}
-	r.child, err = a.child(&r.Recorder, read, say)
-	err = errors.Join(err, read.Close(), say.Close())
-	if err != nil {
-		return nil, errors.Join(err, write.Close(), said.Close())
-	}
-	r.begin = write
+	r.child, r.begin = child, begin
 	r.lease = time.AfterFunc(r.of, contain.Func(recorderPart, func() {
 		if r.over() {
 			return
@@ -146,20 +137,37 @@ func (a *Agent) launch(o *fleet.RecordOrder) (*recorder, error) {
 	return r, nil
 }
 
-// child starts kasoku as a recorder.
-func (a *Agent) child(r *relay.Recorder, in, out *os.File) (*command.Process, error) {
+// piped starts kasoku as a child that takes words by one pipe, and says by another how far it is.
+func (a *Agent) piped(as string, env ...string) (child *command.Process, words, said *os.File, err error) {
+	read, words, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("start %s: %w", as, err)
+	}
+	said, say, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("start %s: %w", as, err), read.Close(), words.Close())
+	}
+	child, err = a.child(as, env, read, say)
+	err = errors.Join(err, read.Close(), say.Close())
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, words.Close(), said.Close())
+	}
+	return child, words, said, nil
+}
+
+// child starts kasoku as a recorder or a reader.
+func (a *Agent) child(as string, env []string, in, out *os.File) (*command.Process, error) {
 	program, err := a.opts.Kasoku()
 	if err != nil {
 		return nil, err
 	}
-	spec := command.Spec{Path: program, Name: relay.First, Args: []string{relay.RecorderCommand},
-		Env: []string{relay.RecorderEnv + "=" + r.String()}, Stdout: out, Stderr: os.Stderr}
+	spec := command.Spec{Path: program, Name: relay.First, Args: []string{as}, Env: env, Stdout: out, Stderr: os.Stderr}
 	if in != nil {
 		spec.Stdin = in
 	}
 	p, err := command.Start(context.Background(), spec)
 	if err != nil {
-		return nil, fmt.Errorf("start the recorder: %w", err)
+		return nil, fmt.Errorf("start %s: %w", as, err)
 	}
 	return p, nil
 }
@@ -171,7 +179,7 @@ func (a *Agent) salvage(r *relay.Recorder) bool {
 	}
 	s := a.recorderOf(r.Run)
 	s.Salvage = true
-	child, err := a.child(&s, nil, nil)
+	child, err := a.child(relay.RecorderCommand, []string{relay.RecorderEnv + "=" + s.String()}, nil, nil)
 	if err != nil {
 		a.opts.Note("recording " + r.Run + ": " + err.Error())
 		return false
@@ -250,7 +258,7 @@ func (r *recorder) settle(short string) {
 	})
 }
 
-// openWhole opens a run file for reading.
+// openWhole opens a run file, or one with tables, for reading.
 func openWhole(path string) (*os.File, error) {
 	st, err := os.Lstat(path) // in a directory of the agent's own, which no other enters
 	if err == nil && !st.Mode().IsRegular() {
@@ -262,7 +270,7 @@ func openWhole(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// measure returns the size and the SHA-256 of a run file.
+// measure returns the size and the SHA-256 of a run file, or of one with tables.
 func measure(path string) (size int64, sum string, err error) {
 	f, err := openWhole(path)
 	if err != nil {
@@ -271,10 +279,10 @@ func measure(path string) (size int64, sum string, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, io.LimitReader(f, fleet.MaxPart+1))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return 0, "", fmt.Errorf("read the run file: %w", err)
+		return 0, "", fmt.Errorf("read what was made: %w", err)
 	}
 	if size > fleet.MaxPart {
-		return 0, "", fmt.Errorf("the run file is larger than %d bytes, and stays on this host: %s", fleet.MaxPart,
+		return 0, "", fmt.Errorf("what was made is larger than %d bytes, and stays on this host: %s", fleet.MaxPart,
 			path)
 	}
 	return size, hex.EncodeToString(h.Sum(nil)), nil
@@ -400,7 +408,7 @@ func (a *Agent) kept(q *fleet.RecordingQuestion) fleet.RecordingAnswer {
 	return fleet.RecordingAnswer{State: fleet.Over, Size: size, Sum: sum, Short: "its agent was started again"}
 }
 
-// piece returns a piece of the file of a recording that is over.
+// piece returns a piece of the file of a recording, or of a reading, that is over.
 func (a *Agent) piece(q *fleet.PartQuestion) fleet.PartAnswer {
 	if err := fleet.CheckRun(q.Run); err != nil {
 		return fleet.PartAnswer{Error: err.Error()}
@@ -408,7 +416,11 @@ func (a *Agent) piece(q *fleet.PartQuestion) fleet.PartAnswer {
 	r := a.recorderOf(q.Run)
 	f, err := openWhole(r.Whole())
 	if err != nil {
-		return fleet.PartAnswer{Error: "there is no such recording"}
+		read := a.readerOf(q.Run)
+		f, err = openWhole(read.Tables())
+	}
+	if err != nil {
+		return fleet.PartAnswer{Error: "there is no such recording or reading"}
 	}
 	defer f.Close()
 	b := make([]byte, fleet.MaxPiece)

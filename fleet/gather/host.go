@@ -2,8 +2,6 @@ package gather
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -227,7 +225,7 @@ func (h *host) fetch(a *fleet.RecordingAnswer) error {
 	if err != nil {
 		return err
 	}
-	err = h.pieces(f, a)
+	err = pieces(f, &handed{h.hard, h.opts.Patience, h.run, "its run file", a.Size, a.Sum, h.askFor})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
@@ -239,40 +237,5 @@ func (h *host) fetch(a *fleet.RecordingAnswer) error {
 	}
 	var last fleet.RecordingAnswer // it is removed there later, if this does not come
 	_ = h.askFor(fleet.Recording, fleet.RecordingQuestion{Run: h.run, Stop: true, Forget: true}, &last)
-	return nil
-}
-
-// pieces writes the file, piece by piece. A piece that does not come is asked for again.
-func (h *host) pieces(f *os.File, a *fleet.RecordingAnswer) error {
-	sum := sha256.New()
-	heard := time.Now()
-	for at := int64(0); at < a.Size; {
-		var p fleet.PartAnswer
-		err := h.askFor(fleet.Part, fleet.PartQuestion{Run: h.run, Offset: at}, &p)
-		switch {
-		case err != nil && (h.hard.Err() != nil || time.Since(heard) > h.opts.Patience):
-			return fmt.Errorf("its run file has not come whole: %w", err)
-		case err != nil:
-			select {
-			case <-time.After(pollEvery):
-			case <-h.hard.Done():
-			}
-			continue
-		case p.Error != "":
-			return errors.New("its run file has not come whole: " + p.Error)
-		case len(p.Data) == 0 || len(p.Data) > fleet.MaxPiece || int64(len(p.Data)) > a.Size-at:
-			return fmt.Errorf("its run file is not the one that it measured: %d bytes at %d of %d", len(p.Data), at,
-				a.Size)
-		}
-		heard = time.Now()
-		if _, err := f.Write(p.Data); err != nil {
-			return err
-		}
-		_, _ = sum.Write(p.Data) // it never fails
-		at += int64(len(p.Data))
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != a.Sum {
-		return errors.New("its run file is not the one that it measured: another SHA-256")
-	}
 	return nil
 }

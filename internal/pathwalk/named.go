@@ -17,16 +17,20 @@ import (
 // what it leads to; and what another person owns is passed only in a directory of his.
 // The error is a [*RefusedError] then.
 func OpenNamed(name string) (f *os.File, err error) {
+	err = lookNamed(name, openAs(name, &f))
+	return f, err
+}
+
+// lookNamed calls fn with what the user has named, open as O_PATH.
+func lookNamed(name string, fn func(fd int) error) error {
 	if !privileged() || isOwn(name) {
-		err = Look(name, openAs(name, &f))
-		return f, err
+		return Look(name, fn)
 	}
 	path, err := absolute(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = walk("/", "/proc/self", named{}, name, path, openAs(name, &f))
-	return f, err
+	return walk("/", "/proc/self", named{}, name, path, fn)
 }
 
 // from calls fn with a walker at a directory, which is the root of a process, /proc/PID.

@@ -26,13 +26,13 @@ var ErrStays = errors.New("a table of a run does not travel")
 
 // AppendBinary appends the table of one log as [Read] reads it: what [Table.Merge] takes of it,
 // no line, and the same bytes whichever worker read which part.
-func (t *Table) AppendBinary(dst []byte) ([]byte, error) {
+func AppendBinary(dst []byte, t *Table) ([]byte, error) {
 	if t.opts.Clock != nil || t.opts.Detail || t.opts.Seconds {
 		return nil, ErrStays
 	}
 	t.refold()
-	c := logs.NewWriter(append(dst, travelVersion))
-	t.code(c, 0)
+	c := tableCoder{t, logs.NewWriter(append(dst, travelVersion))}
+	c.code(0)
 	out, err := c.Written()
 	if err != nil {
 		return nil, fmt.Errorf("write table: %w", err)
@@ -51,16 +51,23 @@ func Read(o Options, b []byte, input int) (*Table, error) {
 	if len(b) == 0 || b[0] != travelVersion {
 		return nil, errors.New("read table: it is of another release")
 	}
-	c := logs.NewReader(b[1:])
-	t.code(c, input)
+	c := tableCoder{t, logs.NewReader(b[1:])}
+	c.code(input)
 	if err := c.End(); err != nil {
 		return nil, fmt.Errorf("read table: %w", err)
 	}
 	return t, nil
 }
 
+// A tableCoder carries a table.
+type tableCoder struct {
+	t *Table
+	*logs.Coder
+}
+
 // code carries the table.
-func (t *Table) code(c *logs.Coder, input int) {
+func (c tableCoder) code(input int) {
+	t := c.t
 	for _, n := range []*uint64{&t.counts.records, &t.counts.outside, &t.counts.unwanted, &t.counts.untimed,
 		&t.counts.unstamped} {
 		c.Uint(n, 1<<50)
@@ -71,13 +78,14 @@ func (t *Table) code(c *logs.Coder, input int) {
 	step := uint64(slices.Index(steps, t.rows.step))
 	c.Uint(&step, uint64(len(steps)-1))
 	t.rows.step = steps[step]
-	t.codeKeys(c)
-	t.codeRows(c)
-	t.codeSlow(c, input)
+	c.keys()
+	c.rows()
+	c.slow(input)
 }
 
-// codeKeys carries the keys in the order in which they were met.
-func (t *Table) codeKeys(c *logs.Coder) {
+// keys carries the keys in the order in which they were met.
+func (c tableCoder) keys() {
+	t := c.t
 	order := t.reg.order
 	n := c.Len(len(order), t.opts.tracked())
 	for i := range n {
@@ -85,7 +93,7 @@ func (t *Table) codeKeys(c *logs.Coder) {
 		if !c.Reads() {
 			key = order[i]
 		}
-		t.codeKey(c, &key)
+		c.key(&key)
 		if c.Reads() {
 			t.reg.add([]byte(key))
 		}
@@ -93,16 +101,17 @@ func (t *Table) codeKeys(c *logs.Coder) {
 	t.keys.version = t.reg.version.Load()
 }
 
-// codeKey carries a key, which has as many values as a row's.
-func (t *Table) codeKey(c *logs.Coder, key *string) {
+// key carries a key, which has as many values as a row's.
+func (c tableCoder) key(key *string) {
 	c.Text(key, maxLongKey)
-	if c.Reads() && *key != otherKey && strings.Count(*key, "\x00") < len(t.by.fields)-1 {
+	if c.Reads() && *key != otherKey && strings.Count(*key, "\x00") < len(c.t.by.fields)-1 {
 		c.Fail("the key of a row lacks a value")
 	}
 }
 
-// codeRows carries the rows, sorted by key.
-func (t *Table) codeRows(c *logs.Coder) {
+// rows carries the rows, sorted by key.
+func (c tableCoder) rows() {
+	t := c.t
 	var rows []*row
 	t.rows.each(func(w *row) {
 		if w.count > 0 { // else frequent until its row was there
@@ -121,7 +130,7 @@ func (t *Table) codeRows(c *logs.Coder) {
 		if !c.Reads() {
 			w = rows[i]
 		}
-		t.codeRow(c, w)
+		c.row(w)
 		if !c.Reads() {
 			continue
 		}
@@ -138,11 +147,11 @@ func (t *Table) codeRows(c *logs.Coder) {
 	}
 }
 
-// codeRow carries a row.
-func (t *Table) codeRow(c *logs.Coder, w *row) {
+// row carries a row.
+func (c tableCoder) row(w *row) {
 	c.Flag(&w.frequent)
 	key := strings.TrimPrefix(w.key, w.mark())
-	t.codeKey(c, &key)
+	c.key(&key)
 	if c.Reads() {
 		w.key = w.mark() + key
 	}
@@ -156,9 +165,9 @@ func (t *Table) codeRow(c *logs.Coder, w *row) {
 	}
 	c.Int(&w.first)
 	c.Int(&w.last)
-	w.codeCodes(c)
-	w.series.code(c, t.rows.most, w.count)
-	w.codeLatency(c)
+	w.codeCodes(c.Coder)
+	w.series.code(c.Coder, c.t.rows.most, w.count)
+	w.codeLatency(c.Coder)
 	if c.Reads() && (w.count == 0 || w.minBytes > w.maxBytes || (w.first <= w.last) != (len(w.series.buckets) > 0)) {
 		c.Fail("a row that contradicts itself")
 	}
@@ -255,8 +264,9 @@ func (w *row) codeLatency(c *logs.Coder) {
 // maxEncoded is more than the encoding of any histogram takes.
 const maxEncoded = 256 << 10
 
-// codeSlow carries the slowest requests, the slowest first.
-func (t *Table) codeSlow(c *logs.Coder, input int) {
+// slow carries the slowest requests, the slowest first.
+func (c tableCoder) slow(input int) {
+	t := c.t
 	all := t.slow.sorted()
 	n := c.Len(len(all), t.slow.max)
 	for i := range n {
@@ -264,7 +274,7 @@ func (t *Table) codeSlow(c *logs.Coder, input int) {
 		if !c.Reads() {
 			s = all[i]
 		}
-		s.code(c)
+		s.code(c.Coder)
 		if !c.Reads() {
 			continue
 		}

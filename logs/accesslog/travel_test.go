@@ -71,7 +71,7 @@ func TestTravel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := part.AppendBinary(nil)
+				b, err := AppendBinary(nil, part)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -100,7 +100,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		b, err := t.AppendBinary(nil)
+		b, err := AppendBinary(nil, t)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := table.AppendBinary(nil)
+		again, err := AppendBinary(nil, table)
 		if err != nil || !bytes.Equal(again, b) {
 			t.Fatalf("% x was taken but is written % x, %v", b, again, err)
 		}

@@ -81,7 +81,7 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	defer s.cancel(nil)
 	if o.Progress != nil {
-		s.total = storedBytes(in)
+		s.total = StoredBytes(in)
 	}
 	var wg sync.WaitGroup
 	for id := range o.Workers {
@@ -100,9 +100,9 @@ func Split(ctx context.Context, in []Input, o SplitOptions, f func(worker int, b
 // splitPart names the reading of logs where it fails: a decompressor, for one.
 var splitPart = contain.Part{Kind: contain.Log, Name: "bytes"}
 
-// storedBytes returns how many bytes the inputs take, 0 when the size of one is
+// StoredBytes returns how many bytes the inputs take, 0 when the size of one is
 // unknown.
-func storedBytes(in []Input) (sum int64) {
+func StoredBytes(in []Input) (sum int64) {
 	for i := range in {
 		from, to := in[i].From, in[i].To
 		if to == 0 && in[i].file == nil {
@@ -310,10 +310,15 @@ func (s *splitter) endInput() {
 	s.progress()
 }
 
+// close lets go of an input that was not read to its end.
 func (s *splitter) close() {
-	if s.cur != nil {
-		s.endInput()
+	if s.cur == nil {
+		return
 	}
+	if s.cur.size = s.pos; s.file == nil {
+		s.cur.size = s.cur.raw.n
+	}
+	s.endInput()
 }
 
 func (s *splitter) progress() {

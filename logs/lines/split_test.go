@@ -180,3 +180,20 @@ func TestSplit(t *testing.T) {
 		equal(t, name+" packed", split(t, packed, o), want(o.MaxLine, twice...))
 	}
 }
+
+// TestSplit_StoppedProgress: what was read of an input that was not read to its end counts, and no more.
+func TestSplit_StoppedProgress(t *testing.T) {
+	var text strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintln(&text, "line", i*7919%100_003)
+	}
+	for name, content := range map[string]string{"plain": text.String(), "gzip": gzipped(text.String())} {
+		ctx, stop := context.WithCancel(t.Context())
+		var far int64
+		err := Split(ctx, []Input{{Path: file(t, name, content)}}, SplitOptions{Workers: 2, BlockSize: 4 << 10,
+			Progress: func(done, _ int64) { far = done }}, func(int, *Block) error { stop(); return nil })
+		if err == nil || far <= 0 || far > int64(len(content))/2 {
+			t.Errorf("%s: %d of %d bytes, %v", name, far, len(content), err)
+		}
+	}
+}

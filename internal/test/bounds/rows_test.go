@@ -26,6 +26,7 @@ import (
 	"github.com/kasoku/kasoku/load"
 	"github.com/kasoku/kasoku/load/http1"
 	"github.com/kasoku/kasoku/load/vegeta"
+	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/applog"
@@ -134,6 +135,17 @@ func logRows() []row {
 			name: "table of an access log", start: "\x01", pieces: []string{"\x00", "\x01", "\x05\x00", "\x02ab\x01\x01", "\xff\x01"},
 			read:   func(in []byte) { _, _ = accesslog.Read(accesslog.Options{Slowest: 1000}, in, 0) },
 			covers: []string{"logs/accesslog Read", "logs NewReader"},
+		},
+		{
+			name: "what was read of logs", start: "\x13", pieces: []string{"\x00", "\x09accesslog", "\x02ab\x01\x01", "\xff\x01"},
+			read: func(in []byte) {
+				for r := logs.NewPartReader(bytes.NewReader(in)); ; {
+					if _, err := r.Next(); err != nil {
+						return
+					}
+				}
+			},
+			covers: []string{"logs NewPartReader"},
 		},
 		{name: "access log, LTSV", start: ltsvLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},
 		{name: "access log, JSON", start: jsonLine, pieces: access, read: collectAccess(accesslog.Options{Detail: true})},

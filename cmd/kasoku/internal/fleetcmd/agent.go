@@ -18,17 +18,18 @@ func NewAgent(e *cli.Env) *cobra.Command {
 	var o relay.Agent
 	cmd := &cobra.Command{
 		Use:   "agent [JOIN-LINE]",
-		Short: "Answer for this host in a fleet: send a share of a load, be recorded",
+		Short: "Answer for this host in a fleet: send a share of a load, be recorded, read logs",
 		Long: `Join the hub of a join line, or the one that this host is a member of, and answer
 until it is ended. The host does what it is allowed here and nothing else: --allow
 load=URL lets it send load to targets that begin so; --allow record=FILE lets it be
 recorded as that kasoku.toml of this host says, --allow record the host and its
-processes alone. No question names a command or a file. Its key is made here and
-stays here.
+processes alone; --allow logs=PATTERN lets it read logs that match into tables. No
+question names a command, and none another file. Its key is made here and stays here.
 
 JOIN-LINE - reads the line from standard input, so that no process list shows it.`,
 		Example: `  kasoku agent kasoku-join:10.0.0.9:7422,ca=…,token=…,until=… --allow load=http://10.0.0.5/
-  kasoku agent --allow load=http://10.0.0.5:8080/api --max-rate 5000`,
+  kasoku agent --allow load=http://10.0.0.5:8080/api --max-rate 5000
+  kasoku agent --allow 'logs=/var/log/nginx/*'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -51,7 +52,7 @@ JOIN-LINE - reads the line from standard input, so that no process list shows it
 // agentFlags are what the agent of a host may be asked, wherever it is started.
 func agentFlags(fl *pflag.FlagSet, o *relay.Agent) {
 	fl.StringArrayVar(&o.Allow, "allow", nil,
-		"what it may be asked: `load=URL`, where targets begin, record=FILE; may be repeated")
+		"what it may be asked: `load=URL`, where targets begin, record=FILE, logs=PATTERN; may be repeated")
 	fl.Float64Var(&o.PerSec, "max-rate", 0, "most requests a second that it sends; 0: no limit")
 	fl.DurationVar(&o.Lease, "lease", time.Minute, "end a load or a recording when no one has asked for it for so long")
 }

@@ -33,7 +33,7 @@ type FleetExamination struct {
 // A hostCheck is one thing that was looked at on a host.
 type hostCheck struct {
 	Host  string `json:"host"`
-	Check string `json:"check"` // answers, release, clock, load, record
+	Check string `json:"check"` // answers, release, clock, load, logs, record
 	OK    bool   `json:"ok"`
 	Seen  string `json:"seen"`
 	Do    string `json:"do,omitempty"` // what mends it
@@ -132,11 +132,14 @@ func examineHost(ctx context.Context, b coordinate.Bus, name string) (out []host
 	add("release", err, fleet.Clean(g.Program), "kasoku fleet up "+name+" copies this one")
 	_, bound := clock.Offset()
 	add("clock", nil, "compared to ± "+unit.Duration(bound), "")
-	var loads []string
+	var loads, patterns []string
 	records := false
 	for _, a := range g.Allowed {
 		if url, ok := strings.CutPrefix(a, "load="); ok {
 			loads = append(loads, fleet.Clean(url))
+		}
+		if pattern, ok := strings.CutPrefix(a, fleet.Logs+"="); ok {
+			patterns = append(patterns, fleet.Clean(pattern))
 		}
 		kind, _, _ := strings.Cut(a, "=")
 		records = records || kind == fleet.Record
@@ -144,13 +147,16 @@ func examineHost(ctx context.Context, b coordinate.Bus, name string) (out []host
 	if len(loads) > 0 {
 		add("load", nil, "to "+strings.Join(loads, ", "), "")
 	}
+	if len(patterns) > 0 {
+		add("logs", nil, strings.Join(patterns, ", "), "")
+	}
 	if records {
 		add("record", tryRecording(ctx, b, name), "it can be recorded",
 			"look at the kasoku.toml that its agent's --allow record= names")
 	}
 	if len(g.Allowed) == 0 {
 		add("allowed", errors.New("it may be asked nothing"), "",
-			"on that host: kasoku agent --allow load=URL, --allow record=FILE")
+			"on that host: kasoku agent --allow load=URL, --allow record=FILE, --allow logs=PATTERN")
 	}
 	return out
 }

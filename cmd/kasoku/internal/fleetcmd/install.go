@@ -155,8 +155,8 @@ func unitText(o *relay.Agent, as string) ([]byte, error) {
 		who = "User=" + as
 	}
 	home := "yes"
-	if slices.ContainsFunc([]string{own, limit.Config}, isAtHome) {
-		home = "read-only" // the program, or the file that says what is recorded, lies there
+	if slices.ContainsFunc(append([]string{own, limit.Config}, limit.Logs...), isAtHome) {
+		home = "read-only" // the program, the file that says what is recorded, or logs lie there
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, unitTemplate, strings.Join(words, " "), unitName, who, home)

@@ -151,9 +151,9 @@ func up(ctx context.Context, e *cli.Env, args []string, o relay.Agent, sshConfig
 	return m.write()
 }
 
-// findFirst finds kasoku itself, where the hosts are to be recorded.
+// findFirst finds kasoku itself, where the hosts are to be recorded, or to read logs.
 func (u *upping) findFirst() error {
-	if limit, err := fleet.ParseLimit(u.options.Allow); err != nil || !limit.Record {
+	if limit, err := fleet.ParseLimit(u.options.Allow); err != nil || !limit.Record && len(limit.Logs) == 0 {
 		return err
 	}
 	own, err := os.Executable()

@@ -9,6 +9,8 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/alp"
 	"github.com/kasoku/kasoku/compat/kataribe"
+	"github.com/kasoku/kasoku/fleet/gather"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/report"
 	"github.com/kasoku/kasoku/report/encode"
@@ -28,13 +30,14 @@ type accessFlags struct {
 	seconds bool
 	follow  bool
 	verbose bool
+	hub     string // directory of the hub that asks hosts; empty: the user's
 }
 
 // NewAccessLog returns the command accesslog, which reads access logs.
 func NewAccessLog(e *cli.Env) *cobra.Command {
 	f := accessFlags{as: asPeer{peers: accessPeers()}}
 	cmd := &cobra.Command{
-		Use:   "accesslog [FILE…]",
+		Use:   "accesslog [FILE… | HOST:PATH…]",
 		Short: "Read access logs: which endpoint takes the time",
 		Long: `Read access logs of nginx, Apache, H2O, Varnish, Envoy, Caddy, Traefik, Rack and
 others into a table of endpoints, those that took most time first. Without FILE,
@@ -44,6 +47,9 @@ pattern names several files.
 Formats and routes are found by themselves: ids in paths become :id, query
 strings go. Every line is accounted for: those that are not understood are
 counted and shown.
+
+HOST:PATH names logs, or a quoted pattern, of a host of the fleet, which reads them
+itself and sends tables: the result is that of one reading of all of them.
 
 Times for --since and --until are 2026-11-20T14:02:11+09:00, "2026-11-20 14:02:11",
 or 14:02 and 14:02:11 of today, of yesterday when that is still to come; a
@@ -58,6 +64,7 @@ output comes out. Exit code 1 when there is no request to report.`,
   kasoku accesslog access.log -m '^/api/trend' --columns route,count,total,p99.9 -o md
   kasoku accesslog 'logs/*.log' --nginx-conf /etc/nginx/nginx.conf -o html > log.html
   kasoku accesslog access.log --follow
+  kasoku accesslog web1:'/var/log/nginx/*.gz' web2:'/var/log/nginx/*.gz'
   kasoku accesslog diff before.log after.log
   kasoku accesslog --as kataribe -f kataribe.toml < access.log`,
 		Args: cobra.ArbitraryArgs,
@@ -82,6 +89,7 @@ func (f *accessFlags) register(cmd *cobra.Command) {
 	f.read.register(cmd)
 	f.out.RegisterLog(cmd)
 	f.out.RegisterLimit(cmd, "endpoints")
+	registerHub(cmd, &f.hub)
 	fl := cmd.Flags()
 	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first; default total")
 	fl.BoolVarP(&f.reverse, "reverse", "r", false, "the least first")
@@ -100,6 +108,13 @@ func (f *accessFlags) run(parent context.Context, e *cli.Env, args []string) err
 	if err != nil {
 		return err
 	}
+	hosts, err := hostsOf(args)
+	if err != nil {
+		return err
+	}
+	if len(hosts) > 0 {
+		return f.runHosts(parent, e, hosts, o)
+	}
 	in, err := e.LogInputs(args)
 	if err != nil {
 		return err
@@ -111,6 +126,25 @@ func (f *accessFlags) run(parent context.Context, e *cli.Env, args []string) err
 	}
 	p := startReading(e, in)
 	log, err := f.read.collect(ctx, e, in, p)
+	return f.finish(e, p, log, o, err)
+}
+
+// runHosts is run of logs of hosts.
+func (f *accessFlags) runHosts(ctx context.Context, e *cli.Env, hosts []gather.HostLogs, o logfile.AccessOptions) error {
+	if f.follow {
+		return cli.Usagef("kasoku watch, or --follow there", "--follow does not go with logs of hosts")
+	}
+	if err := f.read.checkHosts(); err != nil {
+		return err
+	}
+	p := startReading(e, nil)
+	p.name = unit.Counted(uint64(len(hosts)), "host", "hosts")
+	log, err := f.read.collectHosts(ctx, e, f.hub, hosts, p)
+	return f.finish(e, p, log, o, err)
+}
+
+// finish prints what was read, and is how the command ends.
+func (f *accessFlags) finish(e *cli.Env, p *reading, log *logfile.AccessLog, o logfile.AccessOptions, err error) error {
 	if log == nil {
 		return explainUnread(e, err)
 	}

@@ -44,6 +44,7 @@ type accessRead struct {
 	location *time.Location // --location; nil without
 	options  accesslog.Options
 	logs     []accessformat.NginxLog // of --nginx-conf
+	mapped   *routes.Options         // what makes a route; of the host that asks, where that is another one
 }
 
 func (f *accessRead) register(cmd *cobra.Command) {
@@ -140,6 +141,22 @@ func (f *accessRead) logNames() string {
 }
 
 func (f *accessRead) checkRoutes() error {
+	if f.mapped == nil {
+		o, err := f.routeOptions()
+		if err != nil {
+			return err
+		}
+		f.mapped = &o
+	}
+	var err error
+	if f.options.Routes, err = routes.NewRules(*f.mapped); err != nil {
+		return cli.Usage(err, cmp.Or(cli.HintOf(err), "a pattern is a regular expression: -m '^/users/[0-9]+$', in quotes"))
+	}
+	return nil
+}
+
+// routeOptions reads what makes a route.
+func (f *accessRead) routeOptions() (routes.Options, error) {
 	o := routes.Options{Patterns: f.match, Keep: f.keepQuery}
 	switch {
 	case slices.Contains(f.keepQuery, "all"):
@@ -150,21 +167,17 @@ func (f *accessRead) checkRoutes() error {
 	if f.kataribe != "" {
 		var err error
 		if o.Bundles, o.Replaces, err = kataribe.Routes(f.kataribe); err != nil {
-			return err
+			return o, err
 		}
 	}
 	for _, path := range f.routes {
 		list, err := routes.Load(path)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o.Routes = append(o.Routes, list...)
 	}
-	var err error
-	if f.options.Routes, err = routes.NewRules(o); err != nil {
-		return cli.Usage(err, cmp.Or(cli.HintOf(err), "a pattern is a regular expression: -m '^/users/[0-9]+$', in quotes"))
-	}
-	return nil
+	return o, nil
 }
 
 func (f *accessRead) checkRows() error {
@@ -252,13 +265,21 @@ const peeked = 16 << 10
 // logZone is the time zone in which a log is written, the local one when that
 // cannot be determined.
 func logZone(in *lines.Input, format *accessformat.Format) *time.Location {
+	if at, ahead, ok := stampOf(in, format); ok {
+		return zoneAt(at, ahead)
+	}
+	return time.Local
+}
+
+// stampOf returns the first time of a log that has one, and how many seconds its zone is ahead of UTC.
+func stampOf(in *lines.Input, format *accessformat.Format) (at time.Time, ahead int, ok bool) {
 	sample, err := in.Peek(peeked)
 	if err != nil {
-		return time.Local // the reader of the log will report the error
+		return at, 0, false // the reader of the log will report the error
 	}
 	if format == nil {
 		if format, err = accessformat.Detect(wholeLines(sample)); err != nil {
-			return time.Local
+			return at, 0, false
 		}
 	}
 	parser := format.Parser(accessformat.ParserOptions{})
@@ -267,10 +288,10 @@ func logZone(in *lines.Input, format *accessformat.Format) *time.Location {
 		var line []byte
 		line, sample, _ = bytes.Cut(sample, []byte("\n"))
 		if parser.Parse(line, &r) == "" && r.Stamped() {
-			return zoneAt(r.Time(), int(r.Zone))
+			return r.Time(), int(r.Zone), true
 		}
 	}
-	return time.Local
+	return at, 0, false
 }
 
 // wholeLines drops what follows the last newline, unless that is all.

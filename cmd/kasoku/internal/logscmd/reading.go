@@ -3,6 +3,7 @@ package logscmd
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,7 @@ type reading struct {
 	drawn   time.Duration // since started
 	done    int64         // bytes, as stored
 	total   int64         // 0: not known
+	hosts   []string      // what the reading of each host took, where hosts read
 }
 
 const (
@@ -51,11 +53,14 @@ func (r *reading) progress(done, total int64) {
 		return
 	}
 	r.drawn = at
-	share := 0.0
+	share, left := 0.0, ""
 	if total > 0 {
 		share = float64(done) / float64(total)
+		if done > 0 && done < total {
+			left = ", " + unit.Elapsed(time.Duration(float64(at)*(1/share-1)).Round(time.Second)) + " left"
+		}
 	}
-	r.Work("read", share, r.name+" "+r.far()+", "+perSecond(done, at))
+	r.Work("read", share, r.name+" "+r.far()+", "+perSecond(done, at)+left)
 }
 
 // far describes how far it is: 3.10 MB of 6.20 MB were read.
@@ -70,6 +75,10 @@ func (r *reading) far() string {
 // cost describes how fast it was and what it took.
 func (r *reading) cost() string {
 	wall := r.now().Sub(r.started)
+	if r.hosts != nil {
+		return fmt.Sprintf("read %s in %s, %s\n%s", unit.Bytes(uint64(r.done)), unit.Duration(wall), perSecond(r.done, wall),
+			strings.Join(r.hosts, "\n"))
+	}
 	return fmt.Sprintf("read %s in %s, %s, %s of CPU time", unit.Bytes(uint64(r.done)), unit.Duration(wall), perSecond(r.done, wall), unit.Duration(cpuTime()))
 }
 
