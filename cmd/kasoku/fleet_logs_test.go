@@ -121,10 +121,15 @@ func (r *logsRig) same(out string) string {
 // equal holds what hosts read to one reading of all logs, byte for byte.
 func (r *logsRig) equal(pattern string, flags ...string) {
 	r.t.Helper()
+	r.equalBy("accesslog", pattern, flags...)
+}
+
+func (r *logsRig) equalBy(command, pattern string, flags ...string) {
+	r.t.Helper()
 	hosts, own := r.at(pattern)
-	want, errs, code := r.run("own", append(append([]string{"accesslog"}, own...), flags...)...)
-	got, hostErrs, hostCode := r.run("hub", append(append([]string{"accesslog"}, hosts...), flags...)...)
-	if got = r.same(got); got != want || code != hostCode || len(want) < 500 && code == 0 {
+	want, errs, code := r.run("own", append(append([]string{command}, own...), flags...)...)
+	got, hostErrs, hostCode := r.run("hub", append(append([]string{command}, hosts...), flags...)...)
+	if got = r.same(got); got != want || code != hostCode || len(want) < 300 && code == 0 {
 		r.t.Errorf("%s %v: exit %d and %d, %d and %d bytes differ at %s\n%s%s", pattern, flags, code, hostCode, len(want),
 			len(got), difference(want, got), errs, hostErrs)
 	}
@@ -214,6 +219,7 @@ func TestFleetLogs(t *testing.T) {
 	}
 	r.log("web2", "access.log.3", 0)
 	r.equalities()
+	r.slowLogs()
 	r.attacks()
 	r.cutOff()
 }
@@ -242,6 +248,41 @@ func (r *logsRig) equalities() {
 	r.equal("none.log", "-o", "json")                           // one of them is not understood
 	r.equal("access.log", "-o", "json", "--format", "combined") // none is
 	r.equal("access.log", "-o", "json", "--where", "status == 799")
+}
+
+// slowLogs: logs of statements of three servers, whose connections have the same numbers.
+func (r *logsRig) slowLogs() {
+	for _, name := range r.names {
+		for i := range 2 {
+			x := rand.New(rand.NewPCG(uint64(name[3]), uint64(i)))
+			var b strings.Builder
+			at := 1795143600
+			entry := func(sql string) {
+				at += x.IntN(2)
+				fmt.Fprintf(&b, "# User@Host: app[app] @ %s [10.0.0.%d]\n# Thread_id: %d  Schema: shop  QC_hit: No\n"+
+					"# Query_time: %.6f  Lock_time: 0.000100  Rows_sent: %d  Rows_examined: %d\n# Rows_affected: %d  Bytes_sent: 70\n"+
+					"SET timestamp=%d;\n%s;\n", name, x.IntN(40), 10+x.IntN(9), x.ExpFloat64()*0.01, x.IntN(10), x.IntN(1e5), x.IntN(2), at, sql)
+			}
+			for n := range 500 {
+				entry("BEGIN")
+				entry(fmt.Sprintf("UPDATE stock SET n = n - 1 WHERE id = %d", x.IntN(100)))
+				entry([]string{"COMMIT", "ROLLBACK"}[x.IntN(2)])
+				entry(fmt.Sprintf("SELECT * FROM item WHERE shop = %d AND note = 'n%d'", x.IntN(60), n))
+				entry(fmt.Sprintf("SELECT name FROM %s_own WHERE id = %d", name, x.IntN(4000)))
+			}
+			path := filepath.Join(r.dir, name, "log", fmt.Sprintf("slow.log.%d", i))
+			if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	for _, flags := range [][]string{
+		{"-o", "json"}, {"-o", "json", "--seconds", "--mask", "--by", "tag"}, {"-o", "tsv", "--by", "host", "--slower", "5ms"},
+		{"-o", "md", "--since", "2026-11-20 03:05", "--until", "2026-11-20 12:30", "--location", "Asia/Tokyo"},
+		{"-o", "json", "--match", "nothing of the kind"},
+	} {
+		r.equalBy("slowlog", "slow.log.*", flags...)
+	}
 }
 
 func (r *logsRig) attacks() {

@@ -209,12 +209,12 @@ func (c *class) logged(t time.Time) {
 	}
 }
 
-// merge adds what another class holds. It returns false when not all of its
-// seconds were counted.
-func (c *class) merge(o *class, left *room) bool {
+// merge adds what another class holds. It returns how many of its calls were not counted in their
+// seconds.
+func (c *class) merge(o *class, left *room) (missed uint64) {
 	q, p := &c.query, &o.query
 	if p.Calls == 0 {
-		return true
+		return 0
 	}
 	if q.Calls == 0 {
 		q.First, q.Last = p.First, p.Last

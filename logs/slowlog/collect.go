@@ -308,7 +308,17 @@ func (b *batch) spoil(i int) {
 
 // windows describes what was read. The notes of the table belong to the last
 // input, since they are of all of them.
-func (p *pipeline) windows() []kasoku.LogWindow {
+func (p *pipeline) windows() []kasoku.LogWindow { return p.table.Noted(p.described()) }
+
+// Noted adds to the last of the windows what a reader of the table has to know.
+func (t *Table) Noted(windows []kasoku.LogWindow) []kasoku.LogWindow {
+	if n := len(windows); n > 0 {
+		windows[n-1].Note = strings.Join(append(notEmpty(windows[n-1].Note), t.notes()...), "; ")
+	}
+	return windows
+}
+
+func (p *pipeline) described() []kasoku.LogWindow {
 	var out []kasoku.LogWindow
 	for i := range p.results {
 		r := &p.results[i]
@@ -324,9 +334,6 @@ func (p *pipeline) windows() []kasoku.LogWindow {
 		w.Lines, w.Records, w.Continued, w.Blank, w.Dropped, w.BadSample = a.Lines, a.Records, a.Continued, a.Blank, a.Dropped, a.Bad
 		w.Note = joinNotes(p.notes[i], a)
 		out = append(out, w)
-	}
-	if n := len(out); n > 0 {
-		out[n-1].Note = strings.Join(append(notEmpty(out[n-1].Note), p.table.notes()...), "; ")
 	}
 	return out
 }

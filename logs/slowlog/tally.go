@@ -135,12 +135,15 @@ func (s *series) find(second int64) (int, bool) {
 	return slices.BinarySearchFunc(s.moments, second, func(m moment, at int64) int { return cmp.Compare(m.second, at) })
 }
 
-func (s *series) merge(o *series, left *room) (all bool) {
-	all = true
+// merge adds another series, and returns how many calls were not counted, as there was no room for
+// their seconds.
+func (s *series) merge(o *series, left *room) (missed uint64) {
 	for _, m := range o.moments {
-		all = s.add(m, left) && all
+		if !s.add(m, left) {
+			missed += m.calls
+		}
 	}
-	return all
+	return missed
 }
 
 func (s *series) seconds() map[int]kasoku.QuerySecond {

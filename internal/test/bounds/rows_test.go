@@ -137,6 +137,11 @@ func logRows() []row {
 			covers: []string{"logs/accesslog Read", "logs NewReader"},
 		},
 		{
+			name: "table of a slow log", start: "\x01", pieces: []string{"\x00", "\x01", "\x05\x00", "\x02ab\x01\x01", "\xff\x01"},
+			read:   func(in []byte) { _, _ = slowlog.Read(slowlog.Options{}, in, 0) },
+			covers: []string{"logs/slowlog Read"},
+		},
+		{
 			name: "what was read of logs", start: "\x13", pieces: []string{"\x00", "\x09accesslog", "\x02ab\x01\x01", "\xff\x01"},
 			read: func(in []byte) {
 				for r := logs.NewPartReader(bytes.NewReader(in)); ; {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/fleet"
 	"github.com/kasoku/kasoku/fleet/relay"
@@ -63,8 +64,11 @@ type tabler interface {
 
 // newTabler reads the options that a question has for a kind of logs.
 func newTabler(e *cli.Env, kind string, options json.RawMessage) (tabler, error) {
-	if kind == fleet.AccessLog {
+	switch kind {
+	case fleet.AccessLog:
 		return newAccessTabler(e, options)
+	case fleet.SlowLog:
+		return newSlowTabler(e, options)
 	}
 	return nil, fmt.Errorf("logs of kind %q are not read here", kind)
 }
@@ -307,6 +311,7 @@ func (h *hostReader) readLog(ctx context.Context, l *hostLog) error {
 	case p == nil: // stopped before its first line
 		return nil
 	}
+	makePrintable(&p.Window)
 	b, err := logs.AppendPart(nil, p)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Path, err)
@@ -318,6 +323,18 @@ func (h *hostReader) readLog(ctx context.Context, l *hostLog) error {
 	l.done.Store(l.size)
 	l.table = kept
 	return private.State.WriteFile(kept, b)
+}
+
+// makePrintable takes out of texts what acts on a terminal, such as in the name of a file that somebody
+// has made: who asks refuses it.
+func makePrintable(w *kasoku.LogWindow) {
+	texts := []*string{&w.Path, &w.Format, &w.Note}
+	for i := range w.BadSample {
+		texts = append(texts, &w.BadSample[i].Text, &w.BadSample[i].Why)
+	}
+	for _, text := range texts {
+		*text = logs.Printable(*text)
+	}
 }
 
 // isWhole reports whether the table that a name belongs to is here, and as it was written.

@@ -24,6 +24,7 @@ import (
 	"github.com/kasoku/kasoku/logs"
 	"github.com/kasoku/kasoku/logs/accessformat"
 	"github.com/kasoku/kasoku/logs/accesslog"
+	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report/logfile"
 )
 
@@ -265,4 +266,38 @@ func (f *accessRead) collectHosts(
 		return nil, err
 	}
 	return log, err
+}
+
+// collectHosts has hosts read their logs of statements into what is reported of them.
+func (f *slowRead) collectHosts(
+	ctx context.Context, e *cli.Env, hub string, hosts []gather.HostLogs, p *reading,
+) (*logfile.SlowLog, error) {
+	t := slowlog.NewTable(f.options)
+	var windows []kasoku.LogWindow
+	order := slowOrder{Kind: f.kind, By: f.by, Match: f.match, User: f.user, Schema: f.db, Host: f.host, Slower: f.slower,
+		Zone: f.zone, Workers: f.workers}
+	if !f.options.Since.IsZero() {
+		order.Since = &f.options.Since
+	}
+	if !f.options.Until.IsZero() {
+		order.Until = &f.options.Until
+	}
+	h := hostReading{hub: hub, kind: fleet.SlowLog, hosts: hosts, progress: p, options: order,
+		begin: func(*fleet.LogZone) (any, error) { return true, nil },
+		take: func(_ string, part *logs.Part, number int) error {
+			made, err := slowlog.Read(f.options, part.Table, number)
+			if err != nil {
+				return err
+			}
+			t.Merge(made)
+			windows = append(windows, part.Window)
+			return nil
+		}}
+	out, err := h.run(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	log := f.slowLog(t, t.Noted(windows))
+	log.Stopped = out.stopped
+	return log, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/kasoku/kasoku/logs/accesslog"
 	"github.com/kasoku/kasoku/logs/lines"
 	"github.com/kasoku/kasoku/logs/routes"
+	"github.com/kasoku/kasoku/logs/slowlog"
 )
 
 const (
@@ -152,5 +153,62 @@ func (t *accessTabler) table(
 
 func (t *accessTabler) check(b []byte) error {
 	_, err := accesslog.Read(t.options, b, 0)
+	return err
+}
+
+// A slowOrder is how slow logs are read for another host: flags of slowlog.
+type slowOrder struct {
+	Kind    string     `json:",omitempty"`
+	By      string     `json:",omitempty"`
+	Match   string     `json:",omitempty"`
+	User    string     `json:",omitempty"`
+	Schema  string     `json:",omitempty"`
+	Host    string     `json:",omitempty"`
+	Slower  string     `json:",omitempty"`
+	Zone    string     `json:",omitempty"`
+	Workers int        `json:",omitempty"`
+	Since   *time.Time `json:",omitempty"`
+	Until   *time.Time `json:",omitempty"`
+}
+
+// A slowTabler makes tables of slow logs.
+type slowTabler struct{ options slowlog.Options }
+
+func newSlowTabler(e *cli.Env, options json.RawMessage) (*slowTabler, error) {
+	var o slowOrder
+	if err := strictly(options, &o); err != nil {
+		return nil, err
+	}
+	f := slowRead{kind: o.Kind, by: o.By, match: o.Match, user: o.User, db: o.Schema, host: o.Host, slower: o.Slower,
+		zone: o.Zone, workers: max(o.Workers, 0)}
+	if err := f.check(e); err != nil {
+		return nil, err
+	}
+	if o.Since != nil {
+		f.options.Since = *o.Since
+	}
+	if o.Until != nil {
+		f.options.Until = *o.Until
+	}
+	return &slowTabler{f.options}, nil
+}
+
+func (t *slowTabler) zone(*lines.Input) *fleet.LogZone { return nil }
+func (t *slowTabler) begin(json.RawMessage) error      { return nil } // all is known before
+
+func (t *slowTabler) table(
+	ctx context.Context, in *lines.Input, progress func(done, total int64),
+) (*logs.Part, error) {
+	table, windows, err := slowlog.CollectOne(ctx, *in, 0, t.options, progress)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	p := &logs.Part{Window: windows[0]}
+	p.Table, err = slowlog.AppendBinary(nil, table)
+	return p, err
+}
+
+func (t *slowTabler) check(b []byte) error {
+	_, err := slowlog.Read(t.options, b, 0)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compat/ptquerydigest"
+	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/slowlog"
 	"github.com/kasoku/kasoku/report/encode"
 	"github.com/kasoku/kasoku/report/logfile"
@@ -26,18 +27,21 @@ type slowFlags struct {
 	mask    bool
 	seconds bool
 	verbose bool
+	hub     string // directory of the hub that asks hosts; empty: the user's
 }
 
 // NewSlowLog returns the command slowlog, which reads slow logs.
 func NewSlowLog(e *cli.Env) *cobra.Command {
 	f := slowFlags{as: asPeer{peers: []peer{{"pt-query-digest", ptquerydigest.Run}}}}
 	cmd := &cobra.Command{
-		Use:   "slowlog [FILE…]",
+		Use:   "slowlog [FILE… | HOST:PATH…]",
 		Short: "Read slow logs: which statement takes the time",
 		Long: `Read slow query logs of MySQL, MariaDB and Percona Server, general query logs or
 plain statements into a table of statements that are alike, those that took most
 time first. Without FILE, and for -, it reads standard input; gzip and zstd are
-unpacked, and a quoted pattern names several files.
+unpacked, and a quoted pattern names several files. HOST:PATH names logs of a host of
+the fleet, which reads them itself and sends tables. What is followed from statement to
+statement, such as a transaction, ends with a log.
 
 Statements are alike when only their values differ. Their ids are those of
 pt-query-digest. COMMIT and ROLLBACK are distinguished by the /* tag */ after them,
@@ -57,6 +61,7 @@ output comes out. Exit code 1 when there is no statement to report.`,
   kasoku slowlog slow.log --by tag -n 40
   kasoku slowlog slow.log --id 0x59A74D08D407B5ED --mask
   kasoku slowlog slow.log --schema shop --slower 10ms -o html > slow.html
+  kasoku slowlog db1:/var/log/mysql/slow.log db2:/var/log/mysql/slow.log
   kasoku slowlog diff before.log after.log
   kasoku slowlog --as pt-query-digest --limit 5 slow.log`,
 		Args: cobra.ArbitraryArgs,
@@ -77,6 +82,7 @@ func (f *slowFlags) register(cmd *cobra.Command) {
 	f.read.register(cmd)
 	f.out.RegisterLog(cmd)
 	f.out.RegisterLimit(cmd, "statements")
+	registerHub(cmd, &f.hub)
 	fl := cmd.Flags()
 	fl.StringVar(&f.sort, "sort", "", "by `COLUMN`, the most first: "+strings.Join(logfile.SlowColumns(),
 		", ")+"; default total")
@@ -97,6 +103,16 @@ func (f *slowFlags) run(parent context.Context, e *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
+	hosts, err := hostsOf(args)
+	if err != nil {
+		return err
+	}
+	if len(hosts) > 0 {
+		p := startReading(e, nil)
+		p.name = unit.Counted(uint64(len(hosts)), "host", "hosts")
+		log, err := f.read.collectHosts(parent, e, f.hub, hosts, p)
+		return f.finish(e, p, log, o, err)
+	}
 	in, err := e.LogInputs(args)
 	if err != nil {
 		return err
@@ -105,6 +121,11 @@ func (f *slowFlags) run(parent context.Context, e *cli.Env, args []string) error
 	defer stop()
 	p := startReading(e, in)
 	log, err := f.read.collect(ctx, e, in, p)
+	return f.finish(e, p, log, o, err)
+}
+
+// finish prints what was read, and is how the command ends.
+func (f *slowFlags) finish(e *cli.Env, p *reading, log *logfile.SlowLog, o logfile.SlowOptions, err error) error {
 	if log == nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/logs/lines"
@@ -149,24 +150,23 @@ func (f *slowRead) checkWhere() error {
 // collect reads logs into what is reported of them. With an error there can be a log
 // all the same: what was read before.
 func (f *slowRead) collect(ctx context.Context, e *cli.Env, in []lines.Input, p *reading) (*logfile.SlowLog, error) {
-	t, windows, err := slowlog.CollectAll(ctx, in, f.options, p.progress)
+	t, windows, err := slowlog.CollectEach(ctx, in, f.options, p.progress)
 	p.Clear()
-	if t == nil && ctx.Err() == nil {
-		return nil, err
-	}
-	if t == nil {
-		t = slowlog.NewTable(f.options) // stopped before the first line
-	}
-	log := &logfile.SlowLog{
-		Classes: t.Classes(), By: f.rows(), Transactions: t.Transactions(), Saves: t.Saves(),
-		Connections: t.Connections(), Statements: t.Statements(), Admin: t.Admin(),
-		Logs: windows, Started: time.Unix(0, 0).UTC(), Zone: f.location,
-	}
+	log := f.slowLog(t, windows)
 	if ctx.Err() != nil {
 		log.Stopped = "Stopped by " + context.Cause(ctx).Error() + ": " + p.far() + " were read."
 		return log, nil
 	}
 	return log, err
+}
+
+// slowLog is a table as it is reported.
+func (f *slowRead) slowLog(t *slowlog.Table, windows []kasoku.LogWindow) *logfile.SlowLog {
+	return &logfile.SlowLog{
+		Classes: t.Classes(), By: f.rows(), Transactions: t.Transactions(), Saves: t.Saves(),
+		Connections: t.Connections(), Statements: t.Statements(), Admin: t.Admin(),
+		Logs: windows, Started: time.Unix(0, 0).UTC(), Zone: f.location,
+	}
 }
 
 // rows describes what a row is; "" is a statement.
