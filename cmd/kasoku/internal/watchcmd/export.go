@@ -25,7 +25,7 @@ import (
 )
 
 // exportForms are the values of --to.
-var exportForms = []string{"csv", "json", "openmetrics", "prometheus", "remote-write", "otlp", "graphite", "mackerel"}
+var exportForms = []string{"csv", "json", "parquet", "openmetrics", "prometheus", "remote-write", "otlp", "graphite", "mackerel"}
 
 // flushWithin is how long the last values may take at the end.
 const flushWithin = 10 * time.Second
@@ -72,6 +72,8 @@ func NewExport(e *cli.Env) *cobra.Command {
 		Long: `Hand all series of a run, or with --live what is sampled now, every second, to:
 
   csv, json     a table: time, host, source, entity, metric, value, unit
+  parquet       of a run: a directory --out for DuckDB, ClickHouse and others, with
+                requests.parquet, statements.parquet, series.parquet
   openmetrics   text with times, for promtool tsdb create-blocks-from openmetrics
   prometheus    a page /metrics that Prometheus scrapes, until Ctrl-C
   remote-write  of a run: sent to Prometheus, Mimir, VictoriaMetrics … at --push
@@ -87,6 +89,7 @@ holds up the sampling: what does not fit is dropped and counted. Carbon is asked
 of what it was sent, where it answers (--query) or its files are at hand (--storage). Ctrl-C
 hands on what is left and ends.`,
 		Example: `  kasoku export before --to csv -o before.csv
+  kasoku export before --to parquet --out before-tables
   kasoku export latest --to graphite --address carbon.example.com:2003
   kasoku export latest --to graphite --storage /var/lib/graphite/whisper
   kasoku export --live --to prometheus
@@ -108,9 +111,9 @@ hands on what is left and ends.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.to, "to", "", "`FORM`: "+strings.Join(exportForms, ", "))
 	fl.BoolVar(&f.live, "live", false, "what is sampled now instead of a run")
-	fl.StringVar(&f.out, "out", "", "csv, json, openmetrics: `FILE`, which must not exist; default standard output")
+	fl.StringVar(&f.out, "out", "", "csv, json, openmetrics: `FILE`, which must not exist; default standard output; parquet: a directory")
 	cli.KeepOldShort(fl, "o", "out")
-	fl.BoolVar(&f.raw, "raw", false, "csv, json, graphite: counters as they were read, with _total after their names")
+	fl.BoolVar(&f.raw, "raw", false, "csv, json, parquet, graphite: counters as they were read, with _total after their names")
 	fl.StringSliceVar(&f.only, "only", nil, "`SOURCE` or SOURCE.METRIC, …, with * and ?; default all, for "+
 		"mackerel some that show most")
 	fl.StringVar(&f.dir, "dir", "", "`DIRECTORY` of run files; default runs, and the working directory")
@@ -158,8 +161,10 @@ func (f *exportFlags) check(args []string) error {
 			"%s sends a whole run", f.to)
 	case f.live && f.to == "openmetrics":
 		return cli.Usagef("`--to prometheus` shows a page of that form", "openmetrics is the text of a whole run")
-	case f.out != "" && !text:
-		return cli.Usagef("", "-o is for csv, json and openmetrics")
+	case f.out != "" && !text && f.to != "parquet":
+		return cli.Usagef("", "-o is for csv, json, openmetrics and parquet")
+	case f.to == "parquet" && (f.live || f.out == ""):
+		return cli.Usagef("--out names a directory, which must not exist", "--to parquet writes three files of a run")
 	case f.raw && f.to == "mackerel":
 		return cli.Usagef("", "mackerel keeps rates, --raw is for counters as they were read")
 	case !slices.Contains(graphite.Protocols(), graphite.Protocol(f.protocol)):
@@ -247,6 +252,8 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 		return f.serveRun(ctx, e, rec)
 	case "remote-write", "otlp":
 		return f.pushRun(ctx, e, rec)
+	case "parquet":
+		return f.runToParquet(ctx, rec)
 	}
 	w, end, err := f.create(e)
 	if err != nil {
@@ -260,6 +267,17 @@ func (f *exportFlags) exportRun(parent context.Context, e *cli.Env, args []strin
 		err = errors.Join(err, out.Close(ctx))
 	}
 	return errors.Join(err, end())
+}
+
+// runToParquet writes the files of --to parquet.
+func (f *exportFlags) runToParquet(ctx context.Context, rec *kasoku.Recording) error {
+	if _, err := os.Lstat(f.out); err == nil {
+		return cli.Usagef("choose another name, or remove it", "directory %q exists", f.out)
+	}
+	if err := private.Output.MkdirAll(f.out); err != nil {
+		return err
+	}
+	return export.Parquet(ctx, f.out, rec, f.form(), f.only)
 }
 
 // noSeries refuses patterns that take none of the series, and lists what may have been
