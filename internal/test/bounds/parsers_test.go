@@ -143,6 +143,7 @@ var unbounded = map[string]string{
 	"fleet Second.Decode":                  "one of an answer, of at most MaxAnswer",
 	"fleet/relay ParseOptions":             "what kasoku passes to its own program",
 	"fleet/relay ParseRecorder":            "what kasoku-hub passes to its own program",
+	"fleet/relay ParseReader":              "what kasoku-hub passes to its own program; the question in it is held by fleet.LogsQuestion.Check",
 	"fleet ParseTicket":                    "a line that the caller types, by one pattern",
 	"fleet ParseLimit":                     "a flag that the caller types",
 	"load/vegeta AttackOptions.ReadPlan":   "reads with ReadTargets, which has a row",
