@@ -125,3 +125,49 @@ func FuzzRead(f *testing.F) {
 		all.Exact()
 	})
 }
+
+// TestTravel_Folded: the same where logs have more keys than are followed, and more values at a place than are names.
+func TestTravel_Folded(t *testing.T) {
+	var texts []string
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 3 {
+		var log strings.Builder
+		for i := range 30_000 {
+			uri := fmt.Sprintf("/people/n%c%c%c%c/page", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26))
+			if i%3 == 0 {
+				uri = []string{"/people/ann/page", "/people/bob/page", "/about"}[r.IntN(3)]
+			}
+			fmt.Fprintf(&log, "time:2026-11-20T10:%02d:%02d+09:00\tmethod:GET\turi:%s\tstatus:200\tsize:1\treqtime:%.3f\n", i/600, i/10%60, uri,
+				r.ExpFloat64())
+		}
+		texts = append(texts, log.String())
+	}
+	for _, o := range []Options{{Slowest: 5}, {By: []string{"uri"}}, {MaxRoutes: 40}} {
+		var in []lines.Input
+		for _, text := range texts {
+			in = append(in, lines.Input{R: strings.NewReader(text)})
+		}
+		one, _, err := CollectEach(t.Context(), in, o, nil)
+		if err != nil || one.Records() != 90_000 {
+			t.Fatal(one.Records(), err)
+		}
+		merged := NewTable(o)
+		for i, text := range texts {
+			part, _, err := CollectAll(t.Context(), []lines.Input{{R: strings.NewReader(text)}}, o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := AppendBinary(nil, part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if part, err = Read(o, b, i); err != nil {
+				t.Fatal(err)
+			}
+			merged.Merge(part)
+		}
+		if got, want := shown(t, merged), shown(t, one); got != want {
+			t.Errorf("%v %d: tables that travelled show other figures: %d and %d bytes", o.By, o.MaxRoutes, len(got), len(want))
+		}
+	}
+}

@@ -322,7 +322,7 @@ func (f *accessRead) collect(
 	if err != nil {
 		return nil, err
 	}
-	t, windows, err := accesslog.CollectAll(ctx, in, o, p.progress)
+	t, windows, err := accesslog.CollectEach(ctx, in, o, p.progress)
 	p.Clear()
 	if t == nil && ctx.Err() == nil {
 		return nil, err
