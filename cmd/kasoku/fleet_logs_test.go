@@ -236,7 +236,7 @@ func (r *logsRig) equalities() {
 		{"-o", "json", "--by", "hour,class", "--location", "UTC", "--where", "status >= 400"},
 		{"-o", "json", "--routes", openapi, "--bots", "exclude", "-m", "shop=^/web"},
 		{"-o", "tsv", "--keep-query", "page"},
-		{"-o", "md", "--percentiles", "50,99.9", "--workers", "1"},
+		{"-o", "csv", "--percentiles", "50,99.9", "--workers", "1"},
 	} {
 		r.equal("access.log*", flags...)
 	}
@@ -278,7 +278,7 @@ func (r *logsRig) slowLogs() {
 	}
 	for _, flags := range [][]string{
 		{"-o", "json"}, {"-o", "json", "--seconds", "--mask", "--by", "tag"}, {"-o", "tsv", "--by", "host", "--slower", "5ms"},
-		{"-o", "md", "--since", "2026-11-20 03:05", "--until", "2026-11-20 12:30", "--location", "Asia/Tokyo"},
+		{"-o", "csv", "--since", "2026-11-20 03:05", "--until", "2026-11-20 12:30", "--location", "Asia/Tokyo"},
 		{"-o", "json", "--match", "nothing of the kind"},
 	} {
 		r.equalBy("slowlog", "slow.log.*", flags...)
