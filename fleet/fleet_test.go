@@ -31,9 +31,41 @@ func TestTicket(t *testing.T) {
 	}
 }
 
+// TestCluster: a line for a server of one's own has no token and no end, and what such a server lacks has a word.
+func TestCluster(t *testing.T) {
+	want := Ticket{Address: "nats.example.com:4222", CA: strings.Repeat("0a", 32), Cluster: true}
+	if got, err := ParseTicket(want.String()); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := ParseTicket(want.String() + ",token=" + strings.Repeat("x", 27)); err == nil {
+		t.Error("a token is taken")
+	}
+	good := Greeted{Version: "2.9.10", MaxPayload: MaxMessage, Headers: true, TLSRequired: true}
+	if what, _ := good.Lacks(); what != "" {
+		t.Errorf("it lacks %s", what)
+	}
+	for want, change := range map[string]func(*Greeted){
+		"TLS":      func(g *Greeted) { g.TLSRequired = false },
+		"headers":  func(g *Greeted) { g.Headers, g.Version = false, "2.1\x1b[2J" },
+		"messages": func(g *Greeted) { g.MaxPayload-- },
+	} {
+		g := good
+		change(&g)
+		if what, fix := g.Lacks(); !strings.HasPrefix(what, want) || fix == "" || strings.Contains(what, "\x1b") {
+			t.Errorf("%s: %q, %q", want, what, fix)
+		}
+	}
+	users := ClusterUsers("UOP", map[string]string{"web": "UWEB", "db": "UDB"})
+	if strings.Count(users, "nkey:") != 3 || strings.Count(users, `"kasoku.ask.db.`) != len(Verbs) ||
+		strings.Count(users, AllQuestions) != 1 || strings.Index(users, "UDB") > strings.Index(users, "UWEB") {
+		t.Error(users)
+	}
+}
+
 // FuzzParseTicket: what parses prints as what parses to the same.
 func FuzzParseTicket(f *testing.F) {
 	f.Add("kasoku-join:10.0.0.9:7422,ca=" + strings.Repeat("0a", 32) + ",token=" + strings.Repeat("x", 27) + ",until=20261129T220000Z")
+	f.Add("kasoku-cluster:nats.example.com:4222,ca=" + strings.Repeat("0a", 32))
 	f.Fuzz(func(t *testing.T, line string) {
 		got, err := ParseTicket(line)
 		if err != nil {

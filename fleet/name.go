@@ -64,15 +64,25 @@ type Ticket struct {
 	CA      string    // SHA-256 of the public key of the hub's certificate, 64 hexadecimal digits
 	Token   string    // for one use
 	Until   time.Time // the token is refused from then on
+
+	// Cluster: instead of a hub, a NATS server of somebody's own, whose configuration has the host's key. There is
+	// no token:
+	//
+	//	kasoku-cluster:nats.example.com:4222,ca=SHA256
+	Cluster bool
 }
 
 const (
-	ticketPrefix = "kasoku-join:"
-	ticketTime   = "20060102T150405Z"
+	ticketPrefix  = "kasoku-join:"
+	clusterPrefix = "kasoku-cluster:"
+	ticketTime    = "20060102T150405Z"
 )
 
 // String returns the line.
 func (t Ticket) String() string {
+	if t.Cluster {
+		return clusterPrefix + t.Address + ",ca=" + t.CA
+	}
 	return fmt.Sprintf("%s%s,ca=%s,token=%s,until=%s", ticketPrefix, t.Address, t.CA, t.Token,
 		t.Until.UTC().Format(ticketTime))
 }
@@ -80,8 +90,13 @@ func (t Ticket) String() string {
 var ticketPattern = lazyregexp.New(
 	`^kasoku-join:([0-9A-Za-z.:\[\]_-]{3,300}),ca=([0-9a-f]{64}),token=([0-9A-Za-z_-]{20,64}),until=([0-9]{8}T[0-9]{6}Z)$`)
 
+var clusterPattern = lazyregexp.New(`^kasoku-cluster:([0-9A-Za-z.:\[\]_-]{3,300}),ca=([0-9a-f]{64})$`)
+
 // ParseTicket reads the line. An error does not quote it: it holds a secret.
 func ParseTicket(line string) (Ticket, error) {
+	if m := clusterPattern().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		return Ticket{Address: m[1], CA: m[2], Cluster: true}, nil
+	}
 	m := ticketPattern().FindStringSubmatch(strings.TrimSpace(line))
 	if m == nil {
 		return Ticket{}, fmt.Errorf("bad join line: want %sADDRESS:PORT,ca=…,token=…,until=…, as `kasoku hub` prints it", ticketPrefix)

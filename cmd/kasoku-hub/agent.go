@@ -28,6 +28,7 @@ type member struct {
 	Name, Address, CA string
 	Seed              string
 	Token             string `json:",omitempty"` // until the hub knows the key
+	Cluster           bool   `json:",omitempty"` // the hub is a NATS server of somebody's own
 }
 
 const (
@@ -74,7 +75,7 @@ func (m *member) again(t *fleet.Ticket, name string) bool {
 
 // join makes a key for the hub of a join line.
 func join(o *relay.Agent, t *fleet.Ticket) (m member, err error) {
-	m = member{Name: o.Name, Address: t.Address, CA: t.CA, Token: t.Token}
+	m = member{Name: o.Name, Address: t.Address, CA: t.CA, Token: t.Token, Cluster: t.Cluster}
 	if m.Name == "" {
 		own, err := os.Hostname()
 		if err != nil {
@@ -119,7 +120,11 @@ func enter(ctx context.Context, o *relay.Agent, notes *notes) (*bus.Conn, member
 	}
 	// The key is on disk before the hub hears of it, as a token is for one use; beside the one of
 	// before, as this one may be refused.
-	if err := m.write(o.Dir, joiningFile); err != nil {
+	file := joiningFile
+	if m.Cluster {
+		file = memberFile // the key is the host's whenever the cluster takes it
+	}
+	if err := m.write(o.Dir, file); err != nil {
 		return nil, m, err
 	}
 	conn, err := connect(ctx, &m, o, notes)
@@ -221,12 +226,16 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 	return nil
 }
 
+// attempts is how often a host that joins tries to connect to a hub that is there.
+const attempts = 5
+
 // connect connects; where the host is a member already it waits for its hub.
 func connect(ctx context.Context, m *member, o *relay.Agent, notes *notes) (*bus.Conn, error) {
-	once := o.Join != ""
+	once := o.Join != "" && !m.Cluster
 	waiting := false
-	for {
+	for attempt := 1; ; attempt++ {
 		conn, err := bus.Connect(bus.Options{Address: m.Address, CA: m.CA, Seed: []byte(m.Seed), Name: m.Name, Token: m.Token, Via: o.Via,
+			Cluster: m.Cluster,
 			Changed: func(err error) {
 				if err != nil {
 					notes.say("the hub is gone: " + err.Error())
@@ -237,12 +246,19 @@ func connect(ctx context.Context, m *member, o *relay.Agent, notes *notes) (*bus
 		switch {
 		case err == nil:
 			return conn, nil
+		case m.Cluster && errors.Is(err, bus.ErrRefused):
+			if !waiting {
+				waiting = true
+				if err := m.sayKey(notes); err != nil {
+					return nil, err
+				}
+			}
 		case errors.Is(err, bus.ErrRefused):
 			return nil, hinted{err, "a join line is for one host and one use, in its time; `kasoku hub invite` prints another, " +
 				"and " +
 				"`kasoku hub remove " + m.Name + "` takes the name's old key out"}
-		case once, errors.As(err, new(*bus.PinError)):
-			return nil, err
+		case errors.As(err, new(*bus.PinError)), once && (errors.Is(err, bus.ErrNone) || attempt == attempts):
+			return nil, err // else a hub that many join at once has cut it off
 		}
 		if !waiting {
 			notes.say("waiting for hub " + m.Address + ": " + err.Error())
@@ -254,6 +270,15 @@ func connect(ctx context.Context, m *member, o *relay.Agent, notes *notes) (*bus
 		case <-time.After(2 * time.Second):
 		}
 	}
+}
+
+// sayKey says which key the cluster has to let in.
+func (m *member) sayKey(n *notes) error {
+	public, err := keys.Public([]byte(m.Seed))
+	if err == nil {
+		n.say("waiting until " + m.Address + " lets in the key of this host: " + m.Name + "=" + public)
+	}
+	return err
 }
 
 // notes are lines about what is asked and done, with their time.

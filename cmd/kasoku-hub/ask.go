@@ -37,7 +37,7 @@ func operator(dir string, r *relay.Relay) (*bus.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bus.Connect(bus.Options{Address: a.Address, CA: a.CA, Seed: []byte(a.Seed), Name: fleet.Operator,
+	return bus.Connect(bus.Options{Address: a.Address, CA: a.CA, Seed: []byte(a.Seed), Name: fleet.Operator, Cluster: a.Cluster,
 		Changed: func(err error) {
 			if err != nil {
 				r.Note("the hub is gone: " + err.Error())

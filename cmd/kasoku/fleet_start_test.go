@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -145,9 +146,16 @@ func TestFleetStart(t *testing.T) {
 		cmd := r.command(context.Background(), name, "agent", strings.TrimSpace(line), "--name", name, "--allow",
 			"load="+url)
 		cmd.Args = append([]string{"ip", "netns", "exec", team.ns[name], "unshare", "--time", "--monotonic",
-			strconv.Itoa(skews[name]), "--fork", "--kill-child=TERM", cmd.Path}, cmd.Args[1:]...)
+			strconv.Itoa(skews[name]), "--fork", cmd.Path}, cmd.Args[1:]...)
 		cmd.Path, cmd.Err = exec.LookPath("ip")
 		_, team.agents[name] = team.background("answers at hub", cmd)
+		t.Cleanup(func() { // unshare waits for its child, whatever it is sent
+			for _, pid := range strings.Fields(must(t, "ip", "netns", "pids", team.ns[name])) {
+				if n, _ := strconv.Atoi(pid); n > 1 {
+					_ = syscall.Kill(n, syscall.SIGTERM)
+				}
+			}
+		})
 		sniffers[name] = r.sniff(fmt.Sprintf("kf%d-%d", r.net, n+1))
 	}
 	const perSec, seconds = 2000, 5

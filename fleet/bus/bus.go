@@ -36,6 +36,7 @@ type Options struct {
 	Name    string // of the host, or [fleet.Operator]
 	Token   string // to join with; empty once the hub knows the key
 	Via     string // Unix socket that leads to the hub; empty: its address
+	Cluster bool   // the hub is a NATS server of somebody's own, which speaks before TLS begins
 
 	// Changed, when not nil, is called when the connection is lost, with the reason, and with
 	// nil when it is there again.
@@ -51,6 +52,9 @@ type Conn struct {
 // ErrRefused is wrapped by the error of [Connect] when the hub does not take the key or the
 // token.
 var ErrRefused = errors.New("the hub refuses this key or token")
+
+// ErrNone is wrapped by the error of [Connect] when nothing listens there.
+var ErrNone = errors.New("no hub answers there")
 
 // PinError reports that something else than the hub listens at its address.
 type PinError struct{ Got string }
@@ -95,7 +99,7 @@ func Connect(o Options) (*Conn, error) {
 		}
 	}
 	opts := []nats.Option{
-		nats.Name(o.Name), nats.Secure(pinned(o.CA)), nats.TLSHandshakeFirst(), nats.Nkey(public, pair.Sign),
+		nats.Name(o.Name), nats.Secure(pinned(o.CA)), nats.Nkey(public, pair.Sign),
 		nats.Timeout(connectTime), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second / 2),
 		nats.ReconnectBufSize(-1), // a question that cannot be sent now is asked again
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.IgnoreAuthErrorAbort(),
@@ -103,6 +107,9 @@ func Connect(o Options) (*Conn, error) {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { changed(orLost(err)) }),
 		nats.ReconnectHandler(func(*nats.Conn) { changed(nil) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { changed(err) }),
+	}
+	if !o.Cluster {
+		opts = append(opts, nats.TLSHandshakeFirst())
 	}
 	if o.Via != "" {
 		opts = append(opts, nats.SetCustomDialer(via(o.Via)))
@@ -112,14 +119,30 @@ func Connect(o Options) (*Conn, error) {
 	}
 	nc, err := nats.Connect("nats://"+o.Address, opts...)
 	switch {
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
+		errors.Is(err, nats.ErrNkeysNotSupported): // as long as no user of a cluster has a key
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, ErrRefused)
 	case errors.Is(err, nats.ErrNoServers):
-		return nil, fmt.Errorf("connect to hub %s: no hub answers there", o.Address)
+		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, ErrNone)
 	case err != nil:
 		return nil, fmt.Errorf("connect to hub %s: %w", o.Address, err)
 	}
+	if what := lacks(nc, o.Cluster); what != "" {
+		nc.Close()
+		return nil, fmt.Errorf("connect to %s: it lacks %s", o.Address, what)
+	}
 	return &Conn{nc, closing}, nil
+}
+
+// lacks returns what a server of somebody's own does not have.
+func lacks(nc *nats.Conn, cluster bool) string {
+	if !cluster {
+		return ""
+	}
+	g := fleet.Greeted{Version: nc.ConnectedServerVersion(), MaxPayload: nc.MaxPayload(), Headers: nc.HeadersSupported(),
+		TLSRequired: nc.TLSRequired()}
+	what, _ := g.Lacks()
+	return what
 }
 
 // via dials a Unix socket, whatever the address.

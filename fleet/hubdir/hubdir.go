@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -76,6 +77,45 @@ func Open(path, address string) (*Dir, error) {
 		return nil, err
 	}
 	return d, d.setOperator(address)
+}
+
+// OpenCluster returns the directory of who coordinates by a NATS server of his own, at HOST:PORT and with the key that
+// ca names, and adds hosts to its members, by their public keys.
+func OpenCluster(path, address, ca string, hosts map[string]string) (d *Dir, err error) {
+	d = &Dir{Path: path}
+	if err := private.State.MkdirAll(filepath.Join(path, tokensDir)); err != nil {
+		return nil, fmt.Errorf("make the hub's directory: %w", err)
+	}
+	if err := CheckPrivate(path); err != nil {
+		return nil, err
+	}
+	free, err := d.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	a, err := d.Operator()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		seed, public, err := keys.New()
+		if err != nil {
+			return nil, err
+		}
+		a = Access{CA: ca, Public: public, Seed: string(seed), Cluster: true}
+	case err != nil:
+		return nil, err
+	case !a.Cluster:
+		return nil, fmt.Errorf("%s is that of a hub of kasoku's", path)
+	case a.CA != ca:
+		return nil, fmt.Errorf("the key of %s is %s, and that of the server before was %s", address, ca, a.CA)
+	}
+	a.Address = address
+	members, err := d.members()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(members, hosts)
+	return d, errors.Join(d.writeJSON(operatorFile, a), d.writeJSON(membersFile, members))
 }
 
 // Existing returns the directory of a hub that was made before. The error wraps fs.ErrNotExist
@@ -167,11 +207,16 @@ type Access struct {
 	CA      string
 	Public  string // key
 	Seed    string
+
+	Cluster bool `json:",omitempty"` // the hub is a NATS server of the user's own
 }
 
 // setOperator makes the key of who coordinates, and keeps the address.
 func (d *Dir) setOperator(address string) error {
 	a, err := d.Operator()
+	if err == nil && a.Cluster {
+		return fmt.Errorf("%s is that of %s, a NATS server of your own", d.Path, a.Address)
+	}
 	if err == nil && (address == "" || address == a.Address) {
 		return nil
 	}
@@ -301,6 +346,10 @@ func (d *Dir) Invite(host string, until time.Time) (fleet.Ticket, error) {
 	a, err := d.Operator()
 	if err != nil {
 		return fleet.Ticket{}, err
+	}
+	if a.Cluster {
+		return fleet.Ticket{}, fmt.Errorf("%s is a NATS server of your own: it has no join lines for one use, and `kasoku "+
+			"hub cluster` prints the users of its configuration", a.Address)
 	}
 	if host != "" {
 		if err := checkJoining(host); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nkeys"
@@ -23,6 +24,23 @@ func New() (seed []byte, public string, err error) {
 		return nil, "", fmt.Errorf("make key: %w", err)
 	}
 	return seed, public, nil
+}
+
+// Public returns the public part of the key of a seed.
+func Public(seed []byte) (string, error) {
+	pair, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	return pair.PublicKey()
+}
+
+// CheckPublic returns an error for what is not the public part of a member's key.
+func CheckPublic(key string) error {
+	if !nkeys.IsValidPublicUserKey(key) {
+		return errors.New("that is no key: want U and 55 more letters and digits")
+	}
+	return nil
 }
 
 // Fingerprint returns the SHA-256 of a certificate's public key, in hexadecimal digits.

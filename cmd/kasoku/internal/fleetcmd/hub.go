@@ -65,7 +65,7 @@ join line names. The hub carries questions and answers, and keeps neither.`,
 	fl.IntVar(&o.Lines, "invites", 1, "print `N` join lines; 0: none")
 	cmd.PersistentFlags().StringVar(&o.Dir, "dir", "", "`DIRECTORY` of its keys, members and logs; "+
 		"default hub in kasoku's state directory")
-	cmd.AddCommand(newInvite(e, &o.Dir), newStatus(e, &o.Dir), newRemove(e, &o.Dir))
+	cmd.AddCommand(newInvite(e, &o.Dir), newStatus(e, &o.Dir), newRemove(e, &o.Dir), newCluster(e, &o.Dir))
 	return cmd
 }
 
