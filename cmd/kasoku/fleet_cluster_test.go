@@ -31,21 +31,35 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	if _, err := exec.LookPath("nats-server"); err != nil {
-		t.Fatal("no nats-server here; tools/setup installs it")
-	}
-	c := &cluster{teamRig: &teamRig{fleetRig: newFleetRig(t), agents: map[string]*exec.Cmd{}}}
-	c.dir = filepath.Join(c.teamRig.dir, "nats")
-	if _, err := hubdir.Open(c.dir, "here"); err != nil { // for its key and certificate
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.at = l.Addr().String()
+	at := l.Addr().String()
 	_ = l.Close()
+	return clusterOf(&teamRig{fleetRig: newFleetRig(t), agents: map[string]*exec.Cmd{}}, at)
+}
+
+// clusterOf is a server at an address, with a certificate.
+func clusterOf(r *teamRig, at string) *cluster {
+	r.t.Helper()
+	if _, err := exec.LookPath("nats-server"); err != nil {
+		r.t.Fatal("no nats-server here; tools/setup installs it")
+	}
+	c := &cluster{teamRig: r, at: at}
+	c.dir = filepath.Join(c.teamRig.dir, "nats")
+	if _, err := hubdir.Open(c.dir, "here"); err != nil { // for its key and certificate
+		r.t.Fatal(err)
+	}
 	return c
+}
+
+// line is the one for the agents.
+func (c *cluster) line() string {
+	c.t.Helper()
+	_, line, _ := strings.Cut(c.uses(0, "kasoku-cluster:"+c.at), "kasoku agent ")
+	line, _, _ = strings.Cut(line, " ")
+	return line
 }
 
 const clusterTLS = "tls { cert_file: hub.pem, key_file: hub.pem }\n"
@@ -116,10 +130,7 @@ func TestFleetCluster(t *testing.T) {
 	c.uses(3, "lacks messages of 1048576 bytes: it takes 65536")
 	c.kill()
 	c.serve(clusterTLS)
-	said := c.uses(0, "kasoku-cluster:"+c.at)
-	_, line, _ := strings.Cut(said, "kasoku agent ")
-	line, _, _ = strings.Cut(line, " ")
-
+	line := c.line()
 	var came atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
 	defer srv.Close()
@@ -160,6 +171,27 @@ func TestFleetCluster(t *testing.T) {
 		t.Errorf("record: %v", err)
 	}
 	c.refusedThere()
+}
+
+// TestFleetRunCluster is TestFleetRun with a nats-server of the user's own as the hub.
+func TestFleetRunCluster(t *testing.T) {
+	turn.Wait(t)
+	if testing.Short() {
+		t.Skip("it builds both programs")
+	}
+	r := newHosts(t, 4*time.Second)
+	r.own = clusterOf(r, r.hubAddress()+":7432")
+	r.own.serve(clusterTLS)
+	line := r.own.line()
+	var known []string
+	for _, name := range []string{"web", "app", "db"} {
+		fields := strings.Fields(r.agentThat("waiting until", name, line))
+		known = append(known, fields[len(fields)-1])
+	}
+	r.own.serve(clusterTLS + r.own.uses(0, "kasoku.ask.db.clock", known...))
+	r.hub = r.own.cmd
+	r.await("the hosts", func() bool { _, _, code := r.run("hub", "hub", "status"); return code == 0 })
+	r.runs()
 }
 
 // refusedThere: what a hub does and a cluster does not is refused, and so is a member that asks.

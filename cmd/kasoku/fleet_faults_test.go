@@ -152,7 +152,7 @@ func TestFleetFaults(t *testing.T) {
 	path := r.path(3) // of db
 	cut := cutTime()
 	long := int((cut + 8*time.Second) / time.Second)
-	r.own(long)
+	r.ownLoad(long)
 	var at time.Duration
 	rec, said, code := r.record("cut", func() {
 		began := time.Now()
@@ -168,7 +168,7 @@ func TestFleetFaults(t *testing.T) {
 	r.restored(0)
 	r.left("web", "app", "db")
 
-	r.own(8)
+	r.ownLoad(8)
 	path.lose(0.05)
 	before := path.dropped.Load()
 	rec, said, code = r.record("loss", nil)
@@ -196,8 +196,8 @@ func TestFleetFaults(t *testing.T) {
 	r.fullDisk()
 }
 
-// own has the load of 40 requests a second go on for so many seconds.
-func (r *teamRig) own(seconds int) {
+// ownLoad has the load of 40 requests a second go on for so many seconds.
+func (r *teamRig) ownLoad(seconds int) {
 	r.t.Helper()
 	r.toml("own", fmt.Sprintf("project = 'shop'\n[load]\ntargets = ['GET %s/item']\nsteps = [40]\neach = '%ds'\n"+
 		"[fleet]\nrecord = ['web', 'app', 'db']\n", r.target, seconds))

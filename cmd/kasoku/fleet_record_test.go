@@ -39,9 +39,25 @@ type teamRig struct {
 	target string
 	agents map[string]*exec.Cmd
 	lease  time.Duration // how long a host goes on that no one asks
+	own    *cluster      // is the hub; nil: one of kasoku's
 }
 
 func newTeam(t *testing.T, lease time.Duration) *teamRig {
+	t.Helper()
+	r := newHosts(t, lease)
+	r.startHub()
+	for _, name := range []string{"web", "app", "db"} {
+		line, errs, code := r.run("hub", "hub", "invite", name)
+		if code != 0 {
+			t.Fatalf("invite: exit %d, %s", code, errs)
+		}
+		r.agent(name, strings.TrimSpace(line))
+	}
+	return r
+}
+
+// newHosts makes the hosts, without a hub and agents.
+func newHosts(t *testing.T, lease time.Duration) *teamRig {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("namespaces are made by root")
@@ -61,14 +77,6 @@ func newTeam(t *testing.T, lease time.Duration) *teamRig {
 	r.serve()
 	r.toml("web", "project = 'shop'\n[logs]\naccess = ['access.log']\n")
 	r.toml("db", fmt.Sprintf("project = 'shop'\n[mysql]\ndsn = 'root@unix(%s)/shop'\n", s.Socket))
-	r.startHub()
-	for _, name := range []string{"web", "app", "db"} {
-		line, errs, code := r.run("hub", "hub", "invite", name)
-		if code != 0 {
-			t.Fatalf("invite: exit %d, %s", code, errs)
-		}
-		r.agent(name, strings.TrimSpace(line))
-	}
 	r.toml("own", fmt.Sprintf("project = 'shop'\n[load]\ntargets = ['GET %s/item']\nsteps = [40]\neach = '4s'\n"+
 		"[fleet]\nrecord = ['web', 'app', 'db']\n", r.target))
 	return r
@@ -145,6 +153,11 @@ func (r *teamRig) toml(host, text string) {
 
 func (r *teamRig) startHub() {
 	r.t.Helper()
+	if r.own != nil {
+		r.own.start()
+		r.hub = r.own.cmd
+		return
+	}
 	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen",
 		r.hubAddress()+":7432", "--invites", "0"))
 }
@@ -189,6 +202,12 @@ func (r *teamRig) background(word string, cmd *exec.Cmd) (string, *exec.Cmd) {
 // agent starts the agent of a host, in its namespace.
 func (r *teamRig) agent(name string, more ...string) {
 	r.t.Helper()
+	r.agentThat("answers at hub", name, more...)
+}
+
+// agentThat starts it, and returns the line that it prints with a word.
+func (r *teamRig) agentThat(word, name string, more ...string) (line string) {
+	r.t.Helper()
 	allow := "record"
 	if name != "app" {
 		allow += "=" + filepath.Join(r.dir, name, "kasoku.toml")
@@ -197,7 +216,8 @@ func (r *teamRig) agent(name string, more ...string) {
 		"--lease", r.lease.String()}, more...)...)
 	cmd.Args = append([]string{"ip", "netns", "exec", r.ns[name], cmd.Path}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = exec.LookPath("ip")
-	_, r.agents[name] = r.background("answers at hub", cmd)
+	line, r.agents[name] = r.background(word, cmd)
+	return line
 }
 
 // kill kills an agent with kill -9, and with it, where that is wanted, its recorder.
@@ -326,7 +346,13 @@ func TestFleetRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds both programs")
 	}
-	r := newTeam(t, 4*time.Second)
+	newTeam(t, 4*time.Second).runs()
+}
+
+// runs makes runs of all hosts, while agents, recorders and the hub are killed.
+func (r *teamRig) runs() {
+	t := r.t
+	t.Helper()
 	rec, said, code := r.record("whole", nil)
 	if hosts := hostsOf(rec); code != 0 || len(hosts) != 4 || !slices.Equal(hosts[1:], []string{"web", "app", "db"}) {
 		t.Fatalf("exit %d, hosts %v; %s", code, hosts, said)
