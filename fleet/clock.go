@@ -16,6 +16,43 @@ func Monotonic() (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
+// both returns one moment on CLOCK_MONOTONIC and as a time. A thread that is held up between the two readings would
+// have them milliseconds apart; of some pairs the closest counts.
+func both() (clock time.Duration, now time.Time, err error) {
+	const tries, close = 8, 2 * time.Microsecond
+	least := time.Duration(-1)
+	for range tries {
+		before, err := Monotonic()
+		if err != nil {
+			return 0, now, err
+		}
+		at := time.Now()
+		after, err := Monotonic()
+		if err != nil {
+			return 0, now, err
+		}
+		if apart := after - before; least < 0 || apart < least {
+			clock, now, least = before+apart/2, at, apart
+		}
+		if least <= close {
+			break
+		}
+	}
+	return clock, now, nil
+}
+
+// TimeOf returns a moment on CLOCK_MONOTONIC as a time with a monotonic reading.
+func TimeOf(clock time.Duration) (time.Time, error) {
+	at, now, err := both()
+	return now.Add(clock - at), err
+}
+
+// ClockOf returns a time, which has a monotonic reading, on CLOCK_MONOTONIC.
+func ClockOf(t time.Time) (time.Duration, error) {
+	at, now, err := both()
+	return at - now.Sub(t), err
+}
+
 // ClockAnswer is what a host says to a question about its clock.
 type ClockAnswer struct {
 	Received, Sent time.Duration // Clock: when the question came, when the answer went

@@ -77,6 +77,34 @@ func FuzzParseTicket(f *testing.F) {
 	})
 }
 
+// TestTimeOf: a moment is the same on both clocks, there and back, whatever holds up a thread meanwhile.
+func TestTimeOf(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	for range 8 {
+		go func() {
+			for {
+				select {
+				case <-end:
+					return
+				default:
+				}
+			}
+		}()
+	}
+	for n := range 200 {
+		want := time.Duration(n) * time.Hour
+		at, err := TimeOf(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ClockOf(at)
+		if off := (got - want).Abs(); err != nil || off > 50*time.Microsecond {
+			t.Errorf("%s: %s off, %v", want, off, err)
+		}
+	}
+}
+
 func TestHostNames(t *testing.T) {
 	f := func(name string, good bool) {
 		t.Helper()

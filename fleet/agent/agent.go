@@ -138,11 +138,15 @@ func (a *Agent) begin(o *fleet.Order, now time.Duration) fleet.Ack {
 		err = &fleet.RefusedError{Reason: fleet.Busy, Fix: "wait until it is over; one whose coordinator is gone ends after " +
 			a.opts.Lease.String() + ", the agent's --lease"}
 	}
+	var start time.Time
+	if err == nil {
+		start, err = fleet.TimeOf(o.Start) // reading the order took a while
+	}
 	if err != nil {
 		a.opts.Note("load " + err.Error())
 		return refusal(err)
 	}
-	a.part = newPart(o, &a.opts, now)
+	a.part = newPart(o, &a.opts, start)
 	a.opts.Note("load " + o.Run + " begins")
 	return fleet.Ack{}
 }
@@ -224,18 +228,18 @@ type part struct {
 	closed   bool       // the frame with the end is in the queue, or was
 }
 
-func newPart(o *fleet.Order, opts *Options, now time.Duration) *part {
+func newPart(o *fleet.Order, opts *Options, start time.Time) *part {
 	soft, cancelSoft := context.WithCancelCause(context.Background())
 	hard, cancelHard := context.WithCancel(context.Background())
 	p := &part{run: o.Run, of: opts.Lease, soft: cancelSoft, hard: cancelHard, next: 1}
-	p.lease = time.AfterFunc(opts.Lease+o.Start-now, contain.Func(loadPart, func() {
+	p.lease = time.AfterFunc(opts.Lease+time.Until(start), contain.Func(loadPart, func() {
 		opts.Note("load " + p.run + " is stopped: no one asked for it in " + opts.Lease.String())
 		p.halt(errors.New("no one asked for its counts"), false)
 		p.release(false)
 	}))
 	attack := o.Attack()
 	attack.Stdin = bytes.NewReader(o.Targets)
-	attack.Start = time.Now().Add(o.Start - now)
+	attack.Start = start
 	attack.Engine.HTTP.Hard = hard
 	attack.Engine.HTTP.Permit.Hosts = opts.Limit.Hosts()
 	attack.Watch = func(r *vegeta.Running) load.Sink {

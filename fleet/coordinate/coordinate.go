@@ -234,7 +234,9 @@ func (l *whole) order(ctx context.Context) error {
 		return err
 	}
 	at := now + lead
-	l.start = time.Now().Add(lead)
+	if l.start, err = fleet.TimeOf(at); err != nil {
+		return err
+	}
 	base, err := fleet.NewOrder(l.run, &l.opts.Attack)
 	if err != nil {
 		return err

@@ -167,7 +167,7 @@ func (g *Gathering) Begin(ctx context.Context, tick time.Duration) (time.Time, e
 	}
 	const room = 20 * time.Millisecond
 	next := (now + room - g.begin + tick - 1) / tick * tick
-	return time.Now().Add(g.begin + next - now), nil
+	return fleet.TimeOf(g.begin + next)
 }
 
 // Prepared waits until all hosts are prepared.

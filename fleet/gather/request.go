@@ -45,12 +45,12 @@ func (g *Gathering) Seen() (*Sighting, error) {
 
 // Cut has all hosts begin at a moment of the own clock that may be past: they keep what came since.
 func (g *Gathering) Cut(at time.Time) error {
-	now, err := fleet.Monotonic()
+	cut, err := fleet.ClockOf(at)
 	if err != nil {
 		return err
 	}
 	g.mu.Lock()
-	g.cut = now - time.Since(at)
+	g.cut = cut
 	g.mu.Unlock()
 	g.nudge()
 	return nil

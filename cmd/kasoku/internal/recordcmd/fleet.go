@@ -79,11 +79,11 @@ func (t *team) shared(g *gather.Gathering, o *record.Options) *trigger.Shared {
 			}
 			r, host := own, ""
 			if own == nil {
-				mono, err := fleet.Monotonic()
+				began, err := fleet.TimeOf(seen.At)
 				if err != nil {
 					return nil, err
 				}
-				r = &trigger.Seen{Began: time.Now().Add(seen.At - mono), Path: seen.Path, Blind: seen.Blind}
+				r = &trigger.Seen{Began: began, Path: seen.Path, Blind: seen.Blind}
 				host = seen.Host
 			}
 			start := trigger.Decide(*r, from, time.Now(), o.Interval)
@@ -143,11 +143,10 @@ func (t *team) record(ctx context.Context, e *cli.Env, o record.Options) (*recor
 
 // join makes one run of what this host recorded, and what the others did, in its file.
 func join(res *record.Result, parts []gather.Part) error {
-	now, err := fleet.Monotonic()
+	began, err := fleet.ClockOf(res.Start)
 	if err != nil {
 		return err
 	}
-	began := now - time.Since(res.Start)
 	all := []*kasoku.Recording{res.Recording}
 	clocks := map[string]merge.Clock{}
 	var warnings []kasoku.Warning

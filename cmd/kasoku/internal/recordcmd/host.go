@@ -161,23 +161,23 @@ func (h *hostRecorder) shared(cut <-chan time.Duration) *trigger.Shared {
 			h.saySighting(fleet.Waiting)
 		},
 		Seen: func(r trigger.Seen) {
-			if now, err := fleet.Monotonic(); err == nil && h.saw.Seen == 0 { // it is read all the time
-				h.saw.Seen, h.saw.Path, h.saw.Blind = now-time.Since(r.Began), r.Path, r.Blind
+			if at, err := fleet.ClockOf(r.Began); err == nil && h.saw.Seen == 0 { // it is read all the time
+				h.saw.Seen, h.saw.Path, h.saw.Blind = at, r.Path, r.Blind
 				h.saySighting(fleet.Waiting)
 			}
 		},
 		Begin: func() (*trigger.Start, error) {
 			select {
 			case at := <-cut:
-				now, err := fleet.Monotonic()
-				return &trigger.Start{At: time.Now().Add(at - now)}, err
+				begin, err := fleet.TimeOf(at)
+				return &trigger.Start{At: begin}, err
 			default:
 				return nil, nil
 			}
 		},
 		Begun: func(at time.Time) {
-			if now, err := fleet.Monotonic(); err == nil { // it is read all the time
-				h.began = now - time.Since(at)
+			if began, err := fleet.ClockOf(at); err == nil { // it is read all the time
+				h.began = began
 			}
 		},
 		Grown: func(own int64) (int64, bool) {
@@ -215,7 +215,7 @@ func (h *hostRecorder) ready(ctx context.Context, begin <-chan time.Duration) (t
 		return time.Time{}, err
 	}
 	h.began = max(h.began, now)
-	return time.Now().Add(h.began - now), nil
+	return fleet.TimeOf(h.began)
 }
 
 // finish gives the run file its name. went is what went wrong while it was made.
