@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,16 +80,12 @@ func FuzzParseTicket(f *testing.F) {
 
 // TestTimeOf: a moment is the same on both clocks, there and back, whatever holds up a thread meanwhile.
 func TestTimeOf(t *testing.T) {
-	end := make(chan struct{})
-	defer close(end)
+	var end atomic.Bool
+	defer end.Store(true)
 	for range 8 {
 		go func() {
-			for {
-				select {
-				case <-end:
-					return
-				default:
-				}
+			for n := 0; !end.Load(); n++ {
+				_ = strings.Repeat("x", n%100)
 			}
 		}()
 	}
