@@ -199,7 +199,7 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 	if err != nil || conn == nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { conn.Close() }()
 	m.Token = ""
 	if err := m.write(o.Dir, memberFile); err != nil {
 		return err
@@ -213,17 +213,36 @@ func answer(ctx context.Context, o *relay.Agent, version string, stdout io.Write
 		Recordings: filepath.Join(o.Dir, "recordings"), Readings: filepath.Join(o.Dir, "readings"),
 		Kasoku: relay.FindFirst})
 	defer a.Close()
-	if err := conn.Serve(m.Name, a.Answer); err != nil {
-		return err
+	again := *o
+	again.Join = "" // from now on it waits for its hub
+	for {
+		err := conn.Serve(m.Name, a.Answer)
+		if err == nil {
+			sayAnswers(o, &m, notes)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-conn.Gone():
+				err = errors.New("the connection is closed")
+			}
+		}
+		notes.say("the hub is gone: " + err.Error())
+		conn.Close()
+		next, err := connect(ctx, &m, &again, notes)
+		if err != nil || next == nil {
+			return err
+		}
+		conn = next
 	}
+}
+
+func sayAnswers(o *relay.Agent, m *member, notes *notes) {
 	if len(o.Allow) == 0 {
 		notes.say(m.Name + " answers at hub " + m.Address + ", and nothing is allowed: --allow load=URL, " +
 			"--allow record=FILE, --allow logs=PATTERN")
 	} else {
 		notes.say(m.Name + " answers at hub " + m.Address)
 	}
-	<-ctx.Done()
-	return nil
 }
 
 // attempts is how often a host that joins tries to connect to a hub that is there.

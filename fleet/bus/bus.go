@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,7 @@ type Options struct {
 type Conn struct {
 	nc      *nats.Conn
 	closing *atomic.Bool
+	gone    chan struct{}
 }
 
 // ErrRefused is wrapped by the error of [Connect] when the hub does not take the key or the
@@ -92,7 +94,8 @@ func Connect(o Options) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	closing := new(atomic.Bool)
+	closing, gone := new(atomic.Bool), make(chan struct{})
+	end := sync.OnceFunc(func() { close(gone) })
 	changed := func(err error) {
 		if o.Changed != nil && !closing.Load() {
 			o.Changed(err)
@@ -106,6 +109,7 @@ func Connect(o Options) (*Conn, error) {
 		nats.CustomInboxPrefix("_INBOX." + o.Name),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { changed(orLost(err)) }),
 		nats.ReconnectHandler(func(*nats.Conn) { changed(nil) }),
+		nats.ClosedHandler(func(*nats.Conn) { end() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { changed(err) }),
 	}
 	if !o.Cluster {
@@ -131,7 +135,7 @@ func Connect(o Options) (*Conn, error) {
 		nc.Close()
 		return nil, fmt.Errorf("connect to %s: it lacks %s", o.Address, what)
 	}
-	return &Conn{nc, closing}, nil
+	return &Conn{nc, closing, gone}, nil
 }
 
 // lacks returns what a server of somebody's own does not have.
@@ -159,6 +163,10 @@ func orLost(err error) error {
 	}
 	return err
 }
+
+// Gone returns a channel that is closed when the connection is, for good: by Close, or as the hub said something
+// after which none is made again, as that it took too long to show the key.
+func (c *Conn) Gone() <-chan struct{} { return c.gone }
 
 // Close ends the connection, with what was to be sent.
 func (c *Conn) Close() {
