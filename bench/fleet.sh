@@ -4,8 +4,10 @@
 #
 #   bench/fleet.sh load    4 generators against one, in turns: merged p50, p99 and p99.9, the
 #                          requests that the target's log has, and by how much starts differ
-#                          (all clocks are one here, so what a generator's is said to be off is its error)
-#   bench/fleet.sh agents  50 agents: the hub's CPU, memory and traffic, idle and under a load of all
+#                          (all clocks are one here, so what a generator's is said to be off is its error); of
+#                          each rate whether the medians of four lie where one is from round to round
+#   bench/fleet.sh agents  50 agents: CPU, memory and traffic of the hub and of an agent, idle and while all send a
+#                          load, held to their bounds; the traffic is all of the loopback, the load's too
 #   bench/fleet.sh logs    access logs on 4 hosts, which read their own, against one pass over all of them:
 #                          the same JSON byte for byte but for the hosts' names, and the speed of each host, as its
 #                          disk and caches gave it, and for each second of CPU time
@@ -109,34 +111,87 @@ load() {
     for round in $(seq "${ROUNDS:-3}"); do
       one_load gen1 "$rate"
       one_load gen1,gen2,gen3,gen4 "$rate"
-    done
+    done | tee "$dir/rounds"
+    judge "$rate" <"$dir/rounds"
   done
 }
 
-cpu() { awk '{ print ($14 + $15) / 100 }' "/proc/$1/stat"; }
-rss() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
+# Are four as one is? Of each percentile the least and the most of the rounds, and whether the median of
+# four lies where one is from round to round.
+judge() {
+  awk -v rate="$1" '
+    function median(m, key, i, j, t, k, v) {
+      k = n[m]
+      for (i = 1; i <= k; i++) v[i] = all[m, key, i]
+      for (i = 2; i <= k; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+      lo[m, key] = v[1]; hi[m, key] = v[k]
+      return v[int((k + 1) / 2)]
+    }
+    {
+      split($0, f, /[ =]+/); m = f[2]; n[m]++
+      for (i = 3; i < 40; i++) if (f[i] ~ /^p[0-9.]+$/) all[m, f[i], n[m]] = f[i + 1] + 0
+      for (i = 3; i < 40; i++) { if (f[i] == "asked") asked = f[i + 1]; if (f[i] == "answered" && f[i + 1] != asked) bad++
+        if ((f[i] == "log" || f[i] == "different") && f[i + 1] != asked) bad++ }
+    }
+    END {
+      printf "rate=%d of %d rounds:", rate, n[1]
+      split("p50 p99 p99.9", keys, " ")
+      for (i = 1; i <= 3; i++) {
+        key = keys[i]; median(1, key); four = median(4, key)
+        printf " %s one %.3f to %.3f, four %.3f to %.3f (median %.3f: %s);", key, lo[1, key], hi[1, key], lo[4, key],
+          hi[4, key], four, (four > hi[1, key]) ? "above" : (four < lo[1, key]) ? "below" : "as one"
+      }
+      print " counts that differ from what was asked:", bad + 0
+    }'
+}
 
-over() { # SECONDS WHAT COMMAND…: what hub and the first agent use meanwhile
-  local seconds=$1 what=$2 h0 a0 b0 b1
-  shift 2
-  h0=$(cpu "$hub") a0=$(cpu "${agents[0]}") b0=$(awk '/lo:/ { print $2 }' /proc/net/dev)
+cpu() { local pid; for pid in "$@"; do awk '{ print ($14 + $15) / 100 }' "/proc/$pid/stat"; done; }
+rss() { local pid; for pid in "$@"; do awk '/VmRSS/ { printf "%.1f\n", $2 / 1024 }' "/proc/$pid/status"; done; }
+
+# What `kasoku version` takes, the largest of what is seen while it runs many times.
+version_rss() {
+  local i kb most=0
+  for i in $(seq 200); do
+    "$bin/kasoku" version >/dev/null &
+    while kb=$(awk '/VmHWM/ { print $2 }' "/proc/$!/status" 2>/dev/null) && [ -n "$kb" ]; do
+      ((kb > most)) && [ "$(readlink "/proc/$!/exe" 2>/dev/null)" = "$(realpath "$bin/kasoku")" ] && most=$kb
+    done
+    wait "$!"
+  done
+  awk -v kb="$most" 'BEGIN { printf "%.1f", kb / 1024 }'
+}
+
+over() { # WHAT COMMAND…: what hub and agents use meanwhile
+  local what=$1 seconds h0 h1 b0 b1 began=$EPOCHREALTIME
+  shift
+  h0=$(cpu "$hub") b0=$(awk '/lo:/ { print $2 }' /proc/net/dev)
+  cpu "${agents[@]}" >"$dir/cpu0"
   "$@" >/dev/null 2>"$dir/err" || cat "$dir/err" >&2
-  b1=$(awk '/lo:/ { print $2 }' /proc/net/dev)
-  awk -v what="$what" -v s="$seconds" -v h0="$h0" -v h1="$(cpu "$hub")" -v a0="$a0" -v a1="$(cpu "${agents[0]}")" -v hr="$(rss "$hub")" \
-    -v ar="$(rss "${agents[0]}")" -v bytes=$((b1 - b0)) -v n="${AGENTS:-50}" 'BEGIN {
-    printf "%s: hub %.2f %% of a core, %s MB; an agent %.2f %%, %s MB; %.1f kB/s an agent on the loopback\n", what, (h1 - h0) / s * 100, hr,
-      (a1 - a0) / s * 100, ar, bytes / s / n / 1000 }'
+  seconds=$(awk -v from="$began" -v to="$EPOCHREALTIME" 'BEGIN { print to - from }')
+  h1=$(cpu "$hub") b1=$(awk '/lo:/ { print $2 }' /proc/net/dev)
+  cpu "${agents[@]}" >"$dir/cpu1"
+  rss "${agents[@]}" >"$dir/rss"
+  paste "$dir/cpu0" "$dir/cpu1" "$dir/rss" | awk -v what="$what" -v s="$seconds" -v h="$h0" -v h1="$h1" -v hr="$(rss "$hub")" \
+    -v bytes=$((b1 - b0)) -v version="$version" '
+    { c = ($2 - $1) / s * 100; sum += c; if (c > most) most = c; r += $3; if ($3 > large) large = $3; n++ }
+    END {
+      hub = (h1 - h) / s * 100; kb = bytes / s / n / 1000
+      printf "%s, %.0f s: hub %.2f %% of a core, %.1f MB; an agent %.3f %% (most %.3f), %.1f MB (most %.1f, %.1f above version); %.2f kB/s an agent\n",
+        what, s, hub, hr, sum / n, most, r / n, large, large - version, kb
+      printf "  bounds: hub 5 %%, 150 MB; an agent 0.5 %%, 40 MB above version, 10 kB/s: %s\n",
+        hub <= 5 && hr <= 150 && sum / n <= 0.5 && large - version <= 40 && kb <= 10 ? "kept" : "broken" }'
 }
 
 agents() {
   begin_target
   begin_agents "${AGENTS:-50}"
   agents=("${pids[@]:2}")
-  local names
+  local names version
+  version=$(version_rss)
   names=$(seq -s, -f 'gen%.0f' "${AGENTS:-50}")
-  echo "${AGENTS:-50} agents"
-  over 60 idle sleep 60
-  over 60 "a load of 1 request a second each" as hub attack --from "$names" -rate "${AGENTS:-50}" -duration 60s -o text http://127.0.0.1:18099/
+  echo "${AGENTS:-50} agents; kasoku version: $version MB"
+  over idle sleep 60
+  over "a load of 1 request a second each" as hub attack --from "$names" -rate "${AGENTS:-50}" -duration 60s -o text http://127.0.0.1:18099/
 }
 
 make_logs() { # 4 hosts, each with a log of its own lines, repeated, and a smaller one before it
