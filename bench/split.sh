@@ -15,7 +15,6 @@
 # Environment:
 #   CORES    of each host, default 0.4
 #   SECONDS_EACH  of load, default 60
-#   ROUNDS   of each layout, in turns, default 1
 #   LAYOUTS  default "mariadbd=db"; words with spaces between them are several
 #   SIZE     of the lab's data, full or small, default small
 #   KEEP     a directory that the run files are left in
