@@ -132,6 +132,18 @@ func TestLoops(t *testing.T) {
 	f("QRY-05", queryRun(get, []kasoku.Query{attribute}, traced(5, 4)))
 	pinned.RowsSent = 5 * pinned.Calls
 	f("QRY-05", queryRun(get, []kasoku.Query{pinned, attribute}, runBy("L", 1, sure), traced(5, 5)))
+	// Names of settings: few more texts than a request asks for, one of which each asks for; not numbers, nor other texts.
+	setting := class("P", "SELECT value FROM settings WHERE name = ? LIMIT ?", 13000, 0.4, 40*time.Second)
+	setting.Distinct, setting.Repeated, setting.Streak = 27, 1000, 5
+	topics := class("L", "SELECT id, title FROM posts WHERE shop = ?", 1000, 13, time.Second)
+	f("", queryRun(get, []kasoku.Query{topics, setting}, runBy("L", 1, sure), traced(13, 13)))
+	f("QRY-05", queryRun(get, []kasoku.Query{topics, setting}, runBy("L", 1, sure), traced(13, 9)))
+	setting.Repeated = 800
+	f("QRY-05", queryRun(get, []kasoku.Query{topics, setting}, runBy("L", 1, sure), traced(13, 13)))
+	setting.Repeated, setting.Numbers = 1000, []string{"name"}
+	f("QRY-05", queryRun(get, []kasoku.Query{topics, setting}, runBy("L", 1, sure), traced(13, 13)))
+	setting.Distinct, setting.Numbers = 40, nil
+	f("QRY-05", queryRun(get, []kasoku.Query{topics, setting}, runBy("L", 1, sure), traced(13, 13)))
 	// A long poll asks the same until there is something, and no list is read; other texts than
 	// requests are a loop over what the request brought.
 	poll := class("P", "SELECT id FROM events WHERE room = ? AND id > ?", 20000, 0, 40*time.Second)

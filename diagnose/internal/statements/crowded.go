@@ -1,6 +1,8 @@
 package statements
 
 import (
+	"slices"
+
 	"maps"
 	"math"
 	"time"
@@ -112,7 +114,7 @@ func unplaced(c *diagnose.Case, q *kasoku.Query, callers []kasoku.Caller) *Loope
 
 // sameForAll reports whether requests run a class for the same things whatever they are for,
 // as for settings or a menu: with one text in nearly all calls, or, where endpoints that are
-// known run it, with no more texts than one request has calls. Those are no rows of a list.
+// known run it, with no more texts than one request has calls, or by names. Those are no rows of a list.
 func sameForAll(q *kasoku.Query, callers []kasoku.Caller) bool {
 	const nearlyAll, pages = 0.9, 2
 	if q.Calls >= leastLookups && float64(q.Repeated) >= nearlyAll*float64(q.Calls) {
@@ -120,6 +122,9 @@ func sameForAll(q *kasoku.Query, callers []kasoku.Caller) bool {
 	}
 	if q.Distinct == 0 {
 		return false
+	}
+	if slices.ContainsFunc(callers, func(x kasoku.Caller) bool { return asksNames(q, &x) }) {
+		return true
 	}
 	all := 0
 	for i := range callers {
@@ -133,6 +138,15 @@ func sameForAll(q *kasoku.Query, callers []kasoku.Caller) bool {
 		all++
 	}
 	return all >= pages
+}
+
+// asksNames reports whether requests ask for texts that stand in the program, such as names of settings: a trace saw
+// as many in each request, there are few more texts than those, and one of them is asked for by each.
+func asksNames(q *kasoku.Query, x *kasoku.Caller) bool {
+	const few, nearlyAll, seen = 3, 0.9, 3
+	return x.Class == kasoku.CallerConfirmed && x.Source == kasoku.FromTrace && x.Requests >= seen && x.Least == x.Most &&
+		x.PerRequest >= LeastPerRequest && !x.Loop && x.List == "" && len(q.Numbers) == 0 &&
+		float64(q.Distinct) <= few*x.PerRequest && float64(q.Repeated) >= nearlyAll*float64(q.Calls)/x.PerRequest
 }
 
 // isOneForEach reports whether each of the requests that are known to run a class may ask for one thing
