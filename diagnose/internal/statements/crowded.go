@@ -1,10 +1,9 @@
 package statements
 
 import (
-	"slices"
-
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kasoku/kasoku"
