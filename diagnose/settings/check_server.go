@@ -90,6 +90,10 @@ func checkSlowQueries(l *look) {
 		l.well("only %s statements", countWords(all))
 	case slow/all <= 0.05:
 		l.well("%s of %s", unit.Percent(slow/all), countWords(all))
+	case l.Grown == nil && slow*limit > l.s(mysql.Uptime)*l.s(mysql.MaxUsedConnections):
+		l.blindly(fmt.Sprintf("Slow_queries is %s: so many of %s s do not fit into %s on %s connections at most; they were "+
+			"counted while long_query_time was lower, as during a recording", countWords(slow), unit.Plain(limit),
+			sinceWords(l.span()), countWords(l.s(mysql.MaxUsedConnections))), "")
 	default:
 		l.fire(found{
 			title: "Many statements are slow", measured: fmt.Sprintf("%s: %s of %s over %s s", unit.Percent(slow/all),

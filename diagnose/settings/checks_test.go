@@ -398,3 +398,22 @@ func TestShowsInScore(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowQueries_OfARecording: statements that were counted while a recording had long_query_time at 0 are not
+// said to be slow: so many of 10 s have no room in the time that the server is up.
+func TestSlowQueries_OfARecording(t *testing.T) {
+	for slow, fires := range map[string]bool{"2000": true, "2161": false, "12591": false} {
+		in := mariaDB()
+		set(t, &in, "Uptime=3600 Max_used_connections=6 Questions=24530 Slow_queries="+slow)
+		r := check1(t, in)
+		var why string
+		for _, u := range r.Unseen {
+			if u.ID == "MYS-05" {
+				why = u.Why
+			}
+		}
+		if got := len(of(r.Advice, "MYS-05")) == 1; got != fires || strings.Contains(why, "as during a recording") == fires {
+			t.Errorf("%s slow: fires %v, want %v; not seen: %q", slow, got, fires, why)
+		}
+	}
+}
