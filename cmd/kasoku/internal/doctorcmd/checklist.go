@@ -195,7 +195,50 @@ func (l *checklist) places() []place {
 			out[i].lines = append(out[i].lines, g.Line)
 		}
 	}
+	for i := range out {
+		out[i].lines = joinCapabilities(out[i].lines)
+	}
 	return out
+}
+
+// joinCapabilities makes one of all lines that give capabilities to one file: setcap replaces those that the file
+// has, so that of several the last alone would count.
+func joinCapabilities(lines []string) []string {
+	var out []string
+	first := map[string]int{} // by file
+	for _, line := range lines {
+		capabilities, file, ok := splitSetcap(line)
+		if !ok {
+			out = append(out, line)
+			continue
+		}
+		i, has := first[file]
+		if !has {
+			first[file] = len(out)
+			out = append(out, line)
+			continue
+		}
+		held, _, _ := splitSetcap(out[i])
+		for _, c := range capabilities {
+			if !slices.Contains(held, c) {
+				held = append(held, c)
+			}
+		}
+		out[i] = setcap + strings.Join(held, ",") + setcapAll + file
+	}
+	return out
+}
+
+const (
+	setcap    = "setcap "
+	setcapAll = "+ep "
+)
+
+// splitSetcap takes apart "setcap cap_bpf,cap_perfmon+ep FILE".
+func splitSetcap(line string) (capabilities []string, file string, ok bool) {
+	rest, ok := strings.CutPrefix(line, setcap)
+	list, file, cut := strings.Cut(rest, setcapAll)
+	return strings.Split(list, ","), file, ok && cut
 }
 
 // grantSections are the same lines for Markdown.

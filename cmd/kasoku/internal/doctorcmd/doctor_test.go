@@ -388,3 +388,16 @@ func TestDoctor_Service(t *testing.T) {
 		t.Errorf("of others: %+v %+v", d.found.Services, d.found.Logs)
 	}
 }
+
+// TestPlaces_Capabilities: setcap replaces what a file has, so a file is named once, with all that is missing.
+func TestPlaces_Capabilities(t *testing.T) {
+	l := &checklist{checks: []check{
+		{Grants: rootGrants([]string{"setcap cap_sys_ptrace,cap_dac_read_search+ep /k"})},
+		{Grants: rootGrants([]string{"usermod -aG adm me", "setcap cap_dac_read_search,cap_sys_ptrace+ep /k"})},
+		{Grants: rootGrants([]string{"setcap cap_bpf,cap_sys_ptrace+ep /k", "setcap cap_bpf+ep /other"})},
+	}}
+	want := []string{"setcap cap_sys_ptrace,cap_dac_read_search,cap_bpf+ep /k", "usermod -aG adm me", "setcap cap_bpf+ep /other"}
+	if got := l.places(); len(got) != 1 || !slices.Equal(got[0].lines, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
