@@ -30,18 +30,29 @@ build: ## build bin/kasoku, and bin/kasoku-hub for fleets
 PREFIX     ?= /usr/local
 DESTDIR    ?=
 
+# Under sudo who called it builds, where the checkout is theirs: from the cache that make demo filled, and
+# nothing in bin becomes root's, over which the next build would stumble.
+CALLER     := $(filter-out root,$(SUDO_USER))
+CALLER     := $(if $(CALLER),$(shell [[ $$(id -u) == 0 && $$(stat -c %U . bin 2>/dev/null | sort -u) == '$(CALLER)' ]] && echo '$(CALLER)'))
+BUILDER    := $(if $(CALLER),sudo -H -u $(CALLER)) $(MAKE) --no-print-directory GO='$(GO)' VERSION='$(VERSION)'
+
 .PHONY: install
 install: ## build and install kasoku, its manual pages and its completions for bash, zsh and fish (PREFIX=/usr/local, DESTDIR=)
-	@if command -v $(GO) >/dev/null || [[ ! -x bin/kasoku ]]; then $(MAKE) --no-print-directory build; fi
+	@if command -v $(GO) >/dev/null || [[ ! -x bin/kasoku ]]; then $(BUILDER) build; fi
 	install -D -m 755 bin/kasoku $(DESTDIR)$(PREFIX)/bin/kasoku
 	install -D -m 755 bin/kasoku-hub $(DESTDIR)$(PREFIX)/bin/kasoku-hub
 	@set -e; while read -r shell file; do \
 	  bin/kasoku completion $$shell | install -D -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/$$file; \
 	  echo "completion of $$shell: $(DESTDIR)$(PREFIX)/share/$$file"; \
 	done <<<$$'bash bash-completion/completions/kasoku\nzsh zsh/site-functions/_kasoku\nfish fish/vendor_completions.d/kasoku.fish'
-	@if command -v $(GO) >/dev/null; then install -d $(DESTDIR)$(PREFIX)/share/man/man1 && \
-	  $(GO) run tools/man/main.go bin/kasoku $(DESTDIR)$(PREFIX)/share/man/man1 && \
+	@if command -v $(GO) >/dev/null; then pages=$$(mktemp -d) && $(if $(CALLER),chown $(CALLER) "$$pages" &&) \
+	  $(BUILDER) pages PAGES="$$pages" && \
+	  install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 "$$pages"/* && rm -rf "$$pages" && \
 	  echo "manual pages: $(DESTDIR)$(PREFIX)/share/man/man1/kasoku*.1"; fi
+
+.PHONY: pages
+pages:
+	@$(GO) run tools/man/main.go bin/kasoku $(PAGES)
 
 .PHONY: uninstall
 uninstall: ## remove what make install put there (PREFIX=/usr/local, DESTDIR=)

@@ -125,6 +125,28 @@ func redirectTo(address string) http.Handler {
 	})
 }
 
+// TestInstallUnderSudo: who called sudo builds what is theirs; root installs it.
+func TestInstallUnderSudo(t *testing.T) {
+	bin := t.TempDir()
+	for name, prints := range map[string]string{"id": "0", "stat": "ann"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+prints+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for caller, want := range map[string]bool{"ann": true, "ben": false, "root": false, "": false} {
+		cmd := exec.Command("make", "--dry-run", "install", "DESTDIR=/nowhere", "SUDO_USER="+caller)
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		built := strings.Count(string(out), "sudo -H -u ann")
+		if want && built != 2 || !want && built != 0 || !strings.Contains(string(out), "\ninstall -D -m 755 bin/kasoku /nowhere") {
+			t.Errorf("called by %q: %d steps are the caller's:\n%s", caller, built, out)
+		}
+	}
+}
+
 // toolsWith is a $PATH of what the installer needs, and one client.
 func toolsWith(t *testing.T, client string) string {
 	t.Helper()
