@@ -8,14 +8,18 @@ LDFLAGS    := -s -w $(if $(filter v%,$(VERSION)),-X github.com/kasoku/kasoku/cmd
 # the others take from the cache.
 export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -trimpath
-# Where tools/setup puts Go when there is none, or an old one.
-export PATH        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kasoku-go/current/bin:$(PATH)
+# Where tools/setup puts Go when there is none, or an old one; and servers, which Debian's users have not on theirs.
+export PATH        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kasoku-go/current/bin:$(PATH):/usr/sbin:/sbin
 
 # Tests wait for servers, clocks and disks most of their time, so more packages than
 # there are cores run at once, and of each as many tests that allow it. `go vet` does more than the vet
 # of `go test`; nothing in a test binary reads DWARF, which takes long to link.
 AT_ONCE    ?= $(shell n=$$(nproc 2>/dev/null || echo 4); echo $$((n < 4 ? 4 : n)))
 TESTFLAGS  := -count=1 -vet=off -ldflags=-w -p $(AT_ONCE) -parallel $(AT_ONCE)
+
+# Where each user has a group of their own the umask is 002, and kasoku runs no hub, and root no nginx.conf, that a
+# group may change.
+WRITE      := umask 022
 
 .PHONY: help
 help: ## list the targets
@@ -24,7 +28,7 @@ help: ## list the targets
 .PHONY: build
 build: ## build bin/kasoku, and bin/kasoku-hub for fleets
 	@tools/setup go
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kasoku ./cmd/kasoku-hub
+	$(WRITE); $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kasoku ./cmd/kasoku-hub
 
 # As other Makefiles have them: PREFIX=$HOME/.local needs no root, DESTDIR is for packages.
 PREFIX     ?= /usr/local
@@ -77,7 +81,7 @@ TURN       ?= $(shell commit=$$(git rev-parse --short=7 HEAD 2>/dev/null) && ech
 .PHONY: test
 test: ## set up all it needs and run the tests against the real servers; of the long ones a quarter, by the commit (TURN=all: all)
 	tools/setup test
-	@set -euo pipefail; \
+	@set -euo pipefail; $(WRITE); \
 	if [[ -e .mysql97-unavailable ]]; then \
 	  export KASOKU_NO_MYSQL97=1; echo "not tested: MySQL 9.7 ($$(cat .mysql97-unavailable))"; fi; \
 	GOGC=400 KASOKU_TURN=$(TURN) $(GO) test -exec 'env -u GOGC' $(TESTFLAGS) -timeout 15m $(LONGEST) ./...
