@@ -194,6 +194,10 @@ func TestPrometheusReads(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(db, "wal"), 0o755); err != nil { // dump wants one
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o755); err != nil { // from 2.50 on it wants that where it works
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
 	dump := promtool(t, "", "tsdb", "dump", db)
 	for _, want := range []string{
 		`{__name__="kasoku_host_cpu_user_seconds_total", host="web1"} 10.5 1795183332595`,
