@@ -59,7 +59,7 @@ func startPools(t *testing.T, s *sandbox.Server, socket bool) *sandbox.NginxServ
 			t.Fatal(err)
 		}
 	}
-	fpm, err := command.Start(t.Context(), command.Spec{Path: "php-fpm8.2", DieWithParent: true, Stderr: os.Stderr,
+	fpm, err := command.Start(t.Context(), command.Spec{Path: sandboxtest.PHPFPM(t), DieWithParent: true, Stderr: os.Stderr,
 		Args: []string{"-R", "-y", filepath.Join(dir, "fpm.conf")}})
 	if err != nil {
 		t.Fatal(err)

@@ -224,7 +224,8 @@ func servedAt(t *testing.T, rule, beside string, app http.Handler, more func(rec
 	t.Helper()
 	upstream := httptest.NewServer(app)
 	t.Cleanup(upstream.Close)
-	conf := "{user}\npid \"{dir}/nginx.pid\";\nevents { worker_connections 64; }\nhttp {\n    access_log off;\n    server {\n        listen 127.0.0.1:{port};\n" +
+	conf := "{user}\npid \"{dir}/nginx.pid\";\nevents { worker_connections 64; }\nhttp {\n    access_log off;\n    proxy_temp_path \"{dir}/proxy\"; # that of the package is root's\n" +
+		"    server {\n        listen 127.0.0.1:{port};\n" +
 		"        location / { proxy_pass http://{upstream}; proxy_set_header X-Through nginx; proxy_set_header X-Host $host; " + beside + " }\n    }\n}\n"
 	parsed := strings.NewReplacer("{user}\n", "", "{dir}", "/run", "{port}", "80", "{upstream}", strings.TrimPrefix(upstream.URL, "http://")).Replace(conf)
 	rec := &kasoku.Recording{Run: kasoku.Run{Length: 10 * time.Second},

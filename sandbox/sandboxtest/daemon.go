@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kasoku/kasoku/internal/command"
 	"github.com/kasoku/kasoku/internal/test/peertest"
 	"github.com/kasoku/kasoku/sandbox"
 )
@@ -80,4 +81,16 @@ func daemon[O any, S interface{ Stop(context.Context) error }](t testing.TB, nam
 		}
 	})
 	return s
+}
+
+// PHPFPM returns the program of PHP-FPM, whose name has the version of PHP that a distribution has.
+func PHPFPM(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"php-fpm8.2", "php-fpm8.3", "php-fpm8.4", "php-fpm"} {
+		if path, err := command.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("no php-fpm: `tools/setup test` installs it")
+	return ""
 }

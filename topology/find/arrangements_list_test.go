@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 var arrangements = []arrangement{
@@ -45,7 +46,7 @@ var arrangements = []arrangement{
 		conf := fmt.Sprintf("[global]\nerror_log=%s/fpm.log\ndaemonize=no\n[www]\nuser=root\ngroup=root\n"+
 			"listen=%s/a.sock\nlisten.mode=0666\npm=dynamic\npm.max_children=4\npm.start_servers=2\n"+
 			"pm.min_spare_servers=1\npm.max_spare_servers=3\nenv[PORT]=%d\n", dir, dir, g.db.Port)
-		g.run("app", dir+"/a.sock", command.Spec{Path: "php-fpm8.2", Args: []string{"-R", "-y", write(g.T, dir+
+		g.run("app", dir+"/a.sock", command.Spec{Path: sandboxtest.PHPFPM(g.T), Args: []string{"-R", "-y", write(g.T, dir+
 			"/fpm.conf", conf)}})
 		web := g.nginx("web", fastcgi(page, dir+"/a.sock"))
 		return web.URL(), []string{"app", "web", "db"}
@@ -56,7 +57,7 @@ var arrangements = []arrangement{
 		conf := fmt.Sprintf("[global]\nerror_log=%s/fpm.log\ndaemonize=no\n[www]\nuser=root\ngroup=root\n"+
 			"listen=%s/a.sock\nlisten.mode=0666\npm=dynamic\npm.max_children=4\npm.start_servers=2\n"+
 			"pm.min_spare_servers=1\npm.max_spare_servers=3\nenv[SOCK]=%s\n", dir, dir, g.db.Socket)
-		g.run("app", dir+"/a.sock", command.Spec{Path: "php-fpm8.2", Args: []string{"-R", "-y", write(g.T, dir+
+		g.run("app", dir+"/a.sock", command.Spec{Path: sandboxtest.PHPFPM(g.T), Args: []string{"-R", "-y", write(g.T, dir+
 			"/fpm.conf", conf)}})
 		web := g.nginx("web", fastcgi(page, dir+"/a.sock"))
 		return web.URL(), []string{"app", "web", "db"}
@@ -132,7 +133,7 @@ var arrangements = []arrangement{
 		return apache(g, "mpm_event", "proxy proxy_http", "ProxyPass / http://"+l+"/\n"), []string{"app", "web", "db"}
 	}},
 	{"apache before php-fpm", func(g *ground) (string, []string) {
-		l := g.app("app", "php-fpm8.2", "unix", g.db.Addr())
+		l := g.app("app", "php-fpm", "unix", g.db.Addr())
 		return apache(g, "mpm_event", "proxy proxy_fcgi dir", `ProxyPass / "unix:`+l+`|fcgi://localhost`+g.sub("app")+
 				`/"`+"\nDirectoryIndex index.php\n") + "index.php",
 			[]string{"app", "web", "db"}
@@ -157,7 +158,7 @@ var arrangements = []arrangement{
 	}},
 	{"caddy before php-fpm", func(g *ground) (string, []string) {
 		g.need("caddy")
-		l := g.app("app", "php-fpm8.2", "unix", g.db.Addr())
+		l := g.app("app", "php-fpm", "unix", g.db.Addr())
 		return caddy(g, "root * "+g.sub("app")+"\nphp_fastcgi unix/"+l), []string{"app", "web", "db"}
 	}},
 	{"h2o before puma", func(g *ground) (string, []string) {
@@ -266,7 +267,7 @@ func phpPools(g *ground, anew bool) (string, []string) {
 		conf += fmt.Sprintf("[%s]\nuser=root\ngroup=root\nlisten=%s/%s.sock\nlisten.mode=0666\npm=static\n"+
 			"pm.max_children=2\nenv[%s]=%s\n", name, dir, name, key, to)
 	}
-	g.run("app", dir+"/shop.sock", command.Spec{Path: "php-fpm8.2", Args: []string{"-R", "-y", write(g.T, dir+
+	g.run("app", dir+"/shop.sock", command.Spec{Path: sandboxtest.PHPFPM(g.T), Args: []string{"-R", "-y", write(g.T, dir+
 		"/fpm.conf", conf)}})
 	web := g.nginx("web", fastcgi(page, dir+"/shop.sock"))
 	o2 := g.nginx("other-web", fastcgi(page, dir+"/blog.sock"))

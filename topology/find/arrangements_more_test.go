@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 )
 
 // moreArrangements are other fronts, sockets and namespaces, and services of several programs.
@@ -105,7 +106,7 @@ var moreArrangements = []arrangement{
 		page := write(g.T, dir+"/index.php", phpAnew)
 		conf := fmt.Sprintf("[global]\nerror_log=%s/fpm.log\ndaemonize=no\n[www]\nuser=root\ngroup=root\n"+
 			"listen=%s/a.sock\nlisten.mode=0666\npm=ondemand\npm.max_children=4\nenv[PORT]=%d\n", dir, dir, g.db.Port)
-		g.run("app", dir+"/a.sock", command.Spec{Path: "php-fpm8.2", Args: []string{"-R", "-y", write(g.T, dir+"/fpm.conf", conf)}})
+		g.run("app", dir+"/a.sock", command.Spec{Path: sandboxtest.PHPFPM(g.T), Args: []string{"-R", "-y", write(g.T, dir+"/fpm.conf", conf)}})
 		return g.nginx("web", fastcgi(page, dir+"/a.sock")).URL(), []string{"app", "web", "db"}
 	}},
 	{"a listener that a parent holds for its children", func(g *ground) (string, []string) {

@@ -155,15 +155,15 @@ var recipes = []recipe{
 		}
 		return command.Spec{Path: "gunicorn", Args: []string{"-w", "2", "-b", bind, "app:app"}, Dir: dir}
 	}},
-	{"php-fpm8.2", "php", 2, true, func(t *testing.T, dir, l, d string) command.Spec {
+	{"php-fpm", "php", 2, true, func(t *testing.T, dir, l, d string) command.Spec {
 		write(t, dir+"/index.php", phpApp)
 		conf := fmt.Sprintf("[global]\nerror_log=%s/fpm.log\ndaemonize=no\n[www]\nuser=root\ngroup=root\nlisten=%s\nlisten.mode=0666\npm=static\npm.max_children=2\nenv[D]=%s\n", dir, l, d)
-		return command.Spec{Path: "php-fpm8.2", Args: []string{"-R", "-n", "-y", write(t, dir+"/fpm.conf", conf)}}
+		return command.Spec{Path: sandboxtest.PHPFPM(t), Args: []string{"-R", "-n", "-y", write(t, dir+"/fpm.conf", conf)}}
 	}},
 }
 
 // workAtOnce is how many requests a worker has in work at a time, where that is known.
-var workAtOnce = map[string]int{"puma": 5, "gunicorn": 1, "php-fpm8.2": 1}
+var workAtOnce = map[string]int{"puma": 5, "gunicorn": 1, "php-fpm": 1}
 
 // free returns a free address of TCP, or a path.
 func free(t *testing.T, dir, network string) string {
@@ -449,7 +449,7 @@ func TestFind_Namespace(t *testing.T) {
 	away, pid := databaseIn(t, name, "10.213.7.2")
 	for _, r := range recipes {
 		for _, by := range []string{"tcp", "unix"} {
-			if _, err := exec.LookPath(r.start(t, t.TempDir(), "", "").Path); err != nil || r.name != "gunicorn" && r.name != "php-fpm8.2" {
+			if _, err := exec.LookPath(r.start(t, t.TempDir(), "", "").Path); err != nil || r.name != "gunicorn" && r.name != "php-fpm" {
 				continue
 			}
 			t.Run("nginx, "+r.name+" by "+by+", database there", func(t *testing.T) {

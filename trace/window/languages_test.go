@@ -51,7 +51,7 @@ var apps = []app{
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return exec.Command(fpm(t), "-R", "-F", "-y", conf)
+		return exec.Command(sandboxtest.PHPFPM(t), "-R", "-F", "-y", conf)
 	}, byFastCGI, false, false, []string{"/one", "/posts", "/prepared", "/none", "/late"}, "", ""},
 }
 
@@ -230,18 +230,6 @@ func byFastCGI(t *testing.T, dir string) string {
 
 func byUWSGI(_ *testing.T, dir string) string {
 	return fmt.Sprintf("uwsgi_pass unix:%s/app.sock; include /etc/nginx/uwsgi_params;", dir)
-}
-
-// fpm returns the program of PHP-FPM.
-func fpm(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"php-fpm8.2", "php-fpm8.3", "php-fpm8.4", "php-fpm"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("no php-fpm: tools/setup installs it")
-	return ""
 }
 
 // family returns a process and all that it started.
