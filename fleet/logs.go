@@ -82,7 +82,8 @@ func (q *LogsQuestion) Check(l *Limit) error {
 		return &RefusedError{Reason: "the reading has no name"}
 	case q.Kind != AccessLog && q.Kind != SlowLog:
 		return &RefusedError{Reason: "this kind of logs is not read here"}
-	case len(q.Paths) == 0 || len(q.Paths) > maxLogPaths || len(q.Options) > maxLogOptions || len(q.Begin) > maxLogOptions:
+	case len(q.Paths) == 0 || len(q.Paths) > maxLogPaths || len(q.Options) > maxLogOptions ||
+		len(q.Begin) > maxLogOptions:
 		return &RefusedError{Reason: "no logs are named, or too many"}
 	case len(l.Logs) == 0:
 		return &RefusedError{Reason: "to read logs is not allowed here", Fix: allowLogs}
@@ -157,7 +158,8 @@ func FindLogs(allowed, asked []string) ([]LogFile, error) {
 			}
 		}
 		if len(out) == before {
-			return nil, &RefusedError{Reason: fmt.Sprintf("no log that may be read here matches %q", clip(want)), Fix: allowLogs}
+			return nil, &RefusedError{Reason: fmt.Sprintf("no log that may be read here matches %q", clip(want)),
+				Fix: allowLogs}
 		}
 	}
 	return out, nil
@@ -165,7 +167,7 @@ func FindLogs(allowed, asked []string) ([]LogFile, error) {
 
 // byName orders paths as [filepath.Glob] returns those of one pattern: name by name.
 func byName(a, b string) int {
-	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(x, y string) int { return cmp.Compare(x, y) })
+	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), cmp.Compare[string])
 }
 
 // fixedPart is the directory that a pattern names without wildcards.

@@ -303,7 +303,8 @@ func (h *hostReader) readLog(ctx context.Context, l *hostLog) error {
 		l.kept.Store(l.size)
 		return nil
 	}
-	p, err := h.kind.table(ctx, &lines.Input{Path: l.Path, R: f}, func(done, _ int64) { l.done.Store(min(done, l.size)) })
+	p, err := h.kind.table(ctx, &lines.Input{Path: l.Path, R: f},
+		func(done, _ int64) { l.done.Store(min(done, l.size)) })
 	stopped := ctx.Err() != nil
 	switch {
 	case err != nil && !stopped:
@@ -369,8 +370,9 @@ func (h *hostReader) write() error {
 		size += st.Size()
 	}
 	if size > fleet.MaxPart {
-		return &fleet.RefusedError{Reason: fmt.Sprintf("the tables of %d logs have %d bytes, at most %d are handed over",
-			len(h.logs), size, int64(fleet.MaxPart)), Fix: "name fewer logs at a time"}
+		return &fleet.RefusedError{Fix: "name fewer logs at a time",
+			Reason: fmt.Sprintf("the tables of %d logs have %d bytes, at most %d are handed over", len(h.logs), size,
+				int64(fleet.MaxPart))}
 	}
 	return private.State.Replace(h.Tables(), func(w io.Writer) error {
 		for i := range h.logs {

@@ -34,7 +34,8 @@ func hostsOf(args []string) (out []gather.HostLogs, err error) {
 	for i, arg := range args {
 		host, path, ok := hostArgument(arg)
 		if ok != (len(out) > 0) && i > 0 {
-			return nil, cli.Usagef("an agent of this host is asked as any other", "logs of hosts and of this one are not read at once")
+			return nil, cli.Usagef("an agent of this host is asked as any other",
+				"logs of hosts and of this one are not read at once")
 		}
 		if !ok {
 			continue
