@@ -71,6 +71,27 @@ func TestLoops_Shared(t *testing.T) {
 	}
 }
 
+// TestLoops_FewRequests: a loop that is small beside all requests is a remark where its endpoint was asked for once or
+// twice, whatever part of that it is.
+func TestLoops_FewRequests(t *testing.T) {
+	for requests, want := range map[uint64]kasoku.Severity{4: kasoku.Info, 20: kasoku.Problem} {
+		c := queryRun("GET /v1/orders", []kasoku.Query{
+			class("L", "SELECT * FROM orders WHERE shop = ?", requests, 20, time.Millisecond),
+			class("P", "SELECT name FROM customers WHERE id = ?", 20*requests, 1, 400*time.Millisecond),
+		}, runBy("L", 1, kasoku.CallerConfirmed), runBy("P", 20, kasoku.CallerConfirmed))
+		c.Endpoints[0].Count, c.Endpoints[0].Total = requests, time.Second
+		for i := range c.Callers {
+			c.Callers[i].Requests = requests
+		}
+		c.Endpoints = append(c.Endpoints, kasoku.Endpoint{Method: "GET", Route: "/v1/report", Count: 1000, Total: 99 * time.Second,
+			Codes: map[int]uint64{200: 1000}, Seconds: map[int]kasoku.EndpointSecond{1: {Count: 1000}}, Last: 9 * time.Second})
+		found, silent := query.EachRow{}.Check(diagnose.NewCase(c.Recording, nil))
+		if len(found) != 1 || found[0].Severity != want {
+			t.Errorf("%d requests: want %s: %+v %+v", requests, want, found, silent)
+		}
+	}
+}
+
 func TestLoops(t *testing.T) {
 	all := map[string]diagnose.Rule{"QRY-04": query.EachPoint{}, "QRY-05": query.EachRow{}, "QRY-06": query.NestedQueries{}}
 	// Exactly the rules that are named speak.

@@ -35,6 +35,8 @@ const (
 	// make an N+1 more than a remark: something else may take most of the time now.
 	leastLoopShare = 0.002
 	ofEndpoint     = 0.10
+	// leastLoopRequests of the endpoint show what it takes, where the share is that small.
+	leastLoopRequests = 5
 	// StreakShare is the part of a class's calls that come in rows on one
 	// connection when a program loops over it.
 	StreakShare = 0.5
@@ -484,10 +486,11 @@ func (r RowLoop) Unplaced() (out []*kasoku.Query) {
 }
 
 // Severity of an N+1: that which is small beside all requests is still a defect
-// where it is a good part of what its own endpoint takes.
+// where it is a good part of what its own endpoint takes, as far as more than a few requests show.
 func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
 	e := c.Statements().EndpointOf(r.Endpoint)
-	if e != nil && e.Total > 0 && i.Share >= leastLoopShare && float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
+	if e != nil && e.Count >= leastLoopRequests && e.Total > 0 && i.Share >= leastLoopShare &&
+		float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
 		return kasoku.Problem
 	}
 	return evidence.StatementSeverity(i)
