@@ -46,7 +46,7 @@ func newLogsRig(t *testing.T) *logsRig {
 
 func (r *logsRig) hubUp() {
 	r.t.Helper()
-	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen", "10.77.11.1:7433", "--invites", "0"))
+	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen", r.address(11, 1)+":7433", "--invites", "0"))
 }
 
 // reading starts the agent of a host that may read its logs.
