@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/kasoku/kasoku/logs/sqlshape"
 )
@@ -48,6 +50,9 @@ func RunOnce(ctx context.Context, r *Reader, schema, statement string, limit tim
 		if err := conn.exec(ctx, conn.limit(limit)); err != nil {
 			return err
 		}
+		if err := conn.readsTablesAlone(ctx, text); err != nil {
+			return err
+		}
 		out, err = conn.runOnce(ctx, string(text))
 		return err
 	})
@@ -56,6 +61,47 @@ func RunOnce(ctx context.Context, r *Reader, schema, statement string, limit tim
 	}
 	return out, nil
 }
+
+// readsTablesAlone returns an error unless a statement reads nothing but tables, as the server reads its text: a view may
+// call functions of whoever made it with the rights of this account. EXPLAIN calls none, and locks the definitions
+// of all that the statement names until the transaction ends (MySQL manual, "Metadata Locking"): no view takes the
+// place of a table after it.
+func (s *session) readsTablesAlone(ctx context.Context, statement []byte) error {
+	var mode string
+	if err := s.query(ctx, "SELECT CONCAT(@@SESSION.sql_mode, ',', @@GLOBAL.sql_mode)", func() error { return nil }, &mode); err != nil {
+		return err
+	}
+	for m := range strings.SplitSeq(mode, ",") {
+		if slices.Contains([]string{"ANSI_QUOTES", "ANSI", "NO_BACKSLASH_ESCAPES", "ORACLE", "MSSQL", "DB2", "POSTGRESQL", "MAXDB"}, m) {
+			return fmt.Errorf("not run, sql_mode %s reads its text otherwise: %w", m, ErrUnexpected)
+		}
+	}
+	if _, err := s.texts(ctx, "EXPLAIN "+string(statement)); err != nil { // what it plans is of no matter
+		return err
+	}
+	named := map[string]bool{}
+	l := sqlshape.NewLexer(statement)
+	for t := l.Next(); t.Kind != sqlshape.End; t = l.Next() {
+		if t.Kind == sqlshape.Word || t.Kind == sqlshape.Name {
+			name := string(t.Unquoted())
+			if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+				return fmt.Errorf("not run, which letters of %q the server takes for the same is not known: %w", name, ErrUnexpected)
+			}
+			named[strings.ToLower(name)] = true
+		}
+	}
+	var view string
+	views := 0
+	return s.query(ctx, fmt.Sprintf("SELECT LOWER(TABLE_NAME) FROM information_schema.VIEWS LIMIT %d", mostViews+1), func() error {
+		if views++; views > mostViews || named[view] {
+			return fmt.Errorf("not run, it names the view %s, or there are too many: %w", view, ErrUnexpected)
+		}
+		return nil
+	}, &view)
+}
+
+// mostViews of a server are looked at.
+const mostViews = 10_000
 
 // runOnce counts what a statement returns, and by the session's counters what it reads. To ask for them
 // counts, too, the same each time.
@@ -124,7 +170,7 @@ func actsOtherwise(statement []byte) bool {
 			last.Kind == sqlshape.Word && (word == "next" || word == "previous") && strings.EqualFold(string(t.Text), "value"):
 			return true
 		case !t.IsSymbol('('):
-		case last.Kind == sqlshape.Name, last.Kind == sqlshape.Word && before.IsSymbol('.'):
+		case last.Kind == sqlshape.String, last.Kind == sqlshape.Name, last.Kind == sqlshape.Word && before.IsSymbol('.'):
 			return true // one of a schema
 		case last.Kind == sqlshape.Word && !computing()[word]:
 			return true

@@ -33,8 +33,8 @@ const (
 	marksFile = "marks.json"
 	// mostMarks bounds the file; the oldest give way.
 	mostMarks   = 1000
-	mostFinding = 300 // bytes
-	mostMarked  = 1 << 20
+	mostFinding = 300     // bytes
+	mostMarked  = 4 << 20 // JSON takes up to six bytes for one
 )
 
 // marks are those of the runs of a directory, in a file beside them.

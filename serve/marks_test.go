@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -82,6 +83,12 @@ func TestMarks(t *testing.T) {
 	_, text := get(t, h, "/api/v1/marks")
 	if said != 3 || !strings.Contains(text, `"marks":[{"finding":"IDX-01 table s.a","mark":"not now","at":"`) || strings.Contains(text, "s.b") {
 		t.Errorf("%d times, %s", said, text)
+	}
+	for i := range 700 { // each byte takes six in the file
+		f := url.Values{"finding": {fmt.Sprintf("%03d%s", i, strings.Repeat("<", 297))}, "mark": {"done"}}
+		if got := post(h, "/api/v1/marks", f); got != http.StatusNoContent {
+			t.Fatalf("mark %d: %d", i, got)
+		}
 	}
 	path := filepath.Join(dir, "marks.json")
 	for _, content := range []string{"{", `[{"finding": "x", "mark": "<script>"}]`} {

@@ -106,6 +106,19 @@ func safe(name string) string {
 	return "NAME_IN_THE_RUN"
 }
 
+// unitNames are those that systemctl takes for a name, and not for the path of a file to be linked.
+var unitNames = lazyregexp.New(`^[0-9A-Za-z_@:+][0-9A-Za-z_@:+.-]*$`)
+
+func safeUnit(name string) string {
+	if name == "" || unitNames().MatchString(name) {
+		return name
+	}
+	return "UNIT_IN_THE_RUN"
+}
+
+// isSafePath reports whether a run may name a file so in a text that people paste: it leads nowhere else than it says.
+func isSafePath(name string) bool { return safeName().MatchString(name) && path.Clean(name) == name }
+
 // guarded returns the plan with safe names alone, and what the addresses of its hosts are by those.
 func (p *Plan) guarded(addresses map[string]netip.Addr) (*Plan, map[string]string) {
 	out, service, at := *p, *p.Service, map[string]string{}
@@ -124,9 +137,9 @@ func (p *Plan) guarded(addresses map[string]netip.Addr) (*Plan, map[string]strin
 			continue
 		}
 		of := *m.Of
-		of.Program, of.Version, of.Unit = safe(of.Program), safe(of.Version), safe(of.Unit)
+		of.Program, of.Version, of.Unit = safe(of.Program), safe(of.Version), safeUnit(of.Unit)
 		of.Configs = slices.DeleteFunc(slices.Clone(of.Configs),
-			func(c string) bool { return !safeName().MatchString(c) })
+			func(c string) bool { return !isSafePath(c) })
 		m.Of = &of
 	}
 	for i := range service.Edges {
@@ -354,7 +367,7 @@ func leadsTo(name, value string, to *Member) bool {
 func (e *editor) unitConfigs(m *kasoku.Member) (out []*kasoku.Config) {
 	for i := range e.rec.Configs {
 		c := &e.rec.Configs[i]
-		if safeName().MatchString(c.Name) && (c.Host == m.Host || c.Host == "") && (c.Kind == "unit" &&
+		if isSafePath(c.Name) && (c.Host == m.Host || c.Host == "") && (c.Kind == "unit" &&
 			strings.Contains(c.Name,
 				strings.TrimSuffix(m.Unit, ".service")) && m.Unit != "" ||
 			c.Kind == "file" && strings.Contains(strings.ToLower(path.Base(c.Name)), "env")) {

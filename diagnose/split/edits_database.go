@@ -87,7 +87,7 @@ func (e *editor) grants(from, to *Member) {
 		}
 		at := e.address(k)
 		fmt.Fprintf(&text, "CREATE USER IF NOT EXISTS 'APP_USER'@'%s' IDENTIFIED BY 'APP_PASSWORD';\n", at)
-		fmt.Fprintf(&text, "GRANT %s ON `%s`.* TO 'APP_USER'@'%s';\n", e.privileges(), schema, at)
+		fmt.Fprintf(&text, "GRANT %s ON `%s`.* TO 'APP_USER'@'%s';\n", e.privileges(), strings.ReplaceAll(schema, "_", `\_`), at) // else it stands for any letter
 		fmt.Fprintf(&back, "DROP USER IF EXISTS 'APP_USER'@'%s';\n", at)
 	}
 	if text.Len() == 0 {
@@ -136,22 +136,28 @@ func (e *editor) privileges() string {
 	return strings.Join(out, ", ")
 }
 
-// schemaName is a name that needs no quotes.
-var schemaName = lazyregexp.New(`^[0-9A-Za-z_$]+$`)
+// schemaName is a name that needs no quotes, for servers and for shells.
+var schemaName = lazyregexp.New(`^[0-9A-Za-z_]+$`)
+
+// isOwnSchema reports whether a schema is an application's, with a name that may stand in what people paste.
+func isOwnSchema(name string) bool {
+	return schemaName().MatchString(name) &&
+		!slices.Contains([]string{"mysql", "sys", "information_schema", "performance_schema"}, strings.ToLower(name))
+}
 
 // schema is the one in which most of the statements ran.
 func (e *editor) schema() string {
 	calls := map[string]uint64{}
 	best := ""
 	for i := range e.rec.Queries {
-		if q := &e.rec.Queries[i]; schemaName().MatchString(q.Schema) {
+		if q := &e.rec.Queries[i]; isOwnSchema(q.Schema) {
 			if calls[q.Schema] += q.Calls; best == "" || calls[q.Schema] > calls[best] {
 				best = q.Schema
 			}
 		}
 	}
 	for i := range e.rec.Tables {
-		if t := &e.rec.Tables[i]; best == "" && schemaName().MatchString(t.Schema) {
+		if t := &e.rec.Tables[i]; best == "" && isOwnSchema(t.Schema) {
 			best = t.Schema
 		}
 	}

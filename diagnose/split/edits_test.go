@@ -350,3 +350,24 @@ func FuzzPassTo(f *testing.F) {
 		}
 	})
 }
+
+// TestEdits_Names: a path is no unit, for systemctl links what a path names; a shell expands no schema, and no schema
+// of the server is an application's; a file is where it says.
+func TestEdits_Names(t *testing.T) {
+	for name, want := range map[string]string{"shop.service": "shop.service", "shop@1": "shop@1", "": "",
+		"/tmp/evil.service": "UNIT_IN_THE_RUN", "../evil.service": "UNIT_IN_THE_RUN", "-H": "UNIT_IN_THE_RUN"} {
+		if got := safeUnit(name); got != want {
+			t.Errorf("unit %q: %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"shop": true, "my_app": true, "$SECRET": false, "mysql": false, "SYS": false, "a`b": false} {
+		if isOwnSchema(name) != want {
+			t.Errorf("schema %q: %v", name, !want)
+		}
+	}
+	for name, want := range map[string]bool{"/etc/nginx/nginx.conf": true, "/etc/systemd/system/../../x": false, "/a b": false} {
+		if isSafePath(name) != want {
+			t.Errorf("file %q: %v", name, !want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -129,6 +130,7 @@ func (r *reader) listen(said *os.File) {
 			r.set(s)
 		}
 	}
+	_, _ = io.Copy(io.Discard, said) // of a line that is too long: it must not wait for who listens no more
 	res, _ := r.child.Wait()
 	_ = r.begin.Close() // it may be closed
 	switch {

@@ -201,7 +201,7 @@ func TestGather_Liars(t *testing.T) {
 	f("a run file of -1 bytes", &member{say: over(func(a *fleet.RecordingAnswer) { a.Size = -1 })})
 	f("another SHA-256", &member{say: over(func(a *fleet.RecordingAnswer) { a.Sum = strings.Repeat("0", 64) })})
 	f("not the one that it measured: 5 bytes", &member{say: over(func(a *fleet.RecordingAnswer) { a.Size = 3 })})
-	f("not the one that it measured: 0 bytes", &member{say: over(func(a *fleet.RecordingAnswer) { a.Size = 9 })})
+	f("not the one that it measured: 5 bytes at 0 of 9", &member{say: over(func(a *fleet.RecordingAnswer) { a.Size = 9 })})
 	f("not the one that it measured", &member{piece: func(_ *member, a *fleet.PartAnswer) {
 		a.Data = make([]byte,
 			fleet.MaxPiece+1)

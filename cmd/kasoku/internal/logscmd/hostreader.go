@@ -100,6 +100,7 @@ type hostLog struct {
 func (h *hostReader) say(a fleet.LogsAnswer) {
 	h.saying.Lock()
 	defer h.saying.Unlock()
+	a.Error, a.Fix = fleet.Clean(a.Error), fleet.Clean(a.Fix)
 	_ = h.out.Encode(a) // the agent is gone
 }
 

@@ -149,6 +149,9 @@ func (h *hostReading) run(parent context.Context, e *cli.Env) (out hostOutcome, 
 	return out, nil
 }
 
+// mostHostLogs bounds the logs of a host, each of which takes memory and a line of the report.
+const mostHostLogs = 10_000
+
 // takeAll takes what was read of a host's logs. Either all of it is taken or, with an error, what
 // stood before the one that cannot be.
 func (h *hostReading) takeAll(read *gather.ReadLogs, number *int) error {
@@ -157,10 +160,14 @@ func (h *hostReading) takeAll(read *gather.ReadLogs, number *int) error {
 		return err
 	}
 	defer f.Close()
+	first := *number
 	for parts := logs.NewPartReader(f); ; *number++ {
 		p, err := parts.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if *number-first >= mostHostLogs {
+			return fmt.Errorf("more than %d logs", mostHostLogs)
 		}
 		if err == nil && p.Window.Kind != h.kind {
 			err = errors.New("what it read is of another kind")

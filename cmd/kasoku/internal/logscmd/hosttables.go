@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -103,6 +104,9 @@ func strictly(b json.RawMessage, into any) error {
 	return nil
 }
 
+// hostWorkers are as many as who asks wants, and no more than this host has threads for: each has memory of its own.
+func hostWorkers(asked int) int { return min(max(asked, 0), runtime.GOMAXPROCS(0)) }
+
 func newAccessTabler(e *cli.Env, options json.RawMessage) (*accessTabler, error) {
 	var o accessOrder
 	if err := strictly(options, &o); err != nil {
@@ -112,7 +116,7 @@ func newAccessTabler(e *cli.Env, options json.RawMessage) (*accessTabler, error)
 		return nil, fmt.Errorf("%d of the slowest requests: at most %d", o.Slowest, mostSlowest)
 	}
 	f := accessRead{format: o.Format, where: o.Where, bots: o.Bots, zone: o.Zone, by: o.By, slowest: o.Slowest,
-		workers: max(o.Workers, 0), mapped: &o.Routes}
+		workers: hostWorkers(o.Workers), mapped: &o.Routes}
 	if err := f.check(e); err != nil {
 		return nil, err
 	}
@@ -180,7 +184,7 @@ func newSlowTabler(e *cli.Env, options json.RawMessage) (*slowTabler, error) {
 		return nil, err
 	}
 	f := slowRead{kind: o.Kind, by: o.By, match: o.Match, user: o.User, db: o.Schema, host: o.Host, slower: o.Slower,
-		zone: o.Zone, workers: max(o.Workers, 0)}
+		zone: o.Zone, workers: hostWorkers(o.Workers)}
 	if err := f.check(e); err != nil {
 		return nil, err
 	}
