@@ -38,6 +38,7 @@ type teamRig struct {
 	was    map[string]string // the database's variables
 	target string
 	agents map[string]*exec.Cmd
+	asked  []time.Time   // when each GET was answered
 	lease  time.Duration // how long a host goes on that no one asks
 	own    *cluster      // is the hub; nil: one of kasoku's
 }
