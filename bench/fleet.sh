@@ -18,6 +18,7 @@
 #   RATES    default "2000 5000 10000 20000"
 #   SECONDS_EACH  of a load, default 8
 #   ROUNDS   of load, default 3
+#   SLOW     of load: not empty: the target takes some ms for an answer, spread, as a service does
 #   AGENTS   default 50
 #   LOG_GB   of all logs together, default 1; LOG_DIR: where they are made, and taken away again
 #   KASOKU   directory with kasoku and kasoku-hub; default: they are built
@@ -60,9 +61,21 @@ begin_agents() { # N
   for i in $(seq "$1"); do until grep -qs answers "$dir/gen$i.log"; do sleep 0.1; done; done
 }
 
+# The target answers at once, or (SLOW, where nginx's echo module is) as a service does: its times are spread
+# as an exponential's of mean 6 ms, in whole ms. At once, what is measured is how the two ends share the cores
+# of one machine, which four processes do in another way than one: by 20 µs, which are nothing beside 4 ms.
 begin_target() {
   mkdir -p "$dir/nginx"
+  local module=/usr/lib/nginx/modules/ngx_http_echo_module.so load_module='' sleeps='' answer='return 200 ok;'
+  if [ -n "${SLOW:-}" ]; then
+    [ -e "$module" ] || { echo "fleet.sh: SLOW needs the echo module of nginx (libnginx-mod-http-echo)" >&2; exit 3; }
+    load_module="load_module $module;"
+    sleeps="split_clients \$request_id \$sleep {
+      $(awk 'BEGIN { for (k = 1; k <= 46; k++) printf "%.2f%% %.3f; ", 100 * (exp(-(k - 1) / 6) - exp(-k / 6)), k / 1000 }') * 0.060; }"
+    answer='echo_sleep $sleep; echo ok;'
+  fi
   cat >"$dir/nginx/nginx.conf" <<CONF
+$load_module
 worker_processes 1;
 daemon off;
 error_log $dir/nginx/error.log;
@@ -74,7 +87,8 @@ http {
   keepalive_requests 1000000000;
   client_body_temp_path $dir/nginx/a; proxy_temp_path $dir/nginx/b; fastcgi_temp_path $dir/nginx/c;
   uwsgi_temp_path $dir/nginx/d; scgi_temp_path $dir/nginx/e;
-  server { listen 127.0.0.1:18099 backlog=4096; location / { return 200 ok; } }
+  $sleeps
+  server { listen 127.0.0.1:18099 backlog=4096; location / { $answer } }
 }
 CONF
   nginx -c "$dir/nginx/nginx.conf" -p "$dir/nginx" &
