@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,43 +10,31 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kasoku/kasoku/fleet/hubdir"
+	"github.com/kasoku/kasoku/internal/test/natsserver"
 	"github.com/kasoku/kasoku/internal/test/turn"
 	"github.com/kasoku/kasoku/store"
 )
 
-// A cluster is a nats-server of the distribution's, with a configuration of its own.
+// A cluster is a fleet whose hub is a nats-server of the distribution's.
 type cluster struct {
 	*teamRig
-	at  string
-	dir string
-	cmd *exec.Cmd
+	natsserver.Server
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	_ = l.Close()
-	return clusterOf(&teamRig{fleetRig: newFleetRig(t), agents: map[string]*exec.Cmd{}}, at)
+	return clusterOf(&teamRig{fleetRig: newFleetRig(t), agents: map[string]*exec.Cmd{}}, natsserver.Free(t))
 }
 
 // clusterOf is a server at an address, with a certificate.
 func clusterOf(r *teamRig, at string) *cluster {
 	r.t.Helper()
-	if _, err := exec.LookPath("nats-server"); err != nil {
-		r.t.Fatal("no nats-server here; tools/setup installs it")
-	}
-	c := &cluster{teamRig: r, at: at}
-	c.dir = filepath.Join(c.teamRig.dir, "nats")
-	if _, err := hubdir.Open(c.dir, "here"); err != nil { // for its key and certificate
+	c := &cluster{r, natsserver.Server{At: at, Dir: filepath.Join(r.dir, "nats")}}
+	if _, err := hubdir.Open(c.Dir, "here"); err != nil { // for its key and certificate
 		r.t.Fatal(err)
 	}
 	return c
@@ -57,54 +43,15 @@ func clusterOf(r *teamRig, at string) *cluster {
 // line is the one for the agents.
 func (c *cluster) line() string {
 	c.t.Helper()
-	_, line, _ := strings.Cut(c.uses(0, "kasoku-cluster:"+c.at), "kasoku agent ")
+	_, line, _ := strings.Cut(c.uses(0, "kasoku-cluster:"+c.At), "kasoku agent ")
 	line, _, _ = strings.Cut(line, " ")
 	return line
-}
-
-const clusterTLS = "tls { cert_file: hub.pem, key_file: hub.pem }\n"
-
-// serve starts the server, or has the one that runs read its configuration anew.
-func (c *cluster) serve(text string) {
-	c.t.Helper()
-	conf := filepath.Join(c.dir, "nats.conf")
-	if err := os.WriteFile(conf, []byte(fmt.Sprintf("listen: %q\n%s", c.at, text)), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
-	if c.cmd != nil {
-		_ = c.cmd.Process.Signal(syscall.SIGHUP)
-		return
-	}
-	c.start()
-}
-
-func (c *cluster) start() {
-	c.t.Helper()
-	cmd := exec.CommandContext(context.Background(), "nats-server", "-c", filepath.Join(c.dir, "nats.conf"))
-	cmd.Dir, c.cmd = c.dir, cmd
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
-	c.await("the server", func() bool {
-		conn, err := net.Dial("tcp", c.at)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
-}
-
-func (c *cluster) kill() {
-	_ = c.cmd.Process.Kill()
-	_, _ = c.cmd.Process.Wait()
-	c.cmd = nil
 }
 
 // uses runs `kasoku hub cluster`.
 func (c *cluster) uses(code int, want string, more ...string) string {
 	c.t.Helper()
-	out, errs, got := c.run("hub", append([]string{"hub", "cluster", c.at}, more...)...)
+	out, errs, got := c.run("hub", append([]string{"hub", "cluster", c.At}, more...)...)
 	if got != code || !strings.Contains(out+errs, want) {
 		c.t.Errorf("hub cluster %v: exit %d, want %d with %q; %s%s", more, got, code, want, out, errs)
 	}
@@ -120,16 +67,16 @@ func TestFleetCluster(t *testing.T) {
 		t.Skip("it builds both programs")
 	}
 	c := newCluster(t)
-	c.serve("")
+	c.Serve(t, "")
 	c.uses(3, "lacks TLS")
-	c.kill()
-	c.serve(clusterTLS + "no_header_support: true\n")
+	c.Kill()
+	c.Serve(t, natsserver.TLS+"no_header_support: true\n")
 	c.uses(3, "lacks headers")
-	c.kill()
-	c.serve(clusterTLS + "max_payload: 64KB\n")
+	c.Kill()
+	c.Serve(t, natsserver.TLS+"max_payload: 64KB\n")
 	c.uses(3, "lacks messages of 1048576 bytes: it takes 65536")
-	c.kill()
-	c.serve(clusterTLS)
+	c.Kill()
+	c.Serve(t, natsserver.TLS)
 	line := c.line()
 	var came atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
@@ -141,7 +88,7 @@ func TestFleetCluster(t *testing.T) {
 		fields := strings.Fields(waits)
 		known = append(known, fields[len(fields)-1])
 	}
-	c.serve(clusterTLS + c.uses(0, "kasoku.ask.gen2.clock", known...))
+	c.Serve(t, natsserver.TLS+c.uses(0, "kasoku.ask.gen2.clock", known...))
 	c.await("the hosts", func() bool { _, _, code := c.run("hub", "hub", "status"); return code == 0 })
 
 	attack := func(what string, meanwhile func()) {
@@ -163,8 +110,8 @@ func TestFleetCluster(t *testing.T) {
 		}
 	}
 	attack("a load", func() {})
-	attack("killed", func() { c.kill(); c.start() })
-	out := filepath.Join(c.teamRig.dir, "cluster.kasoku")
+	attack("killed", func() { c.Kill(); c.Start(t) })
+	out := filepath.Join(c.dir, "cluster.kasoku")
 	if said, errs, code := c.run("hub", "record", "--with", "gen1,gen2", "--for", "3s", "--out", out); code != 0 {
 		t.Errorf("record: exit %d, %s%s", code, said, errs)
 	} else if rec, err := store.Open(out); err != nil || len(rec.Run.Hosts) != 3 {
@@ -181,15 +128,15 @@ func TestFleetRunCluster(t *testing.T) {
 	}
 	r := newHosts(t, 4*time.Second)
 	r.own = clusterOf(r, r.hubAddress()+":7432")
-	r.own.serve(clusterTLS)
+	r.own.Serve(t, natsserver.TLS)
 	line := r.own.line()
 	var known []string
 	for _, name := range []string{"web", "app", "db"} {
 		fields := strings.Fields(r.agentThat("waiting until", name, line))
 		known = append(known, fields[len(fields)-1])
 	}
-	r.own.serve(clusterTLS + r.own.uses(0, "kasoku.ask.db.clock", known...))
-	r.hub = r.own.cmd
+	r.own.Serve(t, natsserver.TLS+r.own.uses(0, "kasoku.ask.db.clock", known...))
+	r.hub = r.own.Cmd()
 	r.await("the hosts", func() bool { _, _, code := r.run("hub", "hub", "status"); return code == 0 })
 	r.runs()
 }
@@ -206,17 +153,17 @@ func (c *cluster) refusedThere() {
 	}
 	f("no join lines", "hub", "invite")
 	f("a NATS server of your own", "hub", "--listen", "127.0.0.1:0")
-	f("want NAME=KEY", "hub", "cluster", c.at, "gen1")
-	f("that is no key", "hub", "cluster", c.at, "gen1=SUAX")
+	f("want NAME=KEY", "hub", "cluster", c.At, "gen1")
+	f("that is no key", "hub", "cluster", c.At, "gen1=SUAX")
 	var seed struct{ Seed string }
-	b, err := os.ReadFile(filepath.Join(c.teamRig.dir, "gen2", "kasoku", "agent", "member.json"))
+	b, err := os.ReadFile(filepath.Join(c.dir, "gen2", "kasoku", "agent", "member.json"))
 	if err == nil {
 		err = json.Unmarshal(b, &seed)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := filepath.Join(c.teamRig.dir, "hub", "kasoku", "hub")
+	own := filepath.Join(c.dir, "hub", "kasoku", "hub")
 	access := map[string]any{}
 	if b, err = os.ReadFile(filepath.Join(own, "operator.json")); err == nil {
 		err = json.Unmarshal(b, &access)

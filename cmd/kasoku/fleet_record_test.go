@@ -155,8 +155,8 @@ func (r *teamRig) toml(host, text string) {
 func (r *teamRig) startHub() {
 	r.t.Helper()
 	if r.own != nil {
-		r.own.start()
-		r.hub = r.own.cmd
+		r.own.Start(r.t)
+		r.hub = r.own.Cmd()
 		return
 	}
 	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen",

@@ -146,7 +146,7 @@ func TestHubKilled(t *testing.T) {
 		time.AfterFunc(time.Until(r.Start.Add(time.Second)), func() {
 			_ = f.hub.Process.Kill()
 			_, _ = f.hub.Process.Wait()
-			child(t, "", "FLEET_TEST=hub", "DIR="+f.dir.Path, "LISTEN="+f.at)
+			f.rehub()
 		})
 	}
 	res, err := Run(t.Context(), f.conn, o)

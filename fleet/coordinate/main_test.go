@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +42,7 @@ func fatal(err error) {
 	}
 }
 
-// agentMain joins as $NAME with $TICKET, prints "ready", and answers until it is killed.
+// agentMain joins as $NAME with $TICKET, or as $SEED, prints "ready", and answers until it is killed.
 func agentMain() {
 	ticket, err := fleet.ParseTicket(os.Getenv("TICKET"))
 	fatal(err)
@@ -51,9 +50,13 @@ func agentMain() {
 	fatal(err)
 	lease, err := time.ParseDuration(os.Getenv("LEASE"))
 	fatal(err)
-	seed, _, err := keys.New()
-	fatal(err)
-	c, err := bus.Connect(bus.Options{Address: ticket.Address, CA: ticket.CA, Token: ticket.Token, Seed: seed, Name: os.Getenv("NAME")})
+	seed := []byte(os.Getenv("SEED"))
+	if len(seed) == 0 {
+		seed, _, err = keys.New()
+		fatal(err)
+	}
+	c, err := bus.Connect(bus.Options{Address: ticket.Address, CA: ticket.CA, Token: ticket.Token, Cluster: ticket.Cluster,
+		Seed: seed, Name: os.Getenv("NAME")})
 	fatal(err)
 	a := agent.New(agent.Options{Limit: limit, Lease: lease})
 	fatal(c.Serve(os.Getenv("NAME"), a.Answer))
@@ -131,47 +134,42 @@ func newTarget(t testing.TB, host string) *target {
 
 // A field is a hub with hosts, each a process.
 type field struct {
-	dir    *hubdir.Dir
 	hub    *exec.Cmd
-	at     string
+	rehub  func() // starts a hub that was killed
 	agents map[string]*exec.Cmd
 	conn   *bus.Conn
 }
+
+// ownServer has fields have the distribution's nats-server as their hub; see TestOwnServer.
+var ownServer bool
 
 // newField starts a hub at an address and n agents, gen1 and so on, in the namespaces given
 // or in none.
 func newField(t testing.TB, listen, allow, lease string, n int, netns []string) *field {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "hub")
-	d, err := hubdir.Open(dir, "")
-	if err != nil {
-		t.Fatal(err)
+	f := &field{agents: map[string]*exec.Cmd{}}
+	begin := f.newHub
+	if ownServer {
+		begin = f.newServer
 	}
-	f := &field{dir: d, agents: map[string]*exec.Cmd{}}
-	f.at, f.hub = child(t, "", "FLEET_TEST=hub", "DIR="+dir, "LISTEN="+listen)
-	if f.dir, err = hubdir.Open(dir, f.at); err != nil {
-		t.Fatal(err)
-	}
+	dir, joins := begin(t, listen, n)
 	for i := range n {
-		name, ns := fmt.Sprintf("gen%d", i+1), ""
+		name, ns := genName(i), ""
 		if netns != nil {
 			ns = netns[i]
 		}
-		ticket, err := f.dir.Invite(name, time.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, cmd := child(t, ns, "FLEET_TEST=agent", "NAME="+name, "TICKET="+ticket.String(), "ALLOW=load="+allow, "LEASE="+lease)
+		line, cmd := child(t, ns, "FLEET_TEST=agent", "NAME="+name, "TICKET="+joins[i].ticket, "SEED="+joins[i].seed, "ALLOW=load="+allow, "LEASE="+lease)
 		if line != "ready" {
 			t.Fatalf("%s says %q", name, line)
 		}
 		f.agents[name] = cmd
 	}
-	access, err := f.dir.Operator()
+	access, err := dir.Operator()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.conn, err = bus.Connect(bus.Options{Address: access.Address, CA: access.CA, Seed: []byte(access.Seed), Name: fleet.Operator})
+	f.conn, err = bus.Connect(bus.Options{Address: access.Address, CA: access.CA, Cluster: access.Cluster,
+		Seed: []byte(access.Seed), Name: fleet.Operator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,9 +177,10 @@ func newField(t testing.TB, listen, allow, lease string, n int, netns []string) 
 	return f
 }
 
+func genName(i int) string { return fmt.Sprintf("gen%d", i+1) }
 func (f *field) names() (out []string) {
 	for i := range len(f.agents) {
-		out = append(out, fmt.Sprintf("gen%d", i+1))
+		out = append(out, genName(i))
 	}
 	return out
 }

@@ -34,6 +34,7 @@ type rig struct {
 	dir  *hubdir.Dir
 	addr string
 	ca   string
+	own  *ownServer // is the hub; nil: one of kasoku's
 
 	noted atomic.Int32 // what the hub could not log
 }
@@ -98,7 +99,7 @@ func (r *rig) token(host string, life time.Duration) string {
 
 // connect connects as a host, and ends the connection with the test.
 func (r *rig) connect(name, token string, seed []byte) error {
-	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: name, Token: token})
+	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: name, Token: token, Cluster: r.own != nil})
 	if err == nil {
 		r.t.Cleanup(c.Close)
 	}
@@ -116,7 +117,7 @@ func (r *rig) raw(seed []byte, inbox string, errs chan error) *nats.Conn {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	nc, err := nats.Connect("nats://"+r.addr, nats.Secure(&tls.Config{InsecureSkipVerify: true}), nats.TLSHandshakeFirst(),
+	nc, err := nats.Connect("nats://"+r.addr, nats.Secure(&tls.Config{InsecureSkipVerify: true}), r.handshake(),
 		nats.Nkey(public, pair.Sign), nats.CustomInboxPrefix(inbox), nats.NoReconnect(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { errs <- err }),
 		nats.ClosedHandler(func(nc *nats.Conn) { errs <- fmt.Errorf("closed: %w", nc.LastError()) }))
@@ -130,6 +131,9 @@ func (r *rig) raw(seed []byte, inbox string, errs chan error) *nats.Conn {
 // logged waits for a line of the log with all these words.
 func (r *rig) logged(words ...string) {
 	r.t.Helper()
+	if r.own != nil { // it has a log of its own
+		return
+	}
 	path := filepath.Join(r.dir.Path, "audit.log")
 	if slices.Contains(words, hubdir.Refused) {
 		path = filepath.Join(r.dir.Path, "refused.log")
@@ -248,12 +252,10 @@ func TestPin(t *testing.T) {
 }
 
 // TestStolenKey: who names a member's key without holding it is refused.
-func TestStolenKey(t *testing.T) {
-	r := newRig(t)
-	seed := r.key()
-	if err := r.connect("gen1", r.token("gen1", time.Minute), seed); err != nil {
-		t.Fatal(err)
-	}
+func TestStolenKey(t *testing.T) { onBoth(t, stolenKey) }
+
+func stolenKey(t *testing.T, r *rig) {
+	seed := r.joined("gen1", r.key())
 	pair, err := nkeys.FromSeed(seed)
 	if err != nil {
 		t.Fatal(err)
@@ -266,26 +268,25 @@ func TestStolenKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = nats.Connect("nats://"+r.addr, nats.Secure(&tls.Config{InsecureSkipVerify: true}), nats.TLSHandshakeFirst(),
+	_, err = nats.Connect("nats://"+r.addr, nats.Secure(&tls.Config{InsecureSkipVerify: true}), r.handshake(),
 		nats.Nkey(public, mine.Sign))
 	if !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("error is %v", err)
 	}
 	r.logged("refused", "does not hold the key")
+	r.ownLogged("authentication error")
 }
 
 // TestSubjects: a host hears no questions but its own, asks none, and answers only what it
 // was asked, once.
-func TestSubjects(t *testing.T) {
-	r := newRig(t)
+func TestSubjects(t *testing.T) { onBoth(t, subjects) }
+
+func subjects(t *testing.T, r *rig) {
 	access, err := r.dir.Operator()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := r.key()
-	if err := r.connect("gen1", r.token("gen1", time.Minute), seed); err != nil {
-		t.Fatal(err)
-	}
+	seed := r.joined("gen1", r.key())
 	errs := make(chan error, 100)
 	nc := r.raw(seed, "_INBOX.gen1", errs)
 	refused := func(what string) {
@@ -306,6 +307,7 @@ func TestSubjects(t *testing.T) {
 		refused("subscribe " + subject)
 	}
 	r.logged("violation", "kasoku.ask.gen2.hello")
+	r.ownLogged("Subscription Violation", "kasoku.ask.gen2.hello")
 	for _, subject := range []string{"kasoku.ask.gen2.load", "kasoku.ask.gen1.load", "_INBOX.operator.x", "other"} {
 		if err := nc.Publish(subject, []byte("{}")); err != nil {
 			t.Fatal(err)
@@ -313,6 +315,7 @@ func TestSubjects(t *testing.T) {
 		refused("publish " + subject)
 	}
 	r.logged("violation", "kasoku.ask.gen2.load")
+	r.ownLogged("Publish Violation", "kasoku.ask.gen2.load")
 
 	// It answers twice; the second answer is refused.
 	if _, err := nc.Subscribe(fleet.Subject("gen1", fleet.Hello), func(m *nats.Msg) {
@@ -453,17 +456,6 @@ func TestTwice(t *testing.T) {
 		t.Errorf("older closed: %v, newer closed: %v", older.IsClosed(), newer.IsClosed())
 	}
 	r.logged(hubdir.Cut, "gen1", "connected again")
-}
-
-// joined makes a host a member, and ends that connection.
-func (r *rig) joined(host string, seed []byte) []byte {
-	r.t.Helper()
-	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: host, Token: r.token(host, time.Minute)})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	c.Close()
-	return seed
 }
 
 // TestFullDisk: what cannot be logged is not let in, and who runs the hub reads why.
