@@ -215,11 +215,15 @@ func (r *teamRig) countedAt(what string, rec *kasoku.Recording, want int) {
 	t := r.t
 	t.Helper()
 	gets, queries, asked := 0, 0, 0
+	codes := map[int]uint64{}
 	for _, s := range rec.Seconds {
 		asked += int(s.Asked)
 	}
 	for _, e := range rec.Endpoints {
 		gets += int(e.Count)
+		for code, n := range e.Codes {
+			codes[int(code)] += uint64(n)
+		}
 	}
 	for _, q := range rec.Queries {
 		if strings.Contains(q.Fingerprint, "shop.item") {
@@ -227,8 +231,8 @@ func (r *teamRig) countedAt(what string, rec *kasoku.Recording, want int) {
 		}
 	}
 	if gets != want || queries != want || asked != want {
-		t.Errorf("%s: %d asked, %d in the access log, %d statements; want %d; %+v", what, asked, gets, queries, want,
-			rec.Warnings)
+		t.Errorf("%s: %d asked, %d in the access log, answered %v, %d statements; want %d; %+v", what, asked, gets, codes,
+			queries, want, rec.Warnings)
 	}
 	for _, h := range []string{rec.Run.Hosts[0].Name, "web", "db"} {
 		everySecond(t, what, rec, h)

@@ -94,11 +94,22 @@ func slowed(next http.Handler, file string) http.Handler {
 func logged(next http.Handler, log io.Writer) http.Handler {
 	var mu sync.Mutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		next.ServeHTTP(w, r)
+		began, said := time.Now(), &statusWriter{w, http.StatusOK}
+		next.ServeHTTP(said, r)
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(log, "time:%s\tmethod:%s\turi:%s\tstatus:200\tsize:3\treqtime:%.6f\n",
-			time.Now().Format(time.RFC3339Nano), r.Method, r.URL.Path, time.Since(began).Seconds())
+		fmt.Fprintf(log, "time:%s\tmethod:%s\turi:%s\tstatus:%d\tsize:3\treqtime:%.6f\n",
+			time.Now().Format(time.RFC3339Nano), r.Method, r.URL.Path, said.status, time.Since(began).Seconds())
 	})
+}
+
+// A statusWriter knows the status that was answered.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
 }

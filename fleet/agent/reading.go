@@ -1,11 +1,9 @@
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -120,17 +118,12 @@ func (a *Agent) read(q *fleet.LogsQuestion) (*reader, error) {
 func (r *reader) listen(said *os.File) {
 	defer said.Close()
 	var last fleet.LogsAnswer
-	for lines := bufio.NewScanner(said); lines.Scan(); {
-		var s fleet.LogsAnswer
-		if json.Unmarshal(lines.Bytes(), &s) != nil {
-			continue
-		}
+	each(said, func(s fleet.LogsAnswer) {
 		last = s
 		if s.State != fleet.Over && s.State != fleet.Failed { // those are said with the file
 			r.set(s)
 		}
-	}
-	_, _ = io.Copy(io.Discard, said) // of a line that is too long: it must not wait for who listens no more
+	})
 	res, _ := r.child.Wait()
 	_ = r.begin.Close() // it may be closed
 	switch {

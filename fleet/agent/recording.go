@@ -214,13 +214,8 @@ func (a *Agent) tidy() {
 // listen takes what the child says until it has ended, and looks at its file.
 func (r *recorder) listen(said *os.File) {
 	defer said.Close()
-	lines := bufio.NewScanner(said)
 	var last relay.Recorded
-	for lines.Scan() {
-		var s relay.Recorded
-		if json.Unmarshal(lines.Bytes(), &s) != nil {
-			continue
-		}
+	each(said, func(s relay.Recorded) {
 		last = s
 		if s.State != fleet.Over && s.State != fleet.Failed { // those are said with the file
 			r.set(func(now *fleet.RecordingAnswer) {
@@ -230,7 +225,7 @@ func (r *recorder) listen(said *os.File) {
 				}
 			})
 		}
-	}
+	})
 	res, _ := r.child.Wait()
 	_ = r.begin.Close() // it may be closed
 	if last.State == fleet.Over {
@@ -241,6 +236,18 @@ func (r *recorder) listen(said *os.File) {
 		last.Error = "the recorder ended: " + res.String()
 	}
 	r.set(func(now *fleet.RecordingAnswer) { now.State, now.Error = fleet.Failed, last.Error })
+}
+
+// each calls f for each line of JSON that a child says. What follows a line that is too long is thrown away, so that
+// the child does not wait for who listens no more.
+func each[T any](said io.Reader, f func(T)) {
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		var s T
+		if json.Unmarshal(lines.Bytes(), &s) == nil {
+			f(s)
+		}
+	}
+	_, _ = io.Copy(io.Discard, said)
 }
 
 // settle measures the whole file. short is why it ended before it was asked to; empty: it did not.

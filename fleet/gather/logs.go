@@ -32,6 +32,7 @@ type LogOptions struct {
 	Dir      string          // private, for the tables
 	Hard     context.Context // its end gives up what has not come
 	Patience time.Duration   // how long a host may be silent before it counts as gone; 0: that of a load
+	Still    time.Duration   // how long it may say that it reads, and read nothing more; 0: DefaultAnalysis
 
 	// Begin is called once all hosts have found their logs, with the zone of the first host's
 	// first one, nil when it is not known; it returns what was not known before.
@@ -54,6 +55,8 @@ const (
 	logsEnd = 15 * time.Second
 	// soon is when a host is asked again first: small logs are read by then.
 	soon = 20 * time.Millisecond
+	// stillNoted is after how much of [LogOptions.Still] people are told that a host reads nothing more.
+	stillNoted = 20
 )
 
 // A logReading has hosts read their logs.
@@ -82,7 +85,9 @@ type logHost struct {
 	ended chan struct{} // closed when nothing more comes of it, and read is set
 	read  ReadLogs
 
-	far fleet.LogsAnswer // how far it is; mu
+	far   fleet.LogsAnswer // how far it is; mu
+	moved time.Time        // when it was further than before; of the goroutine that follows it
+	still bool             // people were told that it reads nothing more; the same
 }
 
 // Logs has hosts read their logs, each its own, and fetches what they made of them. An error
@@ -91,6 +96,9 @@ type logHost struct {
 func Logs(ctx context.Context, b coordinate.Bus, o LogOptions) ([]ReadLogs, error) {
 	if o.Patience == 0 {
 		o.Patience = coordinate.DefaultPatience
+	}
+	if o.Still == 0 {
+		o.Still = DefaultAnalysis
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -102,7 +110,7 @@ func Logs(ctx context.Context, b coordinate.Bus, o LogOptions) ([]ReadLogs, erro
 	defer g.over()
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, &logHost{logReading: g, HostLogs: h, now: make(chan struct{}, 1),
-			ready: make(chan struct{}), ended: make(chan struct{}), read: ReadLogs{Host: h.Host}})
+			ready: make(chan struct{}), ended: make(chan struct{}), read: ReadLogs{Host: h.Host}, moved: time.Now()})
 	}
 	if err := g.greet(ctx); err != nil {
 		return nil, err
@@ -269,6 +277,7 @@ func (h *logHost) take(a *fleet.LogsAnswer) (over bool, err error) {
 	a.Done = min(max(a.Done, 0), a.Total)
 	a.Kept = min(max(a.Kept, 0), a.Done)
 	h.mu.Lock()
+	before := h.far
 	h.far = *a
 	begun, stop, forget := len(h.begin) > 0, h.stop, h.forget
 	if begun && h.opts.Progress != nil {
@@ -291,7 +300,27 @@ func (h *logHost) take(a *fleet.LogsAnswer) (over bool, err error) {
 	if !stop.IsZero() && time.Since(stop) > logsEnd {
 		return false, errors.New("it does not end")
 	}
-	return false, nil
+	// One that is ready waits for the others.
+	if a.State != before.State || a.Done > before.Done || a.State == fleet.Ready && !begun {
+		h.moved = time.Now()
+		return false, nil
+	}
+	return false, h.stands(a)
+}
+
+// stands looks at how long a host has read nothing more, which is an error in the end: it may say that it reads for
+// as long as it likes.
+func (h *logHost) stands(a *fleet.LogsAnswer) error {
+	since := time.Since(h.moved)
+	switch {
+	case since > h.opts.Still:
+		return fmt.Errorf("it says that it is %s, and has read nothing more for %s", fleet.Clean(a.State), h.opts.Still)
+	case since > h.opts.Still/stillNoted && !h.still:
+		h.still = true
+		h.opts.Note(fmt.Sprintf("%s has read nothing more for %s; it is given up after %s", h.Host,
+			since.Round(time.Second), h.opts.Still))
+	}
+	return nil
 }
 
 // maxLogBytes bounds what a host says of the size of its logs.

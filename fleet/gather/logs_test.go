@@ -205,6 +205,44 @@ func TestLogs_Stop(t *testing.T) {
 	}
 }
 
+// TestLogs_Still: a host that says for ever that it looks for its logs, or reads, is given up, and what the other one
+// read comes; one that waits for the other is not.
+func TestLogs_Still(t *testing.T) {
+	still := func(notes *[]string) func(*LogOptions) {
+		return func(o *LogOptions) { o.Still, o.Note = time.Second, func(n string) { *notes = append(*notes, n) } }
+	}
+	for _, state := range []string{fleet.Running, "\x1bfor ever\n", fleet.Ready} {
+		var notes []string
+		m := &logMember{say: func(a *fleet.LogsAnswer) {
+			if a.State == fleet.Over {
+				*a = fleet.LogsAnswer{State: state, Total: 100, Done: 7}
+			}
+		}}
+		all, err := readAll(t, logBus{"a": {file: []byte("whole")}, "b": m}, still(&notes))
+		if err != nil || all[0].Path == "" || all[1].Path != "" || !strings.Contains(all[1].Lost, "nothing more for 1s") ||
+			strings.ContainsAny(all[1].Lost, "\x1b\n") || len(notes) != 1 || !strings.HasPrefix(notes[0], "b has read nothing") {
+			t.Errorf("%q: %+v, %v; %q", state, all, err, notes)
+		}
+	}
+	var notes []string
+	looks := &logMember{say: func(a *fleet.LogsAnswer) { a.State = fleet.Preparing }}
+	if all, err := readAll(t, logBus{"a": {}, "b": looks}, still(&notes)); err == nil || !strings.Contains(err.Error(), "nothing more for 1s") {
+		t.Errorf("it looks for its logs for ever: %+v, %v", all, err)
+	}
+	began := time.Now()
+	slow := &logMember{}
+	done := int64(0)
+	slow.say = func(a *fleet.LogsAnswer) {
+		if a.State == fleet.Over && time.Since(began) < 2*time.Second {
+			done++
+			*a = fleet.LogsAnswer{State: fleet.Running, Total: 1000, Done: done}
+		}
+	}
+	if all, err := readAll(t, logBus{"a": {}, "b": slow}, still(&notes)); err != nil || all[1].Path == "" {
+		t.Errorf("it reads slowly: %+v, %v", all, err)
+	}
+}
+
 // TestPlantedReading: a bug in asking a host is its error.
 func TestPlantedReading(t *testing.T) {
 	defer contain.Forget()
