@@ -26,9 +26,9 @@ var floorTable = parseFloors(`
 0 internal/unit internal/histogram internal/pathwalk internal/lazyregexp internal/threadtime internal/median internal/causes internal/secret internal/nginxconf internal/onehost internal/localhttp fleet/keys
 0 internal/command internal/confine internal/uplot mysqlflags sqltag logs/sqlshape
 0 wire/graphite wire/whisper wire/parquet wire/prometheus wire/mackerel wire/mackerel/plugin wire/mackerel/check wire/mackerel/program
-0 internal/test/golden internal/test/mackereltest internal/test/natsserver internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
+0 internal/test/golden internal/test/mackereltest internal/test/peertest internal/test/smalldisk internal/test/turn internal/test/words
 1 . logs/lines mysql sandbox sandbox/quota internal/foreign wire/mackerel/timed fleet/relay
-1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/attack internal/test/bounds
+1 internal/test/browsertest internal/test/agenttest internal/test/liar internal/test/natsserver internal/test/attack internal/test/bounds
 2 load load/http1 load/epollhttp load/nethttp load/vegeta load/engine load/loadtest load/carbon
 2 observe observe/sources observe/observetest observe/host observe/process observe/procfile observe/cgroup observe/sockets observe/logsize observe/freespace
 2 observe/mysql observe/nginx observe/varnish observe/redis observe/memcached observe/graphite observe/expvar observe/profile

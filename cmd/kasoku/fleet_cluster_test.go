@@ -136,7 +136,6 @@ func TestFleetRunCluster(t *testing.T) {
 		known = append(known, fields[len(fields)-1])
 	}
 	r.own.Serve(t, natsserver.TLS+r.own.uses(0, "kasoku.ask.db.clock", known...))
-	r.hub = r.own.Cmd()
 	r.await("the hosts", func() bool { _, _, code := r.run("hub", "hub", "status"); return code == 0 })
 	r.runs()
 }

@@ -183,8 +183,7 @@ func TestFleetFaults(t *testing.T) {
 	// An agent and the hub, at once; both come back.
 	rec, said, code = r.record("both", func() {
 		r.kill("app", false)
-		_ = r.hub.Process.Kill()
-		_, _ = r.hub.Process.Wait()
+		r.killHub()
 		r.startHub()
 		r.agent("app")
 	})

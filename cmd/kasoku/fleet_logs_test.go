@@ -367,8 +367,7 @@ func (r *logsRig) cutOff() {
 	whole("its agent was killed", want, out, errs, code)
 	want = read("--slowest", "12")
 	out, errs, code = r.held("web1", true, func(*exec.Cmd, int) {
-		_ = r.hub.Process.Kill()
-		_, _ = r.hub.Process.Wait()
+		r.killHub()
 		r.hubUp()
 	}, "--slowest", "12")
 	whole("the hub came back", want, out, errs, code)

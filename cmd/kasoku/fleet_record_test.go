@@ -157,7 +157,6 @@ func (r *teamRig) startHub() {
 	r.t.Helper()
 	if r.own != nil {
 		r.own.Start(r.t)
-		r.hub = r.own.Cmd()
 		return
 	}
 	_, r.hub = r.background("hub at", r.command(context.Background(), "hub", "hub", "--listen",
@@ -260,6 +259,16 @@ func (r *teamRig) loaded() {
 	log := filepath.Join(r.dir, "web", "access.log")
 	before, _ := os.Stat(log)
 	r.await("a load", func() bool { st, err := os.Stat(log); return err == nil && st.Size() > before.Size()+6000 })
+}
+
+// killHub kills the hub with kill -9.
+func (r *teamRig) killHub() {
+	if r.own != nil {
+		r.own.Kill()
+		return
+	}
+	_ = r.hub.Process.Kill()
+	_, _ = r.hub.Process.Wait()
 }
 
 // record makes a run, does something while it goes on, and returns the run with its exit code.
@@ -386,8 +395,7 @@ func (r *teamRig) runs() {
 	}
 	// The hub is gone for less than the lease: nothing is lost.
 	rec, said, code = r.record("hub", func() {
-		_ = r.hub.Process.Kill()
-		_, _ = r.hub.Process.Wait()
+		r.killHub()
 		r.startHub()
 	})
 	if code != 0 || len(rec.Run.Hosts) != 4 {
@@ -488,7 +496,7 @@ func (r *teamRig) gone() {
 		t.Fatal(err)
 	}
 	r.await("the slow log", func() bool { return readSettings(t, r.db)["slow_query_log"] == "ON" })
-	_ = r.hub.Process.Kill()
+	r.killHub()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	r.restored(r.lease + 10*time.Second)

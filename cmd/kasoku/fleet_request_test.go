@@ -278,8 +278,7 @@ func TestFleetRequestLost(t *testing.T) {
 	// The hub is gone when it comes, and is there again: the seconds before are in the run.
 	w = r.waitFor("hub")
 	r.rate(40, 4*time.Second)
-	_ = r.hub.Process.Kill()
-	_, _ = r.hub.Process.Wait()
+	r.killHub()
 	began := time.Now()
 	r.ask(http.MethodPost, "/initialize")
 	r.startHub()

@@ -144,8 +144,7 @@ func TestHubKilled(t *testing.T) {
 	o := Options{Hosts: f.names(), Attack: attack(t, tg.url, 200, 4*time.Second)}
 	o.Watch = func(r *vegeta.Running) {
 		time.AfterFunc(time.Until(r.Start.Add(time.Second)), func() {
-			_ = f.hub.Process.Kill()
-			_, _ = f.hub.Process.Wait()
+			f.kill()
 			f.rehub()
 		})
 	}

@@ -27,7 +27,8 @@ func (f *field) newHub(t testing.TB, listen string, n int) (*hubdir.Dir, []joini
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.hub, f.rehub = cmd, func() { child(t, "", "FLEET_TEST=hub", "DIR="+path, "LISTEN="+at) }
+	f.kill = func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() }
+	f.rehub = func() { child(t, "", "FLEET_TEST=hub", "DIR="+path, "LISTEN="+at) }
 	var out []joining
 	for i := range n {
 		ticket, err := d.Invite(genName(i), time.Now().Add(time.Minute))
@@ -74,7 +75,7 @@ func (f *field) newServer(t testing.TB, listen string, n int) (*hubdir.Dir, []jo
 		t.Fatal(err)
 	}
 	s.Serve(t, natsserver.TLS+fleet.ClusterUsers(access.Public, known))
-	f.hub, f.rehub = s.Cmd(), func() { s.Start(t) }
+	f.kill, f.rehub = s.Kill, func() { s.Start(t) }
 	return d, out
 }
 

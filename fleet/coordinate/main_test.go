@@ -134,8 +134,8 @@ func newTarget(t testing.TB, host string) *target {
 
 // A field is a hub with hosts, each a process.
 type field struct {
-	hub    *exec.Cmd
-	rehub  func() // starts a hub that was killed
+	kill   func() // kills the hub with kill -9
+	rehub  func() // starts it again
 	agents map[string]*exec.Cmd
 	conn   *bus.Conn
 }

@@ -55,7 +55,7 @@ const (
 	logsEnd = 15 * time.Second
 	// soon is when a host is asked again first: small logs are read by then.
 	soon = 20 * time.Millisecond
-	// stillNoted is after how much of [LogOptions.Still] people are told that a host reads nothing more.
+	// stillNoted is the part of [LogOptions.Still] after which a host that reads nothing more is named.
 	stillNoted = 20
 )
 
@@ -87,7 +87,7 @@ type logHost struct {
 
 	far   fleet.LogsAnswer // how far it is; mu
 	moved time.Time        // when it was further than before; of the goroutine that follows it
-	still bool             // people were told that it reads nothing more; the same
+	still bool             // that it reads nothing more was noted; the same
 }
 
 // Logs has hosts read their logs, each its own, and fetches what they made of them. An error

@@ -3,14 +3,16 @@ package natsserver
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kasoku/kasoku/internal/command"
 )
 
 // TLS is a configuration's part that has the server speak TLS with [Server].Dir's hub.pem.
@@ -24,7 +26,7 @@ type Server struct {
 	At  string // HOST:PORT
 	Dir string // of its configuration and log; it holds hub.pem, a key and its certificate
 
-	cmd *exec.Cmd // nil: it does not run
+	process *command.Process // nil: it does not run
 }
 
 // Free returns an address of the loopback at which nothing listens.
@@ -46,12 +48,12 @@ func (s *Server) Serve(t testing.TB, conf string) {
 	if err := os.WriteFile(s.conf(), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s.cmd == nil {
+	if s.process == nil {
 		s.Start(t)
 		return
 	}
 	taken := s.said("Reloaded server configuration")
-	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := s.process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	s.await(t, "it takes another configuration", func() bool { return s.said("Reloaded server configuration") > taken })
@@ -60,16 +62,12 @@ func (s *Server) Serve(t testing.TB, conf string) {
 // Start starts the server with the configuration of before. It ends with the test.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	path, err := exec.LookPath("nats-server")
+	p, err := command.Start(context.Background(), command.Spec{Path: "nats-server", Args: []string{"-c", s.conf()}, Dir: s.Dir})
 	if err != nil {
-		t.Fatal("no nats-server here; tools/setup installs it")
+		t.Fatal(err, "; tools/setup installs nats-server")
 	}
-	cmd := exec.Command(path, "-c", s.conf())
-	cmd.Dir, s.cmd = s.Dir, cmd
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
+	s.process = p
+	t.Cleanup(func() { _, _ = p.Kill() })
 	s.await(t, "it listens", func() bool {
 		conn, err := net.Dial("tcp", s.At)
 		if err == nil {
@@ -79,15 +77,11 @@ func (s *Server) Start(t testing.TB) {
 	})
 }
 
-// Kill kills the server.
+// Kill kills the server with kill -9.
 func (s *Server) Kill() {
-	_ = s.cmd.Process.Kill()
-	_, _ = s.cmd.Process.Wait()
-	s.cmd = nil
+	_, _ = s.process.Kill()
+	s.process = nil
 }
-
-// Cmd is the server that runs.
-func (s *Server) Cmd() *exec.Cmd { return s.cmd }
 
 // Logged waits for a line of the server's log that has all these words, as they are there.
 func (s *Server) Logged(t testing.TB, words ...string) {
@@ -115,10 +109,13 @@ func (s *Server) log() string  { return filepath.Join(s.Dir, "nats.log") }
 
 func (s *Server) await(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	deadline := time.After(patience)
+	for !is() {
+		select {
+		case <-deadline:
 			b, _ := os.ReadFile(s.log())
 			t.Fatalf("nats-server at %s: it is not seen that %s\n%s", s.At, what, b)
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
