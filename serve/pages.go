@@ -119,6 +119,12 @@ func (s *Server) home(w http.ResponseWriter, _ *http.Request) error {
 	o := runlist.ListOptions{Options: s.Report(""), Changes: runlist.ChangesBetween(), Reverse: true}
 	d := runlist.List(infos, o)
 	d.Commands = []string{"kasoku list"}
+	if d.Verdict == "" {
+		d.Verdict = unit.Counted(len(infos), "run", "runs") + ", and no two of them have a figure by which to compare them."
+		if len(infos) == 1 {
+			d.Verdict = "One run. The next one is compared with it."
+		}
+	}
 	if len(infos) == 0 {
 		d.Sections = []report.Section{firstRuns(s.Dirs)}
 	}
