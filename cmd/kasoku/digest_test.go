@@ -62,7 +62,8 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// TestDigest_Off: a server without performance_schema is reported, with what to do.
+// TestDigest_Off: a server without performance_schema is reported, with what to do; it may be
+// that of kasoku.toml.
 func TestDigest_Off(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -72,8 +73,14 @@ func TestDigest_Off(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Stop(t.Context())
-	for _, args := range [][]string{{"--dsn", srv.DSN("", "")}, {"--as", "slowquery2tsv", "-P", srv.Addr()[strings.LastIndexByte(srv.Addr(), ':')+1:]}} {
-		out, err := exec.Command("kasoku", append([]string{"digest"}, args...)...).CombinedOutput()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("[mysql]\ndsn = '"+srv.DSN("", "")+"'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--dsn", srv.DSN("", "")}, {}, {"--as", "slowquery2tsv", "-P", srv.Addr()[strings.LastIndexByte(srv.Addr(), ':')+1:]}} {
+		cmd := exec.Command("kasoku", append([]string{"digest"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "performance_schema is off") || !strings.Contains(string(out), "performance_schema=ON") || !strings.Contains(string(out), "kasoku slowlog") {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}

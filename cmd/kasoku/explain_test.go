@@ -32,7 +32,10 @@ func TestExplain(t *testing.T) {
 			t.Fatal("the slow log does not hold the statements")
 		}
 		var got encode.Plans
-		out := kasokuIn(t, dir, "explain", srv.SlowLog, "--dsn", srv.DSN("", ""), "-o", "json")
+		if err := os.WriteFile(filepath.Join(dir, "kasoku.toml"), []byte("[mysql]\ndsn = '"+srv.DSN("", "")+"'\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := kasokuIn(t, dir, "explain", srv.SlowLog, "-o", "json")
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Fatal(err)
 		}

@@ -30,6 +30,7 @@ type SlowLog struct {
 	Started      time.Time      // wall time of offset 0
 	Zone         *time.Location // nil: UTC
 	Stopped      string         // why reading ended early; empty when it did not
+	Of           *SlowLog       // the log that these rows were chosen from, of which shares are; nil: they are all
 }
 
 // SlowOptions configure how a slow log is shown.
@@ -97,8 +98,11 @@ func (l *SlowLog) transactionsSection() report.Section {
 // name is the file, or how many there are.
 func (l *SlowLog) name() string { return nameOf(l.Logs, "slow log", "logs") }
 
-// totals adds up the rows.
+// totals adds up the rows, or all those of the log that they were chosen from.
 func (l *SlowLog) totals() (calls uint64, total time.Duration) {
+	if l.Of != nil {
+		return l.Of.totals()
+	}
 	for i := range l.Classes {
 		calls += l.Classes[i].Calls
 		total += l.Classes[i].Total

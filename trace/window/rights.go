@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,12 +36,13 @@ type Refusal struct {
 	Else  string // what helps there
 }
 
-// Error returns the cause, and what helps.
+// Error returns the cause, of several each, and what helps.
 func (r *Refusal) Error() string {
+	cause := strings.ReplaceAll(r.Cause.Error(), "\n", "; ")
 	if r.Grant != "" {
-		return fmt.Sprintf("%v; as root, or after: sudo %s", r.Cause, r.Grant)
+		return fmt.Sprintf("%s; as root, or after: sudo %s", cause, r.Grant)
 	}
-	return fmt.Sprintf("%v; %s", r.Cause, r.Else)
+	return fmt.Sprintf("%s; %s", cause, r.Else)
 }
 
 // Unwrap returns the cause.

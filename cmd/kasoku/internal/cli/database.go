@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kasoku/kasoku/mysqlflags"
+	"github.com/kasoku/kasoku/record"
 	"github.com/kasoku/kasoku/report/terminal"
 )
 
@@ -40,6 +41,20 @@ func (f *DatabaseFlags) DSN(e *Env) (string, error) {
 	}
 	_ = db.Close() // nothing is open
 	return f.MySQL, nil
+}
+
+// Server returns the address of the server that was named, else that of kasoku.toml; empty
+// without either.
+func (f *DatabaseFlags) Server(e *Env) (string, error) {
+	dsn, err := f.DSN(e)
+	if err != nil || dsn != "" {
+		return dsn, err
+	}
+	c, err := ReadConfig("")
+	if err != nil || c == nil {
+		return "", err
+	}
+	return e.Noted(record.DSN(c.MySQL))
 }
 
 // Noted passes on what was read of an option file, and reports once what of it was left

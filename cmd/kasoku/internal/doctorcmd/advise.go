@@ -15,7 +15,6 @@ import (
 	"github.com/kasoku/kasoku/diagnose/settings"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/mysqlflags"
-	"github.com/kasoku/kasoku/record"
 )
 
 // adviseFlags are those of kasoku advise.
@@ -132,7 +131,10 @@ func (f *adviseFlags) input(ctx context.Context, e *cli.Env, args []string, ram 
 		}
 		return in, path, nil
 	}
-	dsn, err := f.dsn(e)
+	dsn, err := f.database.Server(e)
+	if err == nil && dsn == "" {
+		err = cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file ~/.my.cnf, or a RUN", "no server to ask")
+	}
 	if err != nil {
 		return settings.Input{}, "", err
 	}
@@ -151,23 +153,6 @@ func (f *adviseFlags) input(ctx context.Context, e *cli.Env, args []string, ram 
 	}
 	in, err = settings.Read(ctx, conn, settings.ReadOptions{For: f.over, RAM: ram})
 	return in, mysqlflags.Redact(dsn), err
-}
-
-// dsn returns the address of the server: of the flags, else of kasoku.toml.
-func (f *adviseFlags) dsn(e *cli.Env) (string, error) {
-	dsn, err := f.database.DSN(e)
-	if err != nil || dsn != "" {
-		return dsn, err
-	}
-	c, err := cli.ReadConfig("")
-	if err != nil {
-		return "", err
-	}
-	if c == nil || !c.MySQL.Set() {
-		return "", cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file "+
-			"~/.my.cnf, or a RUN", "no server to ask")
-	}
-	return e.Noted(record.DSN(c.MySQL))
 }
 
 // show prints the answer as asked.

@@ -75,7 +75,9 @@ func (l *checklist) ok(area, name, format string, args ...any) {
 	l.add(check{Area: area, Name: name, State: checkOK, Seen: fmt.Sprintf(format, args...)})
 }
 
+// add adds a check. What has several causes names each: joined errors stand on a line each.
 func (l *checklist) add(c check) {
+	c.Seen = strings.ReplaceAll(c.Seen, "\n", "; ")
 	if c.Grants == nil {
 		c.Grants = []grant{}
 	}

@@ -68,8 +68,8 @@ func (x databaseExam) unreached(err error) {
 	c := check{Area: areaMySQL, Name: "connection", State: checkWarn, Lost: "queries, locks, counters of the database"}
 	if len(all) == 1 || x.narrowed {
 		c.Seen = initcmd.ServiceText(all[0]) + " runs here, and lets no one in without a password"
-		if err != nil {
-			c.Seen += ": " + err.Error()
+		if err != nil { // which has how it was tried
+			c.Seen = initcmd.ServiceText(all[0]) + " runs here, and did not let us in: " + err.Error()
 		}
 	} else if err != nil {
 		c.Seen = err.Error()

@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -105,40 +104,22 @@ func (x *serviceExam) check() {
 	}
 }
 
-// A cpuTime is the CPU time that was used until a moment, in clock ticks.
+// A cpuTime is the CPU time that was used until a moment.
 type cpuTime struct {
-	at      time.Time
-	all     float64 // of all cores, not idle
-	members float64 // of the service and of kasoku
-	cores   int
+	host    procstat.Host
+	members float64 // of the service and of kasoku, in clock ticks
 }
 
 // watchedFor is how long the use of the CPU is watched at least.
 const watchedFor = 300 * time.Millisecond
 
 // takeCPU reads what was used until now; the zero value when it cannot be read.
-//
-// Source: proc_stat(5).
 func takeCPU(s *kasoku.Service) (c cpuTime) {
-	text, err := os.ReadFile("/proc/stat")
+	host, err := procstat.ReadHost()
 	if err != nil || !s.Known() {
 		return cpuTime{}
 	}
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		switch {
-		case len(f) < 9 || !strings.HasPrefix(f[0], "cpu"):
-		case f[0] != "cpu":
-			c.cores++
-		default:
-			for i, word := range f[1:9] { // user nice system idle iowait irq softirq steal
-				if n, err := strconv.ParseFloat(word, 64); err == nil && i != 3 && i != 4 && i != 7 {
-					c.all += n
-				}
-			}
-		}
-	}
-	c.at, c.members = time.Now(), processTicks(os.Getpid())
+	c.host, c.members = host, processTicks(os.Getpid())
 	for i := range s.Members {
 		for _, p := range s.Members[i].Processes {
 			c.members += processTicks(p.PID)
@@ -158,12 +139,11 @@ func processTicks(pid int) float64 {
 
 // neighbours is what programs outside of the service used since, in cores.
 func (c cpuTime) neighbours(s *kasoku.Service) (used float64, cores int, ok bool) {
-	if c.at.IsZero() || c.cores == 0 {
+	if c.host.At.IsZero() || c.host.Cores == 0 {
 		return 0, 0, false
 	}
-	<-time.After(watchedFor - time.Since(c.at)) // a look that was quick would be too short to count ticks
+	<-time.After(watchedFor - time.Since(c.host.At)) // a look that was quick would be too short to count ticks
 	now := takeCPU(s)
-	ticks := now.all - c.all - (now.members - c.members)
-	seconds := now.at.Sub(c.at).Seconds()
-	return min(max(ticks/procstat.UserHz/seconds, 0), float64(c.cores)), c.cores, true
+	now.host.Busy -= now.members - c.members
+	return now.host.CoresSince(c.host), c.host.Cores, true
 }

@@ -3,6 +3,7 @@ package doctorcmd
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -160,6 +161,13 @@ func TestDoctor_Pools(t *testing.T) {
 }
 
 func TestDoctor_Unreached(t *testing.T) {
+	one := newTestDoctor(t, "")
+	one.file, one.found.Services = "", []topology.Service{{Kind: topology.MySQL, Name: "mariadbd", PID: 7}}
+	databaseExam{one.exam}.unreached(errors.Join(errors.New("user and password from ~/.my.cnf: denied"), errors.New("without a password at /run/sock: denied")))
+	if c := one.named(t, "connection"); !strings.Contains(c.Seen, "denied; without") || strings.Contains(c.Seen, "\n") {
+		t.Errorf("two causes run together: %q", c.Seen)
+	}
+
 	d := newTestDoctor(t, "[mysql]\ndsn = 'app:secret@tcp(127.0.0.1:1)/x'\n")
 	databaseExam{d.exam}.check()
 	d.want(t, "password", checkWarn, "it stands in kasoku.toml", "defaults_file = '~/.my.cnf'")

@@ -224,7 +224,7 @@ func (s *Surveyed) tomlMySQL(w *tomlWriter) {
 	for _, v := range s.found.Of(topology.MySQL) {
 		found = ServiceText(v) + " runs here"
 		if s.DBErr != nil {
-			found += ", and lets no one in without a password (" + s.DBErr.Error() + ")"
+			found += ", and did not let us in (" + s.DBErr.Error() + ")"
 		}
 		found += "."
 	}

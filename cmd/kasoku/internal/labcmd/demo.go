@@ -1,6 +1,7 @@
 package labcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
 	"github.com/kasoku/kasoku/compare"
 	"github.com/kasoku/kasoku/internal/private"
+	"github.com/kasoku/kasoku/internal/procstat"
 	"github.com/kasoku/kasoku/internal/unit"
 	"github.com/kasoku/kasoku/labs/demo"
 	"github.com/kasoku/kasoku/record"
@@ -35,6 +37,7 @@ func NewDemo(e *cli.Env) *cobra.Command {
 		Long: `Start a private MariaDB and the lab userapi with its defects, climb a ladder of
 request rates until it breaks, name the causes, try each fix alone, apply all,
 climb again and compare. Takes about four minutes. Load goes to loopback only.
+Other programs should rest meanwhile: what they use spoils the proof.
 
 Exit code 0 only when the fix is proven; 1 when it is not; 3 when nothing broke
 on this machine or the story was stopped.`,
@@ -71,6 +74,10 @@ func runDemo(cmd *cobra.Command, e *cli.Env, o demo.Options) (err error) {
 	defer func() { err = errors.Join(err, work.Close()) }()
 	o.Work = work.Path
 	o.Version, o.Hard = cli.VersionString(), hard
+	crowd := crowded()
+	if hint := crowdHint(crowd); hint != "" {
+		e.HintOnce([]string{hint})
+	}
 	story := &storyPrinter{e: e, dir: o.Dir, progress: e.Progress()}
 	o.Story = story
 	res, err := demo.Run(ctx, o)
@@ -87,9 +94,39 @@ func runDemo(cmd *cobra.Command, e *cli.Env, o demo.Options) (err error) {
 	case err != nil:
 		return err
 	case !res.Summary.Proven():
-		return cli.Bad(strings.Join(res.Summary.Failures, "; "))
+		hint := cmp.Or(crowdHint(max(crowd, crowded())), "other programs that were busy meanwhile spoil it, too: try once more on a quiet host")
+		return cli.BadHint(strings.Join(res.Summary.Failures, "; "), hint)
 	}
 	return nil
+}
+
+// watchedFor is how long the other programs of the host are watched.
+const watchedFor = time.Second
+
+// crowded returns which part of the host's CPU others use now; 0 when it cannot be read. Nothing of the demo runs.
+func crowded() float64 {
+	before, err := procstat.ReadHost()
+	if err != nil || before.Cores == 0 {
+		return 0
+	}
+	<-time.After(watchedFor)
+	after, err := procstat.ReadHost()
+	if err != nil {
+		return 0
+	}
+	return after.CoresSince(before) / float64(before.Cores)
+}
+
+// tooCrowded is the part of the CPU from which on the figures of the demo are others', too.
+const tooCrowded = 0.25
+
+// crowdHint says that a busy host may spoil the proof; empty when it is quiet.
+func crowdHint(part float64) string {
+	if part < tooCrowded {
+		return ""
+	}
+	return "other programs use " + unit.Percent(part) + " of this host's CPU, so that steps may break for them and a fix seem to be " +
+		"worth nothing: what the demo proves it proves on a quiet host"
 }
 
 func writeDemoReport(dir string, e *cli.Env, res demo.Result) error {

@@ -42,7 +42,8 @@ what it took between two moments. What -o json prints is a snapshot.
 
 It works where no slow log can be read, with MariaDB and MySQL. MariaDB switches
 performance_schema off by default; then this says how to switch it on, and
-` + "`kasoku slowlog`" + ` reads the slow log instead. Nothing is changed on the server.
+` + "`kasoku slowlog`" + ` reads the slow log instead. Nothing is changed on the server,
+which is that of --dsn or --defaults-file, else that of kasoku.toml.
 
 With --as slowquery2tsv everything after it is the command line of that program.
 Exit code 1 when no statement was counted.`,
@@ -91,16 +92,19 @@ func (f *digestFlags) run(ctx context.Context, e *cli.Env, args []string) error 
 		return cli.Usagef("two snapshots, or none and --dsn", "%d arguments", len(args))
 	case len(args) == 2 && (dsn != "" || f.since != "" || f.over > 0):
 		return cli.Usagef("", "two snapshots report all: no server is asked")
-	case len(args) == 0 && dsn == "":
-		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', or --defaults-file ~/.my.cnf",
-			"no server to ask")
 	}
 	var d *statements.Digests
 	at := e.Now()
 	if len(args) == 2 {
 		d, at, err = compareSnapshots(args[0], args[1])
 	} else {
-		d, err = f.ask(ctx, e, dsn)
+		if dsn, err = f.database.Server(e); err == nil && dsn == "" {
+			err = cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/', --defaults-file ~/.my.cnf, or a kasoku.toml with "+
+				"[mysql], as `kasoku init` writes", "no server to ask")
+		}
+		if err == nil {
+			d, err = f.ask(ctx, e, dsn)
+		}
 	}
 	if err != nil {
 		return err

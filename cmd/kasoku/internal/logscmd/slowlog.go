@@ -204,21 +204,33 @@ func (f *slowFlags) one(e *cli.Env, log *logfile.SlowLog, o logfile.SlowOptions,
 	if ids := idsOf(found); len(ids) > 1 {
 		return cli.Usagef("give more of its digits", "--id %s: %s all start so", f.id, strings.Join(ids, ", "))
 	}
-	if f.out.Format == "json" || o.Machine {
-		some := *log
-		some.Classes = nil
-		for _, c := range found {
-			some.Classes = append(some.Classes, *c)
-		}
+	some := *log
+	some.Classes, some.Of = nil, log
+	for _, c := range found {
+		some.Classes = append(some.Classes, *c)
+	}
+	// A page is one document, so that of an id with several tags is their table.
+	tags := len(found) > 1
+	if f.out.Format == "json" || o.Machine || f.out.Format == "html" && tags {
 		if err := f.print(e, &some, o); err != nil {
 			return err
 		}
 		return slowVerdict(log, readErr)
 	}
-	for _, c := range found {
-		if err := f.out.Print(e, cli.Printer{Doc: logfile.SlowClass(log, c, f.mask, o)}); err != nil {
+	out := cli.Printer{}
+	if f.out.HTML != "" && tags {
+		page, err := logfile.Slow(&some, o)
+		if err != nil {
 			return err
 		}
+		out.Page = page
+	}
+	for _, c := range found {
+		out.Doc = logfile.SlowClass(log, c, f.mask, o)
+		if err := f.out.Print(e, out); err != nil {
+			return err
+		}
+		f.out.HTML = "" // that of the first has all
 	}
 	return slowVerdict(log, readErr)
 }

@@ -46,7 +46,8 @@ of their tables.
 Each is the slowest statement of its class, as it was sent: of a slow log, or of a
 run that kept them (record --keep-statements). A run that did not takes them from
 the log that is named by --log. The plans go into the run, without the values of
-the statements.
+the statements. The server is that of --dsn or --defaults-file, else that of
+kasoku.toml.
 
 --check-indexes starts a private server of the same version, found where root alone may
 write, copies 20,000 rows or 4 MB of a table at most to it, and asks it whether it would
@@ -88,13 +89,13 @@ func (f *explainFlags) run(ctx context.Context, e *cli.Env, args []string) error
 	if f.Top < 1 || f.Limit < time.Millisecond {
 		return cli.Usagef("", "--top and --timeout must be positive")
 	}
-	dsn, err := f.database.DSN(e)
+	dsn, err := f.database.Server(e)
 	if err != nil {
 		return err
 	}
 	if dsn == "" {
-		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/database', or --defaults-file ~/.my.cnf",
-			"no database to ask")
+		return cli.Usagef("--dsn 'user:password@tcp(127.0.0.1:3306)/database', --defaults-file ~/.my.cnf, or a kasoku.toml "+
+			"with [mysql], as `kasoku init` writes", "no database to ask")
 	}
 	name := store.Latest
 	if len(args) > 0 {
