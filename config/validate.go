@@ -45,6 +45,7 @@ func (c *Config) mistakes() []mistake {
 	v.probe(&c.Probe)
 	v.trace(&c.Trace)
 	v.servers(c)
+	v.links(c.Serve.Links)
 	if c.After.Timeout <= 0 {
 		v.fail("after.timeout", "leave it out for 30s", "%s: want more than none", c.After.Timeout)
 	}
@@ -244,6 +245,15 @@ func (v *validator) mysql(m *MySQL) {
 	}
 	if len(m.CountRows) > 0 && !m.Set() {
 		v.fail("mysql.count_rows", "add dsn or defaults_file", "needs a database to count in")
+	}
+}
+
+func (v *validator) links(all []string) {
+	for i, text := range all {
+		if _, err := ParseLink(text); err != nil {
+			v.fail(fmt.Sprintf("serve.links.%d", i),
+				"such as 'Grafana=https://grafana.example.com/d/kasoku?from={from_ms}&to={to_ms}'", "%q: %v", text, err)
+		}
 	}
 }
 

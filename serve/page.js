@@ -145,6 +145,11 @@ const paint = () => {
       band.style.width = 100 * Math.min(s[1] - s[0], length() - s[0]) / length() + '%';
     }
   }
+  for (const a of /** @type {HTMLAnchorElement[]} */ ($$('[data-start] a'))) { // to pages of others, of the same seconds
+    const start = +(a.parentElement?.dataset.start || 0), [from, to] = brush.t || [0, length()];
+    a.href = Object.entries({ from: start + 1e3 * from, to: start + 1e3 * to }).reduce((h, [word, ms]) =>
+      h.replaceAll(`{${word}_ms}`, String(ms)).replaceAll(`{${word}_s}`, String(Math.floor(ms / 1e3))), a.dataset.at || '');
+  }
   const f = form();
   if (!f) return;
   const said = $('.sel', f);

@@ -212,6 +212,7 @@ func (s *Server) runPage(rec *kasoku.Recording, path string) ([]byte, error) {
 		site.Panels += panel("edit", e)
 	}
 	site.Panels += s.since(rec, path, d)
+	site.Panels += s.links(rec, view.Length())
 	if !site.Running && d.Section(report.SectionTimeline) != nil {
 		site.Panels += panel("brush", nil)
 	}

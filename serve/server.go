@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kasoku/kasoku"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/contain"
 	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/report"
@@ -34,6 +35,7 @@ type Options struct {
 	Marked func(Mark)
 	// Starter begins runs; nil where that is not allowed.
 	Starter Starter
+	Links   []config.Link // from each run
 
 	Now func() time.Time
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/cmd/kasoku/internal/cli"
+	"github.com/kasoku/kasoku/config"
 	"github.com/kasoku/kasoku/internal/localhttp"
 	"github.com/kasoku/kasoku/serve"
 	"github.com/kasoku/kasoku/store"
@@ -46,6 +47,7 @@ type serveFlags struct {
 	allow  []string
 	names  []string
 	tls    tlsFlags
+	links  []config.Link // of kasoku.toml
 }
 
 // NewServe returns the command serve, which shows all runs to a browser.
@@ -130,6 +132,13 @@ func (f *serveFlags) fill(cmd *cobra.Command) error {
 	if !given("allow") {
 		f.allow = c.Serve.Allow
 	}
+	for _, text := range c.Serve.Links {
+		l, err := config.ParseLink(text)
+		if err != nil {
+			return fmt.Errorf("serve.links: %q: %w", text, err) // it was looked at when the file was read
+		}
+		f.links = append(f.links, l)
+	}
 	return nil
 }
 
@@ -197,6 +206,7 @@ func shown(at net.Addr) string {
 func (f *serveFlags) options(e *cli.Env, access localhttp.Access) serve.Options {
 	o := serve.Options{
 		Dirs: cli.RunDirs(f.dir), Access: access, Report: e.ReportOptions, Complete: cli.Complete, Now: e.Now,
+		Links: f.links,
 		Open: func(path string) (*kasoku.Recording, error) {
 			rec, err := store.Open(path)
 			if err == nil && rec.Diagnosis == nil && (rec.Run.State != kasoku.Running || rec.Run.Length >= rulesFrom) {
