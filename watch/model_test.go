@@ -331,3 +331,20 @@ func TestPeak(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestGrowsInto: what has just begun fills its drawings within the seconds for which there are columns, and later
+// looks back over five minutes.
+func TestGrowsInto(t *testing.T) {
+	f := &fakeFeed{window: filled(t, time.Hour, 400), now: sec}
+	m := NewModel(f.Take(), f, Options{})
+	for _, tc := range []struct{ now, room, per, long int }{
+		{1, 26, 1, 25}, {24, 26, 1, 25}, {25, 26, 2, 50}, {50, 26, 2, 50}, {51, 26, 3, 75}, {299, 26, 12, 300},
+		{400, 26, 12, 300}, {10, 300, 1, 299}, {400, 301, 1, 300},
+	} {
+		f.now = time.Duration(tc.now) * sec
+		m.Tick()
+		if per, s := m.scale(tc.room); per != tc.per || s.to-s.from+1 != tc.long || s.to != tc.now {
+			t.Errorf("after %d s %d columns have %d s each, of %d s up to %d; want %d of %d", tc.now, tc.room, per, s.to-s.from+1, s.to, tc.per, tc.long)
+		}
+	}
+}

@@ -134,26 +134,24 @@ func (s *screen) step() string {
 // which seconds are drawn.
 func (m *Model) scale(room int) (per int, s span) {
 	per = 1
-	long := m.long()
-	if !m.zoom {
-		for _, per = range []int{1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60} {
-			if long/per+1 <= room {
-				break
-			}
+	there := max(m.last()-m.first()+1, 20)
+	if m.zoom {
+		long := min(room, lookBack)
+		if m.feed == nil {
+			long = min(long, there)
+		}
+		return per, span{m.at - long + 1, m.at}
+	}
+	for _, per = range []int{1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60} {
+		if min(lookBack, there)/per+1 <= room {
+			break
 		}
 	}
-	if m.zoom {
-		long = min(room, long)
+	long := min(lookBack, there)
+	if m.feed != nil { // what grows has room to grow into, but not five minutes of it from the start
+		long = min(lookBack, max((room-1)*per, 1))
 	}
 	return per, span{m.at - long + 1, m.at}
-}
-
-// long is how many seconds are drawn: of a run that is shorter, all of it.
-func (m *Model) long() int {
-	if m.feed != nil {
-		return lookBack
-	}
-	return min(lookBack, max(m.last()-m.first()+1, 20))
 }
 
 // caption describes what a column is.
@@ -242,6 +240,9 @@ func (s *screen) narrow(body int) {
 	}
 	table := s.table(s.tables.pane)
 	meters := max(body*11/20, 3)
+	if body < 30 { // a low screen has four rows of the table: most below them are idle
+		meters = max(meters, body-below-2-1-4)
+	}
 	known := 0
 	_ = contain.Run(panel("meters"), func() { known = len(s.data.meters(span{s.at - lookBack + 1, s.at})) }) // meterBlock says it
 	if known+1 < meters && known > 0 && body < 40 {
