@@ -22,6 +22,12 @@ type ProfileChange struct {
 	BeforeTime, AfterTime   time.Duration // over which they count
 	Functions               []profile.Moved
 	beforeCount, afterCount float64 // samples, of CPU
+	before, after           []*kasoku.Profile
+}
+
+// Stacks returns the stacks of both sides as one tree, nil when those of a run were not kept.
+func (c *ProfileChange) Stacks() (*profile.MovedNode, error) {
+	return profile.MovedTree(c.before, c.after)
 }
 
 // cpuSample is what one sample of Go's CPU profiler stands for: it takes 100 a second
@@ -69,6 +75,7 @@ func diffProfiles(before, after []*kasoku.Recording) []ProfileChange {
 			Before: x.Total, After: y.Total,
 			BeforeTime: x.time, AfterTime: y.time, Functions: profile.Diff(&x.Profile, &y.Profile),
 			beforeCount: float64(x.Total) / float64(cpuSample), afterCount: float64(y.Total) / float64(cpuSample),
+			before: x.of, after: y.of,
 		})
 	}
 	kinds := kasoku.ProfileKinds()
@@ -85,6 +92,7 @@ type summed struct {
 	program string
 	runs    int
 	time    time.Duration
+	of      []*kasoku.Profile
 }
 
 func addedUp(runs []*kasoku.Recording) []summed {
@@ -106,6 +114,7 @@ func addedUp(runs []*kasoku.Recording) []summed {
 
 func (s *summed) add(p *kasoku.Profile) {
 	s.runs++
+	s.of = append(s.of, p)
 	s.time += p.Interval.Len()
 	s.Total += p.Total
 	at := make(map[string]int, len(s.Functions))

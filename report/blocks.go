@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/unit"
-	"github.com/kasoku/kasoku/observe/profile"
 )
 
 // A Flame is the stacks of a profile, drawn: each function stands below what called
-// it and is as wide as its share. Tables beside it list its largest functions, so
+// it and is as wide as its share, of two sides as the mean of both. Tables beside it list its largest functions, so
 // that only pages draw it.
 type Flame struct {
 	ID     string
 	Title  string // what is drawn: Stacks of CPU time
 	Total  string // 7.97 s
+	Read   string // how it is read
 	Left   string // what is not drawn; empty: nothing
 	Open   bool
 	Depth  int // rows
@@ -23,9 +23,9 @@ type Flame struct {
 
 // A FlameFrame is a function in one stack.
 type FlameFrame struct {
-	Name  string // as it is drawn
-	Title string // all that is known of it, in one line
-	Class profile.Class
+	Name  string  // as it is drawn
+	Title string  // all that is known of it, in one line
+	Class string  // a class of functions, or of how much it moved: less-2, same, more-3
 	Row   int     // 0 is the outermost
 	Left  float64 // 0..1 of the whole
 	Width float64
@@ -34,9 +34,9 @@ type FlameFrame struct {
 // A FlameClass is a colour of a flame graph and its part of the whole, by what the
 // functions used themselves.
 type FlameClass struct {
-	Class profile.Class
+	Class string
 	Name  string
-	Share string
+	Share string // empty where there is none
 }
 
 func (*Flame) block() {}

@@ -36,7 +36,7 @@ func flameView(f *report.Flame) flame {
 	for _, x := range f.Frames {
 		out := flameFrame{
 			X: trim(100 * x.Left), Width: trim(100 * x.Width), Y: strconv.Itoa(x.Row * flameRow),
-			Class: string(x.Class), Title: x.Title,
+			Class: x.Class, Title: x.Title,
 		}
 		if x.Width > flameLetter*float64(min(3+1, 1+utf8.RuneCountInString(x.Name))) {
 			out.Name = x.Name

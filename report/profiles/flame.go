@@ -31,11 +31,12 @@ func flame(p *kasoku.Profile, id, title string) *report.Flame {
 		return nil
 	}
 	f := &flaming{whole: float64(root.Value), p: p, by: map[profile.Class]int64{}}
-	f.Flame = report.Flame{ID: id, Title: title, Total: profileValue(p, root.Value)}
+	f.Flame = report.Flame{ID: id, Title: title, Total: profileValue(p, root.Value),
+		Read: "Callers above, what they call below; the width is the share. In functions of each kind themselves:"}
 	f.add(root, 0, 0)
 	for _, c := range classNames {
 		if v, ok := f.by[c.class]; ok {
-			f.Legend = append(f.Legend, report.FlameClass{Class: c.class, Name: c.name, Share: unit.Percent(float64(v) / f.whole)})
+			f.Legend = append(f.Legend, report.FlameClass{Class: string(c.class), Name: c.name, Share: unit.Percent(float64(v) / f.whole)})
 		}
 	}
 	if f.cut {
@@ -65,7 +66,7 @@ func (f *flaming) add(n *profile.Node, row int, left float64) {
 			if c.Own > 0 && len(c.Children) > 0 {
 				title += "; itself " + unit.Percent(float64(c.Own)/f.whole)
 			}
-			f.Frames = append(f.Frames, report.FlameFrame{Name: profile.Short(c.Name), Title: title, Class: c.Class,
+			f.Frames = append(f.Frames, report.FlameFrame{Name: profile.Short(c.Name), Title: title, Class: string(c.Class),
 				Row:  row,
 				Left: left, Width: width})
 		} else {

@@ -38,6 +38,9 @@ func MovedSection(c *compare.Comparison) report.Section {
 			continue
 		}
 		s.Blocks = append(s.Blocks, profileMovedTable(p, shown, title))
+		if f := movedFlame(p, fmt.Sprintf("stacks_%d", i+1)); f != nil {
+			s.Blocks = append(s.Blocks, f)
+		}
 	}
 	if len(still.List) > 0 {
 		s.Blocks = append(s.Blocks, still)
