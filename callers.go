@@ -85,6 +85,9 @@ type QueryLoop struct {
 	Runs     uint64   // how often the loop ran, each time of several turns
 	Calls    uint64   // statements in all runs
 	Longest  uint64   // statements in the longest run
+	// Known are, of each of QueryIDs, the statements whose values are known, and Different how many of these
+	// differ within their run, added up over runs; nil in older run files.
+	Known, Different []uint64
 }
 
 // A LockWait is a class of waits for locks of rows: whose statement waited for

@@ -74,6 +74,10 @@ type TracedCall struct {
 	Least       uint64        `json:"least"`          // in one request
 	Most        uint64        `json:"most"`
 	Time        time.Duration `json:"time_ns"`
+	// Known are those of Calls whose values were seen, and Different how many of these differ within their
+	// request, added up over requests: 1 of each where a request asks for the same again and again.
+	Known     uint64 `json:"known,omitempty"`
+	Different uint64 `json:"different,omitempty"`
 }
 
 // A TracedExternal is what the requests of an endpoint asked of another service.

@@ -11,14 +11,18 @@ import (
 // manyRemarks of one rule are shown as one.
 const manyRemarks = 3
 
-// joinRemarks makes remarks of one rule one, the costliest, when there are many: it says how
+// joinRemarks makes remarks of one rule that propose the like one, the costliest, when there are many: it says how
 // many they are, and quotes of each of the others what it is about and its first evidence. Their
 // fixes are kept where they are others. What is more than a remark stays apart.
 func joinRemarks(found []kasoku.Finding) []kasoku.Finding {
 	places := map[string][]int{}
 	for i := range found {
 		if found[i].Severity == kasoku.Info {
-			places[found[i].ID] = append(places[found[i].ID], i)
+			kind := found[i].ID
+			if len(found[i].Fixes) > 0 { // a statement to paste, or what to do in the program
+				kind += found[i].Fixes[0].Lang
+			}
+			places[kind] = append(places[kind], i)
 		}
 	}
 	joined := map[int]bool{}

@@ -30,6 +30,9 @@ type queryLoopJSON struct {
 	Runs     uint64   `json:"runs"`
 	Calls    uint64   `json:"calls"`
 	Longest  uint64   `json:"longest"`
+
+	Known     []uint64 `json:"known,omitempty"`
+	Different []uint64 `json:"different,omitempty"`
 }
 
 func joinTable() table[kasoku.Join] {

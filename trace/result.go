@@ -61,6 +61,9 @@ type Calls struct {
 	Least    uint64 // in one request
 	Most     uint64
 	Time     time.Duration
+	// Known are those of Count whose values are known, and Different how many of these differ within
+	// their request, added up over requests.
+	Known, Different uint64
 }
 
 // An External is what the requests of an endpoint asked of another service.

@@ -120,6 +120,9 @@ type Loop struct {
 	Runs    uint64
 	Calls   uint64 // in the runs
 	Longest uint64
+	// Known are, of each of Queries, the statements whose literals are known, and Different how many of these
+	// differ within their run, added up over runs.
+	Known, Different []uint64
 }
 
 // Result is what the times say. Nothing in it refers to the Input.

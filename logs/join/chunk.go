@@ -189,6 +189,7 @@ const leastRuns = 3
 func (w *work) runFrom(i int, found map[string]*Loop) int {
 	var queries [runCycle]int32
 	var counts [runCycle]uint64
+	var values [runCycle]asked
 	distinct, n := 0, 0
 	for k := i; k < len(w.events); k++ {
 		e := &w.events[k]
@@ -205,6 +206,7 @@ func (w *work) runFrom(i int, found map[string]*Loop) int {
 			distinct++
 		}
 		counts[at]++
+		values[at].add(e.Literals)
 		n++
 	}
 	if slices.Max(counts[:]) < runLeast {
@@ -225,8 +227,14 @@ func (w *work) runFrom(i int, found map[string]*Loop) int {
 	}
 	l := found[string(key)]
 	if l == nil {
-		l = &Loop{Queries: turn}
+		l = &Loop{Queries: turn, Known: make([]uint64, len(turn)), Different: make([]uint64, len(turn))}
 		found[string(key)] = l
+	}
+	for k := range distinct {
+		if at := slices.Index(turn, queries[k]); at >= 0 {
+			l.Known[at] += values[k].known
+			l.Different[at] += uint64(len(values[k].values))
+		}
 	}
 	l.Runs++
 	l.Calls += calls

@@ -176,3 +176,32 @@ func FuzzLiterals(f *testing.F) {
 		InfoOf(s)
 	})
 }
+
+// TestLoops_Same: of the statements of a loop it is counted how many differ within its runs.
+func TestLoops_Same(t *testing.T) {
+	t.Parallel()
+	f := func(name string, known, different uint64, literals func(run, i int) []uint64) {
+		t.Helper()
+		in := Input{Endpoints: []string{"GET /page"}, Queries: make([]QueryInfo, 1)}
+		now := int64(0)
+		for run := range 30 {
+			in.Requests = append(in.Requests, Request{Start: now, End: now + 4000, Endpoint: 0, Status: 200})
+			for i := range 6 {
+				at := now + 500 + int64(i)*300
+				in.Events = append(in.Events, Event{Start: at, End: at + 50, Conn: 1, Query: 0, RowsSent: 1, Literals: literals(run, i)})
+			}
+			now += 30_000
+		}
+		res, err := Infer(context.Background(), in, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Loops) != 1 || len(res.Loops[0].Known) != 1 || res.Loops[0].Known[0] != known || res.Loops[0].Different[0] != different {
+			t.Errorf("%s: want %d known, %d different: %+v", name, known, different, res.Loops)
+		}
+	}
+	f("the same key within a run", 180, 30, func(run, _ int) []uint64 { return []uint64{uint64(run)} })
+	f("a key for each", 180, 180, func(_, i int) []uint64 { return []uint64{uint64(i)} })
+	f("literals that were not kept", 0, 0, func(int, int) []uint64 { return nil })
+	f("perhaps not all of them", 0, 0, func(int, int) []uint64 { return make([]uint64, mostLiterals) })
+}

@@ -323,7 +323,8 @@ func (f *feed) take(j *kasoku.Join, r *join.Result, run *Run) []kasoku.Caller {
 		j.Interval = kasoku.Interval{From: time.Duration(r.From) * time.Microsecond, To: time.Duration(r.To) * time.Microsecond}
 	}
 	for _, l := range r.Loops {
-		loop := kasoku.QueryLoop{Runs: l.Runs, Calls: l.Calls, Longest: l.Longest}
+		loop := kasoku.QueryLoop{Runs: l.Runs, Calls: l.Calls, Longest: l.Longest,
+			Known: l.Known, Different: l.Different}
 		for _, q := range l.Queries {
 			loop.QueryIDs = append(loop.QueryIDs, f.ids[q])
 		}

@@ -187,6 +187,7 @@ func (s *sums) add(r *trace.Result, e *trace.Endpoint, method, route string) {
 		k.Requests += c.Requests
 		k.With, k.Calls, k.Time = k.With+c.With, k.Calls+c.Count, k.Time+c.Time
 		k.Least, k.Most = min(k.Least, c.Least), max(k.Most, c.Most)
+		k.Known, k.Different = k.Known+c.Known, k.Different+c.Different
 	}
 	for _, x := range e.External {
 		s.addExternal(r, method, route, &x)

@@ -30,20 +30,42 @@ const (
 	unsigned     = 0x80
 )
 
+// executeHead is what comes before the parameters of an execution: flags, how often.
+const executeHead = 1 + 4
+
+// ParameterBytes returns of an execution which of so many parameters are NULL, and the bytes of the others, which
+// come with their types or without. It returns false where they are not all there.
+func ParameterBytes(body []byte, parameters int) (nulls, values []byte, ok bool) {
+	if parameters == 0 {
+		return nil, nil, true
+	}
+	n := (parameters + 7) / 8
+	if len(body) < executeHead+n+1 {
+		return nil, nil, false
+	}
+	nulls, values = body[executeHead:executeHead+n], body[executeHead+n+1:]
+	if body[executeHead+n] != 1 {
+		return nulls, values, true
+	}
+	if len(values) < 2*parameters {
+		return nil, nil, false
+	}
+	return nulls, values[2*parameters:], true
+}
+
 // Filled returns a prepared statement with the values of an execution in the places of its parameters. body is
 // what follows the command's code and number. It returns false where the values are not all there, as when
 // their types were sent with an execution before.
 func Filled(text, body []byte) (out []byte, ok bool) {
 	marks := sqlshape.Parameters(text)
-	const head = 1 + 4 // flags, how often
 	if len(marks) == 0 {
 		return text, true
 	}
 	nulls := (len(marks) + 7) / 8
-	if len(body) < head+nulls+1+2*len(marks) || body[head+nulls] != 1 {
+	if len(body) < executeHead+nulls+1+2*len(marks) || body[executeHead+nulls] != 1 {
 		return nil, false
 	}
-	isNull, types, values := body[head:head+nulls], body[head+nulls+1:], body[head+nulls+1+2*len(marks):]
+	isNull, types, values := body[executeHead:executeHead+nulls], body[executeHead+nulls+1:], body[executeHead+nulls+1+2*len(marks):]
 	from := 0
 	for i, at := range marks {
 		out = append(out, text[from:at]...)

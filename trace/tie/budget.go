@@ -10,11 +10,11 @@ const (
 	servingBytes   = 320 // the request that a unit had last
 	connBytes      = 320
 	requestBytes   = 480
-	usedBytes      = 32 // a class of statements in one request
+	usedBytes      = 64 // a class of statements in one request
 	preparedBytes  = 64
 	classBytes     = 320
 	tallyBytes     = 480
-	callsBytes     = 120 // a class of statements of one endpoint
+	callsBytes     = 136 // a class of statements of one endpoint
 	externalBytes  = 320
 	programBytes   = 96
 	loneBytes      = 48

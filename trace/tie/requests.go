@@ -388,6 +388,7 @@ func (x *tally) add(k used, room *budget) bool {
 	c.Count += k.count
 	c.Least, c.Most = min(c.Least, k.count), max(c.Most, k.count)
 	c.Time += k.time
+	c.Known, c.Different = c.Known+k.known, c.Different+uint64(len(k.texts))
 	return true
 }
 

@@ -167,8 +167,10 @@ type spent struct {
 
 // prepared is a statement of a connection that can be executed by its number.
 type prepared struct {
-	class int
-	tag   string
+	class      int
+	tag        string
+	text       text // with its parameters
+	parameters int
 }
 
 // unprepared is what was prepared last where nothing is known to have been.
@@ -179,11 +181,14 @@ type used struct {
 	class int
 	count uint64
 	time  time.Duration
+	known uint64 // of count, that texts are known of
+	texts []text // each once
 }
 
 // A statement is one command of a client that runs SQL.
 type statement struct {
 	class   int
+	text    text
 	at      time.Duration
 	request *request // nil when it is of none
 	unit    *unit    // that asked

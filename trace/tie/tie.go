@@ -1,6 +1,7 @@
 package tie
 
 import (
+	"hash/maphash"
 	"time"
 
 	"github.com/kasoku/kasoku/logs/routes"
@@ -33,6 +34,7 @@ type Tier struct {
 	adopted   uint64 // requests that others had read
 	room      budget
 	forgot    time.Duration // when units were looked for that can be forgotten
+	seed      maphash.Seed  // of texts
 	beyond    uint64        // units, connections and so on for which there was no room
 }
 
@@ -44,7 +46,7 @@ func New() *Tier {
 		processes: map[int]*process{}, classes: classes{index: map[string]int{}}, paths: map[string]*tally{},
 		choices:   choices{},
 		syncs:     map[syncKey]*trace.Sync{},
-		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(),
+		uncovered: map[string]uint64{}, starts: starts{}, mapper: routes.Automatic().Mapper(), seed: maphash.MakeSeed(),
 	}
 	t.classes.room = &t.room
 	return t

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/diagnose"
-	"github.com/kasoku/kasoku/diagnose/internal/evidence"
 	"github.com/kasoku/kasoku/diagnose/internal/wording"
 )
 
@@ -134,6 +133,8 @@ type RowLoop struct {
 	ID       string
 	Endpoint string // empty when not known
 	Loops    []Looped
+	Same     bool          // QRY-05: they ask for the same within a request, and for no rows one by one
+	Again    []Looped      // QRY-05: others of the endpoint, that ask for the same
 	Around   *kasoku.Query // QRY-06: the statement in the outer loop
 }
 
@@ -148,15 +149,16 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 			continue
 		}
 		callers := c.Statements().CallersOf(q.ID)
-		if sameForAll(q, callers) {
-			continue
-		}
-		placed := false
+		same, placed := sameForAll(q, callers), false
 		for k := range callers {
 			l := Looped{Query: q, Shape: shape, Caller: &callers[k], Row: callers[k].Loop ||
 				q.Streak >= LeastPerRequest}
 			l.List = listOf(c, l)
-			if !l.lookup(c) || !l.Row && l.Caller.List == "" && isOneForEach(q, callers) {
+			if l.same(c) && l.lookup(c) && l.sure() {
+				by[l.Caller.Endpoint()], placed = append(by[l.Caller.Endpoint()], l), true
+				continue
+			}
+			if same || l.few(c) || !l.lookup(c) || !l.Row && l.Caller.List == "" && isOneForEach(q, callers) {
 				continue
 			}
 			nearest = max(nearest, l.Caller.PerRequest)
@@ -164,19 +166,22 @@ func RowLoops(c *diagnose.Case) (found []RowLoop, nearest float64) {
 				by[l.Caller.Endpoint()], placed = append(by[l.Caller.Endpoint()], l), true
 			}
 		}
+		if same {
+			continue
+		}
 		if x, ok := findUnexplained(c, q, callers); ok && RowsPerCall(q) <= oneRow &&
 			(inLoops(c, q) || InRows(c, q) && loopCalls(c, q) >= leastLookups) {
 			l := Looped{Query: q, Shape: shape, Caller: x, Row: true}
 			l.List = listOf(c, l)
 			nearest = max(nearest, x.PerRequest)
-			if x.PerRequest >= LeastPerRequest {
+			if x.PerRequest >= LeastPerRequest && !l.few(c) {
 				by[x.Endpoint()], placed = append(by[x.Endpoint()], l), true
 			}
 		}
 		if placed {
 			continue
 		}
-		if l := unplaced(c, q, callers); l != nil {
+		if l := unplaced(c, q, callers); l != nil && !l.few(c) {
 			by[l.Endpoint()] = append(by[l.Endpoint()], *l)
 		} else if len(c.Callers) == 0 && RowsPerCall(q) <= oneRow {
 			nearest = max(nearest, perAnyRequest(c, q))
@@ -314,6 +319,20 @@ func loopCalls(c *diagnose.Case, q *kasoku.Query) (calls uint64) {
 
 // divideLoops assigns each loop of an endpoint to the rule that reports it.
 func divideLoops(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
+	loops, same := divideSame(c, loops)
+	out := divideKeys(c, endpoint, loops)
+	at := slices.IndexFunc(out, func(r RowLoop) bool { return r.ID == "QRY-05" })
+	switch {
+	case len(same) == 0:
+	case at >= 0 && endpoint != "":
+		out[at].Again = same
+	default:
+		out = append(out, RowLoop{ID: "QRY-05", Endpoint: endpoint, Loops: same, Same: true})
+	}
+	return out
+}
+
+func divideKeys(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
 	if around := findOuter(c, endpoint, loops); around != nil {
 		return []RowLoop{{ID: "QRY-06", Endpoint: endpoint, Loops: byTime(c, loops), Around: around}}
 	}
@@ -370,128 +389,4 @@ func byTime(c *diagnose.Case, loops []Looped) []Looped {
 		return cmp.Or(cmp.Compare(b.spent(c), a.spent(c)), cmp.Compare(a.Query.ID, b.Query.ID))
 	})
 	return loops
-}
-
-// Spent is how long all loops of the N+1 took.
-func (r RowLoop) Spent(c *diagnose.Case) time.Duration {
-	var sum time.Duration
-	for _, l := range r.Loops {
-		sum += l.spent(c)
-	}
-	return sum
-}
-
-// Queries are the classes of its loops.
-func (r RowLoop) Queries() (out []*kasoku.Query) {
-	for _, l := range r.Loops {
-		out = append(out, l.Query)
-	}
-	return out
-}
-
-// Saved is the time that would be saved if each loop were one statement: that of the other
-// statements, and that between them.
-func (r RowLoop) Saved(c *diagnose.Case) time.Duration {
-	var sum float64
-	for _, l := range r.Loops {
-		sum += float64(l.spent(c)) * (1 - 1/max(l.Per(c), 1))
-	}
-	return time.Duration(sum) + r.Between(c)
-}
-
-// longestTrip is what a round trip to the database is taken to cost at most, with
-// what the program does for it and its wait for CPU and connections.
-const longestTrip = time.Millisecond
-
-// Between is the time that the loops take between their statements. Each gap is taken to last
-// as long as the shortest idle time per statement of any endpoint, at most longestTrip; 0
-// where the endpoint or its statements are not known.
-func (r RowLoop) Between(c *diagnose.Case) time.Duration {
-	e := c.Statements().EndpointOf(r.Endpoint)
-	more := r.PerRequest(c) - float64(len(r.Loops))
-	if e == nil || more <= 0 {
-		return 0
-	}
-	each, known := longestTrip, false
-	_, endpoints := c.FrontLog()
-	for i := range endpoints {
-		if d, ok := idlePerStatement(c, &endpoints[i]); ok {
-			each, known = min(each, d), true
-		}
-	}
-	if !known {
-		return 0
-	}
-	return time.Duration(more * float64(e.Count) * float64(each))
-}
-
-// idlePerStatement is the part of an endpoint's time in which none of its statements
-// ran, for each of them; false where no statements of it are known.
-func idlePerStatement(c *diagnose.Case, e *kasoku.Endpoint) (time.Duration, bool) {
-	idle, statements := float64(e.Total), 0.0
-	for i := range c.Callers {
-		x := &c.Callers[i]
-		q := c.Statements().QueryByID(x.QueryID)
-		if x.Method != e.Method || x.Route != e.Route || q == nil || q.Calls == 0 {
-			continue
-		}
-		n := x.PerRequest * float64(e.Count)
-		statements += n
-		idle -= n * float64(q.Total) / float64(q.Calls)
-	}
-	if statements < LeastPerRequest*float64(e.Count) {
-		return 0, false // it does other things too
-	}
-	return time.Duration(max(idle, 0) / statements), true
-}
-
-// PerRequest is how many lookups a request makes.
-func (r RowLoop) PerRequest(c *diagnose.Case) float64 {
-	var sum float64
-	for _, l := range r.Loops {
-		sum += l.Per(c)
-	}
-	return sum
-}
-
-// Guessed reports whether the endpoint of one of the loops is only possible.
-func (r RowLoop) Guessed() bool { return slices.ContainsFunc(r.Loops, Looped.guessed) }
-
-// Amount prints PerRequest, as [Looped.Amount] does; without, how many of them are left
-// out: those that a change does not save.
-// Nothing is counted where the endpoint is only possible.
-func (r RowLoop) Amount(c *diagnose.Case, without int) string {
-	if r.Guessed() {
-		return Many
-	}
-	var least, most float64
-	for _, l := range r.Loops {
-		from, to := l.bounds(c)
-		least, most = least+from, most+to
-	}
-	n := float64(without)
-	return amount(max(r.PerRequest(c)-n, 1), max(least-n, 1), max(most-n, 1))
-}
-
-// Unplaced are the classes of all loops, where not even part of them is known to be of the
-// endpoint: their time is then all that they took, whoever ran them.
-func (r RowLoop) Unplaced() (out []*kasoku.Query) {
-	for _, l := range r.Loops {
-		if l.Caller != nil && l.Caller.Share < 1 {
-			return nil
-		}
-		out = append(out, l.Query)
-	}
-	return out
-}
-
-// Severity of an N+1: that which is small beside all requests is still a defect
-// where it is a good part of what its own endpoint takes, as far as more than a few requests show.
-func (r RowLoop) Severity(c *diagnose.Case, i kasoku.Impact) kasoku.Severity {
-	e := c.Statements().EndpointOf(r.Endpoint)
-	if e != nil && e.Count >= leastLoopRequests && e.Total > 0 && i.Share >= leastLoopShare &&
-		float64(r.Saved(c)) >= ofEndpoint*float64(e.Total) {
-		return kasoku.Problem
-	}
-	return evidence.StatementSeverity(i)
 }

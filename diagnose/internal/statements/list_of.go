@@ -27,7 +27,7 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 	apart := math.Log(alikeFactor)
 	for i := range c.Queries {
 		q := &c.Queries[i]
-		if q == l.Query || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows {
+		if q == l.Query || q.Verb != "SELECT" || RowsPerCall(q) < NestedRows || l.isOf(c, q) {
 			continue
 		}
 		per := perAnyRequest(c, q)
@@ -46,6 +46,22 @@ func listOf(c *diagnose.Case, l Looped) *kasoku.Query {
 		}
 	}
 	return best
+}
+
+// isOf reports whether a statement asks for what belongs to one row of the lookup's table, by a key that is named after
+// it, and some request runs it more than once: its rows are those of one that was looked up, and not the list.
+func (l Looped) isOf(c *diagnose.Case, q *kasoku.Query) bool {
+	if l.Caller == nil || !slices.ContainsFunc(c.Callers, func(x kasoku.Caller) bool {
+		return x.QueryID == q.ID && x.Endpoint() == l.Caller.Endpoint() && x.Most >= nestedPer
+	}) {
+		return false
+	}
+	asked := stemOf(l.Shape.Table)
+	return slices.ContainsFunc(Of(q).Keys, func(k string) bool {
+		k = strings.ToLower(k)
+		stem, ok := strings.CutSuffix(k, "_id")
+		return ok && (asked == stem || strings.HasSuffix(asked, "_"+stem))
+	}) && slices.ContainsFunc(l.Shape.Keys, func(k string) bool { return strings.EqualFold(k, "id") })
 }
 
 // Named is the list, where what it sends may have the lookup's keys: that it has about as many rows

@@ -101,3 +101,27 @@ func TestJoinable(t *testing.T) {
 	f("select id from users where team = ?", "select 1 from realms where user_id = ? and realm_id = ?", true)
 	f("select id, user_id from comments where post_id = ?", "select * from users where id = ?", true)
 }
+
+// TestListOf_Children: what is asked for by each row that was looked up is not the list of these rows, by chance of its
+// numbers; what is asked once may be.
+func TestListOf_Children(t *testing.T) {
+	f := func(table, list string, most float64, want bool) {
+		t.Helper()
+		x := kasoku.Caller{QueryID: "P", Method: "GET", Route: "/threads", Class: kasoku.CallerConfirmed, PerRequest: 20, Least: 20, Most: 20}
+		of := x
+		of.QueryID, of.PerRequest, of.Least, of.Most = "L", 2.5, 1, most
+		c := diagnose.NewCase(&kasoku.Recording{Callers: []kasoku.Caller{x, of}, Queries: []kasoku.Query{
+			{ID: "P", Verb: "SELECT", Calls: 200, RowsSent: 200, Fingerprint: "select a from " + table + " where id = ?"},
+			{ID: "L", Verb: "SELECT", Calls: 25, RowsSent: 200, Fingerprint: list}}}, nil)
+		l := Looped{Query: &c.Queries[0], Shape: Of(&c.Queries[0]), Caller: &c.Callers[0]}
+		if got := listOf(c, l) != nil; got != want {
+			t.Errorf("%s, %s, up to %v: %v", table, list, most, got)
+		}
+	}
+	const names = "select distinct sender_id, sender_name from email where thread_id = ?"
+	f("thread", names, 10, false)
+	f("forum_thread", names, 10, false)
+	f("thread", names, 1, true)
+	f("sender", names, 10, true)
+	f("mythread", names, 10, true)
+}

@@ -84,12 +84,15 @@ func loopFinding(c *diagnose.Case, r statements.RowLoop) kasoku.Finding {
 		ID: r.ID, Object: object, Severity: r.Severity(c, i), Impact: i, Interval: c.Focus.Interval,
 		Confidence: diagnose.Confidence(loopSignals(r)...),
 		Expect: fmt.Sprintf("%s statements a request fewer, and up to %s %s",
-			r.Amount(c, len(r.Loops)), unit.Percent(i.Share), i.Of),
+			r.Amount(c, r.Left(c)), unit.Percent(i.Share), i.Of),
 		Verify: "the next run: the lookup's calls fall to about one a request, or to none",
 	}
 	lists := map[*kasoku.Query]bool{}
 	for _, l := range r.Loops {
 		f.Evidence = append(f.Evidence, lookupEvidence(c, l))
+		if r.Same {
+			continue
+		}
 		if list := l.Named(c); list != nil && !lists[list] {
 			lists[list] = true
 			e := evidence.Statement(c, list, unit.Sig3(statements.RowsPerCall(list))+" rows a call",
@@ -107,6 +110,9 @@ func lookupEvidence(c *diagnose.Case, l statements.Looped) kasoku.Evidence {
 	if l.Caller != nil {
 		note = evidence.CallerWords(l.Caller)
 	}
+	if words := askedWords(c, l); words != "" {
+		note += "; " + words
+	}
 	amount := "× " + l.Amount(c) + " a request"
 	if l.Amount(c) == statements.Many {
 		amount = unit.Count(l.Query.Calls) + " calls"
@@ -120,6 +126,9 @@ func lookupEvidence(c *diagnose.Case, l statements.Looped) kasoku.Evidence {
 
 func loopSignals(r statements.RowLoop) []diagnose.Signal {
 	l := r.Loops[0]
+	if r.Same {
+		return []diagnose.Signal{{Holds: true}, evidence.CallerSignal(l.Caller)}
+	}
 	return []diagnose.Signal{
 		{Holds: true},
 		evidence.CallerSignal(l.Caller),
@@ -135,7 +144,7 @@ func loopTitle(c *diagnose.Case, r statements.RowLoop, does string) string {
 		return wording.Cut(fmt.Sprintf("A loop %s of %s", does, r.Loops[0].Shape.Table), wording.MaxTitle)
 	}
 	if r.Guessed() {
-		return evidence.EndpointTitle(r.Endpoint, " may "+strings.Replace(does, "runs ", "run ", 1))
+		return evidence.EndpointTitle(r.Endpoint, " may "+strings.NewReplacer("runs ", "run ", "asks ", "ask ").Replace(does))
 	}
 	return evidence.EndpointTitle(r.Endpoint, fmt.Sprintf(" %s: %s a request", does, r.Amount(c, 0)))
 }
@@ -197,6 +206,9 @@ func batchFixes(c *diagnose.Case, r statements.RowLoop) []kasoku.Fix {
 			continue
 		}
 		code, listed = append(code, b.SQL), listed || strings.Contains(b.SQL, " IN (?, ?, ?)")
+		if l.Named(c) == nil && !l.KnownKeys(c) {
+			more["Where it asks for the same key each time, keep the answer for the request instead."] = true
+		}
 		if len(b.Keys) > 1 {
 			more["Where only one of the keys differs from row to row, compare the others with = and that one with IN."] = true
 		}
