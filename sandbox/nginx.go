@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/internal/lazyregexp"
 	"github.com/kasoku/kasoku/internal/nginxconf"
 )
 
@@ -24,7 +25,7 @@ type NginxOptions struct {
 	Upstream string
 	// Config is the whole nginx.conf; in it {dir}, {port}, {upstream} and {log_format} stand
 	// for what was chosen, and for [nginxconf.LogFormat]. It must listen on 127.0.0.1:{port} and keep its pid
-	// in {dir}/nginx.pid; what has {dir} in it is quoted, as there may be spaces.
+	// in {dir}/nginx.pid; temporary files are in {dir}, unless it says where; what has {dir} in it is quoted, as there may be spaces.
 	// Empty: a proxy with an LTSV access log.
 	Config string
 }
@@ -50,11 +51,6 @@ events { worker_connections 1024; }
 http {
     {log_format}
     access_log "{dir}/access.log" kasoku;
-    client_body_temp_path "{dir}/body";
-    proxy_temp_path "{dir}/proxy";
-    fastcgi_temp_path "{dir}/fastcgi";
-    uwsgi_temp_path "{dir}/uwsgi";
-    scgi_temp_path "{dir}/scgi";
     server {
         listen 127.0.0.1:{port};
         location / {
@@ -63,6 +59,26 @@ http {
     }
 }
 `
+
+// beginOfHTTP is where the directives of all servers begin.
+var beginOfHTTP = lazyregexp.New(`(?m)^[ \t]*http[ \t]*\{`)
+
+// WithNginxTemp returns a configuration whose temporary files are in a directory, where it does not say where: the places
+// of Debian's are made by the first nginx of root, and may be written to by its workers' account alone.
+func WithNginxTemp(text, dir string) string {
+	at := beginOfHTTP().FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	own := ""
+	for _, d := range [][2]string{{"client_body_temp_path", "body"}, {"proxy_temp_path", "proxy"}, {"fastcgi_temp_path", "fastcgi"},
+		{"uwsgi_temp_path", "uwsgi"}, {"scgi_temp_path", "scgi"}} {
+		if !strings.Contains(text, d[0]) {
+			own += fmt.Sprintf(" %s %q;", d[0], filepath.Join(dir, d[1]))
+		}
+	}
+	return text[:at[1]] + own + text[at[1]:]
+}
 
 // Nginx starts an nginx with the system's binary, as the calling user, root
 // included. The context bounds the start alone; the server lives until
@@ -105,7 +121,7 @@ func (s *NginxServer) configure(o NginxOptions) string {
 	if o.Upstream != "" {
 		answer = "proxy_pass http://{upstream};"
 	}
-	text = strings.NewReplacer("{user}", user, "{answer}", answer).Replace(text)
+	text = WithNginxTemp(strings.NewReplacer("{user}", user, "{answer}", answer).Replace(text), "{dir}")
 	return strings.NewReplacer("{log_format}", nginxconf.LogFormat, "{dir}", s.Dir, "{port}", strconv.Itoa(s.Port), "{upstream}", o.Upstream).Replace(text)
 }
 

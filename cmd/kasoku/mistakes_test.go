@@ -37,7 +37,7 @@ var mistakes = []mistake{
 	{"vegeta", "attack URL -header Accept", 2, `header|invalid argument "Accept"`, `'K: V'|Name: value|Accept: `},
 	{"vegeta", "report access.log", 3, `access\.log: bad result`, `kasoku attack -output FILE`},
 	{"k6", "attack CLOSED -duration 10ms", 1, `connection refused`, `is the server running`},
-	{"k6", "attack http://no-such-host.invalid/ -duration 10ms", 1, `no such host`, `name|spelling|allow`},
+	{"k6", "attack http://no-such-host.invalid/ -duration 10ms", 1, `no such host|lookup .* unreachable`, `name|spelling|allow`},
 	{"k6", "attack https://ADDR/ -duration 10ms", 1, `HTTP response to HTTPS client|TLS`, `http://`},
 	{"k6", "attack TLS -duration 10ms", 1, `certificate`, `-insecure`},
 	{"k6", "attack http://203.0.113.7/ -duration 10ms", 2, `neither loopback nor private`, `allow`},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,12 +16,16 @@ import (
 	"github.com/kasoku/kasoku/sandbox"
 	"github.com/kasoku/kasoku/sandbox/sandboxtest"
 	"github.com/kasoku/kasoku/store"
+	"github.com/kasoku/kasoku/trace/kernel"
 )
 
 // TestRecordTraces: a recording watches the service where it keeps the right to, unless [trace] says that it
 // is off, and says so where it does not and was asked for it.
 func TestRecordTraces(t *testing.T) {
 	t.Parallel()
+	if err := kernel.Permitted(); errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+		t.Skipf("takes root, or CAP_BPF and CAP_PERFMON: %v", err)
+	}
 	port, err := sandbox.FreePort()
 	if err != nil {
 		t.Fatal(err)

@@ -159,11 +159,11 @@ optimizer_costs option optionally or order out outer outfile over page_checksum 
 percent_rank portion precision primary procedure purge qualify range rank read read_write reads real recursive
 ref_system_id references regexp release rename repeat replace require resignal restrict return returning revoke
 right rlike row row_number rows schema schemas second_microsecond select sensitive separator set show signal
-smallint spatial specific sql sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
+smallint spatial specific sql sql_after_gtids sql_before_gtids sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
 sql_small_result sqlexception sqlstate sqlwarning ssl starting stats_auto_recalc stats_persistent
 stats_sample_pages stored straight_join system table tablesample terminated text then tinyblob tinyint tinytext
 to trailing trigger true undo union unique unlock unsigned update usage use using utc_date utc_time values
-varbinary varchar varcharacter varying virtual when where while window with write xor year_month zerofill`
+varbinary varchar varcharacter varying vector virtual when where while window with write xor year_month zerofill`
 
 // indexDDL returns the statements that make and drop an index.
 func indexDDL(name, table string, parts []Part) (do, undo string) {

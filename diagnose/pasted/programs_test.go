@@ -53,7 +53,7 @@ func (k *checker) nginxFile(f fix) (string, error) {
 		text = strings.Replace(text, "user root;", "", 1)
 	}
 	path := filepath.Join(here, "nginx.conf")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(sandbox.WithNginxTemp(text, here)), 0o600); err != nil {
 		return "", err
 	}
 	out, err := exec.CommandContext(k.t.Context(), k.nginx, "-t", "-p", here+"/", "-c", path, "-e", filepath.Join(here, "error.log")).CombinedOutput()

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -41,7 +42,9 @@ func TestTake_Mounts(t *testing.T) {
 	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
+	if err := cmd.Start(); errors.Is(err, syscall.EPERM) && os.Geteuid() != 0 {
+		t.Skip("no user may make a namespace here: in a chroot, or by a setting of the kernel")
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {

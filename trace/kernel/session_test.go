@@ -61,8 +61,17 @@ func start(t *testing.T, kind string) *exec.Cmd {
 	return cmd
 }
 
+// needRights leaves a test out where an ordinary user may not load programs into the kernel. Root may, and CI is root.
+func needRights(t *testing.T) {
+	t.Helper()
+	if err := Permitted(); errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+		t.Skipf("takes root, or CAP_BPF and CAP_PERFMON: %v", err)
+	}
+}
+
 func mustOpen(t *testing.T) *Session {
 	t.Helper()
+	needRights(t)
 	began := time.Now()
 	s, err := Open(true)
 	if err != nil {
@@ -98,6 +107,7 @@ func TestSession(t *testing.T) {
 		session(t, s)
 	})
 	t.Run("calls", func(t *testing.T) {
+		needRights(t)
 		on, err := archOf(runtime.GOARCH)
 		if err != nil {
 			t.Fatal(err)
@@ -455,6 +465,7 @@ func TestStarts(t *testing.T) {
 // process that loaded them.
 func ours(t *testing.T) (out []string) {
 	t.Helper()
+	needRights(t)
 	id := ebpf.ProgramID(0)
 	for {
 		next, err := ebpf.ProgramGetNextID(id)
@@ -522,6 +533,7 @@ func TestNothingLeft(t *testing.T) {
 // TestOtherProcessor: the programs for the other processor are whole, and the kernel's
 // verifier, which knows no processor, takes them.
 func TestOtherProcessor(t *testing.T) {
+	needRights(t)
 	var m sharedMaps
 	if err := m.create(); err != nil {
 		t.Fatal(err)

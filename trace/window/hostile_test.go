@@ -147,6 +147,7 @@ func long() bool { return os.Getenv("KASOKU_LONG") != "" }
 // requests and statements, no two alike, on thousands of connections: who watches it stays small. That what is
 // lost is counted is held by TestLost of package kernel.
 func TestHostileFlood(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	goroutines, conns, length := 100_000, 1000, 2*time.Second
 	if long() {
@@ -164,6 +165,7 @@ func TestHostileFlood(t *testing.T) {
 
 // TestHostileForks: a process that starts as many as it may, of which each does so, too.
 func TestHostileForks(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	length := time.Second
 	if long() {

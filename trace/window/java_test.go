@@ -15,6 +15,7 @@ import (
 // HikariCP's pool, whose driver writes values into the text, or has statements prepared and sends their first
 // execution with that.
 func TestTruth_Java(t *testing.T) {
+	needRights(t)
 	if os.Getenv("KASOKU_LONG") == "" {
 		t.Skip("needs what tools/setup long fetches: KASOKU_LONG=1")
 	}

@@ -66,6 +66,7 @@ func abs(t *testing.T, name string) string {
 
 // TestTruth_Threads: servers in which a thread, or a process, works for one request at a time.
 func TestTruth_Threads(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	other := startOther(t)

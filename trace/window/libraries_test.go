@@ -16,6 +16,7 @@ import (
 // TestTruth_GoLibraries: what sqlx and GORM run, with statements that they prepare, keep and name by
 // themselves, is tied to the request that ran it. Their modules are none of ours: tools/setup downloads them.
 func TestTruth_GoLibraries(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	sandboxtest.Exec(t, sandboxtest.DB(t, db, ""), "CREATE DATABASE IF NOT EXISTS orm",

@@ -22,6 +22,7 @@ import (
 // up, at least 99 % of the statements that are said to be a request's are; all others are counted as not
 // known, and none as of no request.
 func TestTruth_EventLoop(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	paths := []string{"/one", "/posts", "/together", "/prepared", "/tx", "/pause", "/none", "/slow"}

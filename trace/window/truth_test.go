@@ -219,6 +219,7 @@ func startOther(t *testing.T) string {
 // TestTruth_Go: each statement of a Go server is tied to the request that ran it, whatever the
 // pool, the clients and the goroutines do.
 func TestTruth_Go(t *testing.T) {
+	needRights(t)
 	turn.Wait(t)
 	db := sandboxtest.MariaDB(t, sandboxtest.Unsafe())
 	bin := buildGoServer(t, os.Getenv("KASOKU_GO"))
@@ -245,6 +246,7 @@ var versions = []string{"go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1
 
 // TestTruth_GoVersions: the same of servers that other versions of Go have built.
 func TestTruth_GoVersions(t *testing.T) {
+	needRights(t)
 	if os.Getenv("KASOKU_LONG") == "" {
 		t.Skip("downloads compilers: KASOKU_LONG=1")
 	}

@@ -9,7 +9,16 @@ import (
 
 	"github.com/kasoku/kasoku"
 	"github.com/kasoku/kasoku/internal/command"
+	"github.com/kasoku/kasoku/trace/kernel"
 )
+
+// needRights leaves a test out where an ordinary user may not load programs into the kernel. Root may, and CI is root.
+func needRights(t *testing.T) {
+	t.Helper()
+	if err := kernel.Permitted(); errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+		t.Skipf("takes root, or CAP_BPF and CAP_PERFMON: %v", err)
+	}
+}
 
 // TestTargets: a target has the start of its process.
 func TestTargets(t *testing.T) {
@@ -23,6 +32,7 @@ func TestTargets(t *testing.T) {
 // TestProcessOfSameNumber: a process is not watched in the place of one that had its number before, and
 // not any longer when it has ended.
 func TestProcessOfSameNumber(t *testing.T) {
+	needRights(t)
 	self, _ := command.StartOf(os.Getpid())
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -78,6 +79,11 @@ type project struct {
 func newProject(t *testing.T, more ...string) *project {
 	t.Helper()
 	p := &project{app: t.TempDir(), db: sandboxtest.MariaDB(t, sandbox.Options{})}
+	if me, err := user.Current(); err != nil {
+		t.Fatal(err)
+	} else if me.Username != "root" { // init logs in without a password as who runs it
+		sandboxtest.Exec(t, sandboxtest.DB(t, p.db, ""), "CREATE USER '"+me.Username+"'@'localhost'", "GRANT ALL ON *.* TO '"+me.Username+"'@'localhost'")
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
