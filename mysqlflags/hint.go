@@ -76,8 +76,11 @@ func isTimeout(err error) bool {
 
 func serverHint(number uint16) string {
 	switch number {
-	case 1045, 1698: // ER_ACCESS_DENIED_ERROR, MariaDB's ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+	case 1045: // ER_ACCESS_DENIED_ERROR
 		return "wrong user or password; " + hintRights
+	case 1698: // MariaDB's ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+		return "wrong user or password; the account may be for the system's user of its name alone, as root is in Debian's packages: " +
+			"put sudo before the command; or " + hintRights
 	case 1227: // ER_SPECIFIC_ACCESS_DENIED_ERROR, which names the privilege
 		return "the user lacks a privilege of the whole server, for reading status PROCESS; as an administrator: GRANT PROCESS ON *.* TO … (SELECT CURRENT_USER() says whom)"
 	case 1044: // ER_DBACCESS_DENIED_ERROR, also of a database that is not there

@@ -39,7 +39,7 @@ var flagsElsewhere = map[string]map[string]string{
 	},
 	"run": {
 		"mysql": inConfig, "dsn": inConfig, "accesslog": inConfig,
-		"duration": "load.duration in kasoku.toml", "rate": "load.rates in kasoku.toml", "name": "--label NAME",
+		"duration": "load.each in kasoku.toml", "rate": "load.steps in kasoku.toml", "name": "--label NAME",
 		"url": "load.targets in kasoku.toml; `kasoku init --url URL` writes it",
 		"out": "runs has the run files; runs = 'DIRECTORY' in kasoku.toml moves them",
 	},
@@ -54,7 +54,10 @@ var flagsElsewhere = map[string]map[string]string{
 	},
 	"doctor": {"mysql": inConfig, "dsn": inConfig, "url": inConfig, "port": inConfig},
 	"list":   {"last": "-n N", "l": "-n N"},
-	"show":   {"format": "-o FORMAT", "pdf": "--html FILE, which a browser prints"},
+	"diagnose": {
+		"rule": "--why-not ID, which says why a rule is silent; `kasoku rules ID` says what it looks for", "id": "--why-not ID",
+	},
+	"show": {"format": "-o FORMAT", "pdf": "--html FILE, which a browser prints"},
 }
 
 // What kasoku has in place of others' flags.
@@ -167,7 +170,7 @@ var commandsElsewhere = map[string]string{
 // is not known.
 func wordMeant(word string) string {
 	switch {
-	case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
+	case isURL(word):
 		return "attack " + word
 	case strings.HasSuffix(word, store.Extension):
 		return "show " + word
@@ -181,8 +184,15 @@ func wordMeant(word string) string {
 	return commandsElsewhere[word]
 }
 
+func isURL(word string) bool {
+	return strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://")
+}
+
 // argsHint describes how a command is called, or which of its own was meant.
 func argsHint(cmd *cobra.Command, args []string) string {
+	if len(args) > 0 && isURL(args[0]) && cmd.Flags().Lookup("url") != nil {
+		return "the URL is a flag here: `" + cmd.CommandPath() + " --url " + args[0] + "`"
+	}
 	if !cmd.HasAvailableSubCommands() {
 		return "`" + cmd.UseLine() + "`; --help has examples"
 	}
@@ -194,6 +204,9 @@ func argsHint(cmd *cobra.Command, args []string) string {
 	}
 	cmd.SuggestionsMinimumDistance = 2 // cobra's own default, which it sets elsewhere
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		if at := slices.IndexFunc(near, func(name string) bool { return strings.HasPrefix(name, args[0]) }); at > 0 {
+			near[0] = near[at] // whoever types slow means slowlog, though plot is as near
+		}
 		return fmt.Sprintf("did you mean %q? %s", near[0], list)
 	}
 	return list

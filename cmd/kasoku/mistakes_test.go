@@ -91,6 +91,11 @@ var mistakes = []mistake{
 	{"", "attack URL -X", 2, `flag needs an argument: 'X'`, `--request METHOD`},
 	{"", "watch --duration 5s", 2, `unknown flag: --duration`, `--for 60s`},
 	{"", "init --url ADDR", 2, `want an URL`, `--url http://127`},
+	{"", "init URL", 2, `unknown command`, `kasoku init --url http://127`},
+	{"", "slow", 2, `unknown command "slow"`, `did you mean "slowlog"`},
+	{"", "diagnose --rule IDX-01", 2, `unknown flag: --rule`, `--why-not ID`},
+	{"", "report", 3, `no results`, `kasoku attack .*kasoku show`},
+	{"", "run --rate 100", 2, `unknown flag: --rate`, `load\.steps in kasoku\.toml`},
 	{"", "help atack", 2, `unknown command "atack"`, `did you mean "attack"`},
 }
 
@@ -132,6 +137,28 @@ func TestMistakes(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestHintsNameKeys: keys of kasoku.toml that hints name are keys that it has.
+func TestHintsNameKeys(t *testing.T) {
+	page, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for command, flags := range flagsElsewhere {
+		for flag, text := range flags {
+			for _, m := range regexp.MustCompile(`([a-z]+\.[a-z_]+) in kasoku\.toml`).FindAllStringSubmatch(text, -1) {
+				named++
+				if !strings.Contains(string(page), "| `"+m[1]+"` |") {
+					t.Errorf("%s --%s: docs/config.md has no %s", command, flag, m[1])
+				}
+			}
+		}
+	}
+	if named < 3 {
+		t.Errorf("%d keys are named: they are not looked at", named)
+	}
 }
 
 func (m mistake) check(t *testing.T, dir string, args []string) {

@@ -103,7 +103,16 @@ func (d *Decoder) read(r *Result, h *headers) error {
 }
 
 // errNoResults marks a file that holds nothing.
-var errNoResults = errors.New("no results: the file is empty")
+var errNoResults error = noResultsError{}
+
+type noResultsError struct{}
+
+func (noResultsError) Error() string { return "no results: the file is empty" }
+
+// Hint says where results come from.
+func (noResultsError) Hint() string {
+	return "results are what `kasoku attack -output FILE` writes; a run is shown by `kasoku show`, and `show --html FILE` is its report"
+}
 
 // sniffEncoding looks at the first bytes. Gob begins with a length and a negative type
 // id, one of which is never text.

@@ -203,7 +203,7 @@ func sayWaits(e *cli.Env, p *terminal.Progress, o *record.Options) {
 		p.Say("records until Ctrl-C; --for 60s, --until-idle 10s or a command after -- end it by themselves")
 	case o.UntilIdle > 0 && len(o.Command) == 0 && o.Load == nil:
 		p.Say("waits for a load from elsewhere, as its access log shows it, and ends " + unit.Exact(o.UntilIdle) +
-			" after its last request; Ctrl-C ends it")
+			" after its last request; Ctrl-C ends it. Where none comes, targets in [load] of kasoku.toml make one")
 	}
 }
 
