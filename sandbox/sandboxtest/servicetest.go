@@ -86,11 +86,12 @@ func AtOnce(t *testing.T, names []string, f func(t *testing.T, i int)) {
 }
 
 // Unsafe are settings of a server that need not survive a power cut: nothing is
-// synchronised.
+// synchronised. MariaDB's transactions are those of before 11.6.2, as on the stacks of labs:
+// later ones end with error 1020 where MySQL's wait for a row.
 func Unsafe() sandbox.Options {
 	return sandbox.Options{Vars: map[string]string{
 		"innodb_flush_log_at_trx_commit": "0", "innodb_doublewrite": "0", "skip_log_bin": "ON",
-		"innodb_log_buffer_size": "64M",
+		"innodb_log_buffer_size": "64M", "loose_innodb_snapshot_isolation": "OFF",
 	}}
 }
 
