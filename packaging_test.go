@@ -114,6 +114,9 @@ func TestInstallScript_Redirect(t *testing.T) {
 			if _, missing := os.Stat(filepath.Join(prefix, "bin", "kasoku")); (err == nil) != ok || (missing == nil) != ok {
 				t.Errorf("%s from %s: %v, kasoku there: %v\n%s", client, from, err, missing == nil, out)
 			}
+			if ok && !strings.Contains(string(out), "sudo "+prefix+"/bin/kasoku\n") {
+				t.Errorf("where sudo does not look for it, it is not said how it is called:\n%s", out)
+			}
 		}
 	}
 }

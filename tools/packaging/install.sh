@@ -91,3 +91,7 @@ case :$PATH: in
 *":$prefix/bin:"*) echo "next: kasoku init" ;;
 *) echo "next: $prefix/bin/kasoku init   ($prefix/bin is not in \$PATH)" ;;
 esac
+case $prefix in
+/usr | /usr/local) ;;
+*) echo "under sudo, which has a path of its own: sudo $prefix/bin/kasoku" ;;
+esac

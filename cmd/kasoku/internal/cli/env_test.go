@@ -39,7 +39,7 @@ func TestFinish(t *testing.T) {
 	f(&os.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 3,
 		"kasoku: error: write f: no space left on device\nkasoku: hint: make room there, or write to a file elsewhere; what was written before is kept\n")
 	f(&os.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 3,
-		"kasoku: error: open f: permission denied\nkasoku: hint: run as a user who may do that, or name another file\n")
+		"kasoku: error: open f: permission denied\nkasoku: hint: run as a user who may do that, with sudo as root, or name another file\n")
 }
 
 func TestColumns(t *testing.T) {

@@ -224,7 +224,7 @@ func HintOf(err error) string {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "allow it more open files: `ulimit -n 1024`, LimitNOFILE= of a unit"
 	case errors.Is(err, os.ErrPermission):
-		return "run as a user who may do that, or name another file"
+		return "run as a user who may do that, with sudo as root, or name another file"
 	}
 	return ""
 }
