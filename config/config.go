@@ -45,10 +45,11 @@ type Config struct {
 
 // Serve configures the page of all runs.
 type Serve struct {
-	Listen    string   `toml:"listen" eg:"'127.0.0.1:9797'"`                                                          // where it is
-	TokenFile string   `toml:"token_file,path" eg:"'~/kasoku.token'"`                                                 // with the token; empty: one that is made at each start
-	Allow     []string `toml:"allow" eg:"['note', 'score', 'run']"`                                                   // what it may change: note, score, run
-	Links     []string `toml:"links" eg:"['Grafana=https://grafana.example.com/d/kasoku?from={from_ms}&to={to_ms}']"` // from each run
+	Listen    string   `toml:"listen" eg:"'127.0.0.1:9797'"`          // where it is
+	TokenFile string   `toml:"token_file,path" eg:"'~/kasoku.token'"` // with the token; empty: one that is made at each start
+	Allow     []string `toml:"allow" eg:"['note', 'score', 'run']"`   // what it may change: note, score, run
+
+	Links []string `toml:"links" eg:"['Grafana=https://grafana.example.com/d/kasoku?from={from_ms}&to={to_ms}']"` // from each run
 }
 
 // Fleet names the hosts of a fleet, and which of them `kasoku run` records.

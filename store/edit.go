@@ -79,8 +79,7 @@ func (e *Editor) SaveChanges(c []kasoku.Change) error {
 	return e.change("save change", func(tx *sql.Tx) error { return changeTable().replace(tx, c) })
 }
 
-// SaveDiagnosis replaces the stored diagnosis and the run's verdict; nil removes
-// both.
+// SaveDiagnosis replaces the stored diagnosis and the run's verdict; nil removes both.
 func (e *Editor) SaveDiagnosis(d *kasoku.Diagnosis) error {
 	return e.change("save diagnosis", func(tx *sql.Tx) error { return saveDiagnosis(tx, d) })
 }

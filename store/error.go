@@ -92,8 +92,7 @@ func fullHint(dir string) string {
 
 // code returns SQLite's primary result code, 0 for errors of another kind.
 //
-// Source: https://sqlite.org/rescode.html; the low byte of an extended code is
-// the primary one.
+// Source: https://sqlite.org/rescode.html; the low byte of an extended code is the primary one.
 func code(err error) int { return extendedCode(err) & 0xff }
 
 func extendedCode(err error) int {

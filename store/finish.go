@@ -41,8 +41,7 @@ func (w *Writer) Finish(run kasoku.Run) error {
 	return err
 }
 
-// sumUp writes what a finished file says about its series, and the checksums
-// of all tables.
+// sumUp writes what a finished file says about its series, and the checksums of all tables.
 func sumUp(tx *sql.Tx) error {
 	if err := sumSeries(tx); err != nil {
 		return err

@@ -26,11 +26,10 @@ type joinCheckJSON struct {
 }
 
 type queryLoopJSON struct {
-	QueryIDs []string `json:"query_ids"`
-	Runs     uint64   `json:"runs"`
-	Calls    uint64   `json:"calls"`
-	Longest  uint64   `json:"longest"`
-
+	QueryIDs  []string `json:"query_ids"`
+	Runs      uint64   `json:"runs"`
+	Calls     uint64   `json:"calls"`
+	Longest   uint64   `json:"longest"`
 	Known     []uint64 `json:"known,omitempty"`
 	Different []uint64 `json:"different,omitempty"`
 }

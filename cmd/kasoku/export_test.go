@@ -283,7 +283,8 @@ func TestExportLiveProjects(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(tmp, "kasoku-*", "listen-*"))
 		return len(files) == len(sides)
 	}) {
-		t.Fatalf("not each export listens: %q, %q, %q", sides[0].live.said(), sides[1].live.said(), sides[2].live.said())
+		t.Fatalf("not each export listens: %q, %q, %q",
+			sides[0].live.said(), sides[1].live.said(), sides[2].live.said())
 	}
 	attack := []string{"kasoku", "attack", "-target", "GET " + web.URL + "/", "-duration", "4s", "-rate"}
 	var made []*exec.Cmd
@@ -320,7 +321,8 @@ func TestExportLiveProjects(t *testing.T) {
 	}
 	if (sums[2] != 200 && sums[2] != 80) || most[2] > 55 || !strings.Contains(sides[2].live.said(), "the load is that of "+sides[0].dir) &&
 		!strings.Contains(sides[2].live.said(), "the load is that of "+sides[1].dir) {
-		t.Errorf("one without a load of its own: %v requests, at most %v a second\n%s", sums[2], most[2], sides[2].live.said())
+		t.Errorf("one without a load of its own: %v requests, at most %v a second\n%s",
+			sums[2], most[2], sides[2].live.said())
 	}
 }
 

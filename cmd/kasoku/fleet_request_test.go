@@ -137,7 +137,8 @@ func (r *teamRig) requestRun(rec *kasoku.Recording, began time.Time) {
 	starts := began.Add(-trigger.At)
 	least, most := r.askedSince(starts.Add(200*time.Millisecond)), r.askedSince(starts.Add(-2*time.Second))
 	if posts != 1 || gets < least || gets > most || queries < least || queries > most {
-		t.Errorf("%d POST, %d GET, %d statements; want 1, and %d to %d of the others", posts, gets, queries, least, most)
+		t.Errorf("%d POST, %d GET, %d statements; want 1, and %d to %d of the others",
+			posts, gets, queries, least, most)
 	}
 	for _, h := range rec.Run.Hosts {
 		s := rec.Find(kasoku.Key{Host: h.Name, Source: "host", Name: "cpu.user"})

@@ -55,7 +55,8 @@ var flagsElsewhere = map[string]map[string]string{
 	"doctor": {"mysql": inConfig, "dsn": inConfig, "url": inConfig, "port": inConfig},
 	"list":   {"last": "-n N", "l": "-n N"},
 	"diagnose": {
-		"rule": "--why-not ID, which says why a rule is silent; `kasoku rules ID` says what it looks for", "id": "--why-not ID",
+		"rule": "--why-not ID, which says why a rule is silent; `kasoku rules ID` says what it looks for",
+		"id":   "--why-not ID",
 	},
 	"show": {"format": "-o FORMAT", "pdf": "--html FILE, which a browser prints"},
 }

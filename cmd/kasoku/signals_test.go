@@ -324,7 +324,8 @@ func TestKillRecord(t *testing.T) {
 			}
 			for _, s := range seen.Series {
 				if points[s.Key] < len(s.Points) {
-					t.Errorf("killed after %s: %v had %d points and has %d", moment, s.Key, len(s.Points), points[s.Key])
+					t.Errorf("killed after %s: %v had %d points and has %d",
+						moment, s.Key, len(s.Points), points[s.Key])
 				}
 			}
 			for _, s := range rec.Series {

@@ -34,7 +34,8 @@ func TestLoad(t *testing.T) {
 		}
 		// All clocks are this host's.
 		if max(g.Offset, -g.Offset) > g.Bound || max(g.Drift, -g.Drift) > g.DriftBound || g.Bound > 50*time.Millisecond {
-			t.Errorf("%s: offset %s with the bound %s, drift %s with the bound %s", g.Host, g.Offset, g.Bound, g.Drift, g.DriftBound)
+			t.Errorf("%s: offset %s with the bound %s, drift %s with the bound %s",
+				g.Host, g.Offset, g.Bound, g.Drift, g.DriftBound)
 		}
 	}
 	tg.mu.Lock()

@@ -158,7 +158,8 @@ func newField(t testing.TB, listen, allow, lease string, n int, netns []string) 
 		if netns != nil {
 			ns = netns[i]
 		}
-		line, cmd := child(t, ns, "FLEET_TEST=agent", "NAME="+name, "TICKET="+joins[i].ticket, "SEED="+joins[i].seed, "ALLOW=load="+allow, "LEASE="+lease)
+		line, cmd := child(t, ns, "FLEET_TEST=agent", "NAME="+name, "TICKET="+joins[i].ticket, "SEED="+joins[i].seed,
+			"ALLOW=load="+allow, "LEASE="+lease)
 		if line != "ready" {
 			t.Fatalf("%s says %q", name, line)
 		}

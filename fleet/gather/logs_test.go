@@ -226,7 +226,8 @@ func TestLogs_Still(t *testing.T) {
 	}
 	var notes []string
 	looks := &logMember{say: func(a *fleet.LogsAnswer) { a.State = fleet.Preparing }}
-	if all, err := readAll(t, logBus{"a": {}, "b": looks}, still(&notes)); err == nil || !strings.Contains(err.Error(), "nothing more for 1s") {
+	if all, err := readAll(t, logBus{"a": {}, "b": looks}, still(&notes)); err == nil ||
+		!strings.Contains(err.Error(), "nothing more for 1s") {
 		t.Errorf("it looks for its logs for ever: %+v, %v", all, err)
 	}
 	began := time.Now()

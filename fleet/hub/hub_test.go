@@ -99,7 +99,8 @@ func (r *rig) token(host string, life time.Duration) string {
 
 // connect connects as a host, and ends the connection with the test.
 func (r *rig) connect(name, token string, seed []byte) error {
-	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: name, Token: token, Cluster: r.own != nil})
+	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: name, Token: token,
+		Cluster: r.own != nil})
 	if err == nil {
 		r.t.Cleanup(c.Close)
 	}

@@ -91,7 +91,8 @@ func (r *rig) joined(host string, seed []byte) []byte {
 		r.own.add(r, host, seed)
 		return seed
 	}
-	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: host, Token: r.token(host, time.Minute)})
+	c, err := bus.Connect(bus.Options{Address: r.addr, CA: r.ca, Seed: seed, Name: host,
+		Token: r.token(host, time.Minute)})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -18,9 +18,11 @@ func movedFlame(p *compare.ProfileChange, id string) *report.Flame {
 		return nil
 	}
 	f := &movedFlaming{of: p}
-	f.Flame = report.Flame{ID: id, Title: profileWords[p.Kind].stacks, Total: "before and after", Open: p.Kind == kasoku.ProfileCPU,
+	f.Flame = report.Flame{ID: id, Title: profileWords[p.Kind].stacks, Total: "before and after",
+		Open: p.Kind == kasoku.ProfileCPU,
 		Read: "Callers above, what they call below; the width is the mean of both sides' shares. Share of the whole, before → after:",
-		Legend: []report.FlameClass{{Class: "less-3", Name: "15 points less"}, {Class: "less-2", Name: "5 less"}, {Class: "less-1", Name: "less"},
+		Legend: []report.FlameClass{{Class: "less-3", Name: "15 points less"}, {Class: "less-2", Name: "5 less"},
+			{Class: "less-1", Name: "less"},
 			{Class: "same", Name: "as before"},
 			{Class: "more-1", Name: "more"}, {Class: "more-2", Name: "5 more"}, {Class: "more-3", Name: "15 points more"}},
 	}
@@ -46,7 +48,8 @@ func (f *movedFlaming) add(n *profile.MovedNode, row int, left float64) {
 			f.cut = true
 		} else {
 			f.Depth = max(f.Depth, row+1)
-			title := c.Name + ": " + unit.Percent(c.Before) + " → " + unit.Percent(c.After) + ", " + signedPoints(c.Points()) + " points"
+			title := c.Name + ": " + unit.Percent(c.Before) + " → " + unit.Percent(c.After) + ", " +
+				signedPoints(c.Points()) + " points"
 			if name, _, scale := profilePerSecond(f.of); scale > 0 {
 				title += "; " + unit.Sig3(c.Before*profileRate(f.of.Before, f.of.BeforeTime)*scale) + " → " +
 					unit.Sig3(c.After*profileRate(f.of.After, f.of.AfterTime)*scale) + " " + name

@@ -65,7 +65,8 @@ func Filled(text, body []byte) (out []byte, ok bool) {
 	if len(body) < executeHead+nulls+1+2*len(marks) || body[executeHead+nulls] != 1 {
 		return nil, false
 	}
-	isNull, types, values := body[executeHead:executeHead+nulls], body[executeHead+nulls+1:], body[executeHead+nulls+1+2*len(marks):]
+	isNull, types, values := body[executeHead:executeHead+nulls], body[executeHead+nulls+1:],
+		body[executeHead+nulls+1+2*len(marks):]
 	from := 0
 	for i, at := range marks {
 		out = append(out, text[from:at]...)

@@ -20,12 +20,12 @@ const textBytes = 8
 type text uint64
 
 // textOf returns that of a statement as it was sent.
-func (t *Tier) textOf(sql []byte, cut bool) text {
+func textOf(seed maphash.Seed, sql []byte, cut bool) text {
 	if cut || len(sql) == 0 || len(sql) > mostSample {
 		return 0
 	}
 	var h maphash.Hash
-	h.SetSeed(t.seed)
+	h.SetSeed(seed)
 	l := sqlshape.NewLexer(sql)
 	for x := l.Next(); x.Kind != sqlshape.End; x = l.Next() {
 		_, _ = h.Write(x.Text)
@@ -35,7 +35,7 @@ func (t *Tier) textOf(sql []byte, cut bool) text {
 }
 
 // textOfExecution returns that of an execution of what was prepared.
-func (t *Tier) textOfExecution(x prepared, m protocol.Command) text {
+func textOfExecution(seed maphash.Seed, x prepared, m protocol.Command) text {
 	if x.text == 0 || m.Cut || m.Code != protocol.Execute {
 		return 0
 	}
@@ -44,7 +44,7 @@ func (t *Tier) textOfExecution(x prepared, m protocol.Command) text {
 		return 0
 	}
 	var h maphash.Hash
-	h.SetSeed(t.seed)
+	h.SetSeed(seed)
 	_, _ = h.Write(nulls)
 	_, _ = h.Write(values)
 	return text((h.Sum64() ^ uint64(x.text)) | 1)

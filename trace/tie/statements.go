@@ -46,12 +46,13 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 			} else {
 				class = t.classes.of(text, m.Cut)
 			}
-			t.run(p, u, c, statement{class: class, text: t.textOf(text, m.Cut), at: e.At, unit: u, tag: tagOf(t.Each, text)})
+			t.run(p, u, c, statement{class: class, text: textOf(t.seed, text, m.Cut), at: e.At, unit: u,
+				tag: tagOf(t.Each, text)})
 			c.hold(&t.room, text, m.Cut)
 		case protocol.Prepare:
 			t.out.Counts.Prepares++
 			c.answered() // the one before, perhaps together with its preparation
-			c.last = prepared{t.classes.of(m.Text, m.Cut), tagOf(t.Each, m.Text), t.textOf(m.Text, m.Cut),
+			c.last = prepared{t.classes.of(m.Text, m.Cut), tagOf(t.Each, m.Text), textOf(t.seed, m.Text, m.Cut),
 				len(sqlshape.Parameters(m.Text))}
 			t.classes.mark(c.last.class, m.Text, m.Cut)
 			if !c.doubted && len(c.preparing) < mostQueued {
@@ -67,7 +68,8 @@ func (t *Tier) ask(p *process, u *unit, e *trace.Event) {
 				x.class = t.classes.named("(prepared before the trace began)")
 			}
 			c.fresh = false
-			t.run(p, u, c, statement{class: x.class, text: t.textOfExecution(x, m), at: e.At, unit: u, tag: x.tag})
+			t.run(p, u, c, statement{class: x.class, text: textOfExecution(t.seed, x, m), at: e.At, unit: u,
+				tag: x.tag})
 			c.hold(&t.room, t.classes.filled(x.class, m), m.Cut)
 		case protocol.Ping:
 			c.answered()

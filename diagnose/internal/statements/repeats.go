@@ -54,7 +54,8 @@ func (l Looped) asked(c *diagnose.Case) (a Asking, known bool) {
 			if r.Different[at] == 0 {
 				return Asking{}, false
 			}
-			a.Known, a.Different, a.Within = a.Known+float64(r.Known[at]), a.Different+float64(r.Different[at]), a.Within+float64(r.Runs)
+			a.Known, a.Different = a.Known+float64(r.Known[at]), a.Different+float64(r.Different[at])
+			a.Within = a.Within + float64(r.Runs)
 		}
 	}
 	return a, a.Known >= leastLookups
@@ -69,7 +70,8 @@ func tracedAsking(c *diagnose.Case, x *kasoku.Caller) (a Asking, known bool) {
 				continue
 			}
 			calls += float64(n.Calls)
-			a.Known, a.Different, a.Within = a.Known+float64(n.Known), a.Different+float64(n.Different), a.Within+float64(n.With)
+			a.Known, a.Different = a.Known+float64(n.Known), a.Different+float64(n.Different)
+			a.Within = a.Within + float64(n.With)
 		}
 	}
 	a.Requests = true

@@ -62,7 +62,8 @@ func (s *Server) Serve(t testing.TB, conf string) {
 // Start starts the server with the configuration of before. It ends with the test.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	p, err := command.Start(context.Background(), command.Spec{Path: "nats-server", Args: []string{"-c", s.conf()}, Dir: s.Dir})
+	p, err := command.Start(context.Background(), command.Spec{Path: "nats-server",
+		Args: []string{"-c", s.conf()}, Dir: s.Dir})
 	if err != nil {
 		t.Fatal(err, "; tools/setup installs nats-server")
 	}
