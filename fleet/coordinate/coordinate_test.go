@@ -168,7 +168,9 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || res.Summary.Stopped == "" || res.Tally.Success < 150 || res.Tally.Success > 1000 {
 		t.Fatalf("%v, %+v, tally %+v", err, res.Summary, res.Tally)
 	}
-	if missed := res.Tally.Failed(); missed > 0 {
+	// On a machine that stalls, a request may wait for its turn at that moment.
+	missed := res.Tally.Failed() - res.Tally.Errors["not sent: the load was stopped while the request waited for a free slot"]
+	if missed > 0 {
 		t.Errorf("%d are said to be missing: %v", missed, res.Tally.Errors)
 	}
 	tg.mu.Lock()

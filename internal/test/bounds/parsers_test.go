@@ -162,6 +162,7 @@ var unbounded = map[string]string{
 	"wire/mackerel/program ReadFile":       "reads a file of bounded size as it is",
 	"mysqlflags QueryMap.Scan":             "one column of a row",
 	"internal/procstat Read":               "reads one line of the kernel",
+	"config ParseLink":                     "one value of a kasoku.toml, whose size is bounded",
 	"internal/procstat ReadHost":           "reads the counters of cores, some lines of the kernel",
 	"internal/procstat ReadFile":           "gives the bytes of a file of procfs as they are",
 	"internal/procstat Parse":              "one line of the kernel, of some hundred bytes",
