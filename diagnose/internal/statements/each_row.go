@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kasoku/kasoku"
@@ -355,11 +356,30 @@ func divideKeys(c *diagnose.Case, endpoint string, loops []Looped) []RowLoop {
 	return out
 }
 
-// inArea reports whether the list asks for what lies in a range of two columns or
-// in a shape, of the same table as the lookup.
+// inArea reports whether the list asks for what lies in a box or in a shape, of the same table as the lookup. Two columns
+// that are bounded on one side each, as the begin and the end of something in a month, are no box.
 func inArea(l Looped) bool {
 	s := Of(l.List)
-	return s.Table == l.Shape.Table && (s.spatial || len(s.Ranged) >= 2)
+	return s.Table == l.Shape.Table && (s.spatial || len(s.Ranged) >= 2 && boxed(l.List) >= 2)
+}
+
+// boxed returns how many columns are bounded on both sides.
+func boxed(q *kasoku.Query) (n int) {
+	const below, above, both = 1, 2, 3
+	bounds := map[string]int{}
+	tokens := tokensOf(TextOf(q))
+	for i := 1; i < len(tokens); i++ {
+		side := map[string]int{"<": below, ">": above, "between": both}[strings.ToLower(tokens[i])]
+		if side == 0 || !isColumn(tokens[i-1]) || i+1 < len(tokens) && tokens[i+1] == ">" { // <>
+			continue
+		}
+		column := strings.ToLower(tokens[i-1])
+		if was := bounds[column]; was != both && was|side == both {
+			n++
+		}
+		bounds[column] |= side
+	}
+	return n
 }
 
 // findOuter returns the statement in the outer loop when an endpoint has two levels

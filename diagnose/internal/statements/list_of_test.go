@@ -125,3 +125,19 @@ func TestListOf_Children(t *testing.T) {
 	f("sender", names, 10, true)
 	f("mythread", names, 10, true)
 }
+
+// TestInArea: an area has two columns that are bounded on both sides; threads that were active in a month have not.
+func TestInArea(t *testing.T) {
+	f := func(list string, want bool) {
+		t.Helper()
+		if got := inArea(Looped{Shape: Statement{Table: "thread"}, List: &kasoku.Query{Fingerprint: list}}); got != want {
+			t.Errorf("%s: %v", list, got)
+		}
+	}
+	f("select id from thread where lat >= ? and lat <= ? and lon >= ? and lon <= ?", true)
+	f("select id from thread where `lat` between ? and ? and `lon` between ? and ?", true)
+	f("select id from thread where active >= ? and began < ?", false)
+	f("select id from thread where active >= ? and active < ? and began < ?", false)
+	f("select id from thread where active <> ? and began < ? and began > ?", false)
+	f("select id from other where lat >= ? and lat <= ? and lon >= ? and lon <= ?", false)
+}

@@ -22,12 +22,12 @@ func (EachPoint) Doc() diagnose.Doc {
 		Summary: `finds an endpoint that reads what lies in a box and asks again for each row whether it
 			lies in the shape.`,
 		Evidence: `as for QRY-05, and the list comes from the looked-up table itself by ranges of two
-			columns or by a shape, or the lookup compares shapes.`,
+			columns, bounded on both sides, or by a shape, or the lookup compares shapes.`,
 		Cause: `the bounding box is one statement and the exact test another for each row in it; most rows
 			fail the test, and each costs a round trip.`,
 		Fix: `one statement that has both, the box for the index and the shape for the exact answer, with
 			the order and the limit of the answer.`,
-		Silent: `when there is no loop, when its list has no range of two columns of the same table
+		Silent: `when there is no loop, when its list has no such ranges of two columns of the same table
 			(QRY-05), when loops are nested (QRY-06), and blind without a slow log.`,
 	}
 }
