@@ -174,9 +174,10 @@ func CallerSignal(x *kasoku.Caller) diagnose.Signal {
 	return diagnose.Signal{Lacks: "the endpoint is only possible"}
 }
 
-// EndpointTitle puts an endpoint before the rest of a title, cut so that it fits.
+// EndpointTitle puts an endpoint before the rest of a title, cut so that it fits: in the middle, as routes differ at
+// their ends.
 func EndpointTitle(endpoint, rest string) string {
-	return wording.Cut(endpoint, max(wording.MaxTitle-len([]rune(rest)), 8)) + rest
+	return wording.CutMiddle(endpoint, max(wording.MaxTitle-len([]rune(rest)), 8)) + rest
 }
 
 // HandlerOf describes where the code of an endpoint is.

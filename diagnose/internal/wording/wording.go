@@ -53,6 +53,16 @@ func Cut(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// CutMiddle shortens s to at most n runes, and keeps somewhat more of its end than of its beginning.
+func CutMiddle(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	end := n / 2
+	return string(r[:n-1-end]) + "…" + string(r[len(r)-end:])
+}
+
 // OrMissing returns s, or the sign for what is missing when s is empty.
 func OrMissing(s string) string {
 	if s == "" {
